@@ -2,6 +2,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
+import { initSegment, isMp4Track, mediaSegment } from "../../servers/rtsp/hls/fragmented-mp4.ts";
 import { clipOfBytes, openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
 import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -98,6 +99,22 @@ describe("reading MP4", () => {
       const clip = clipOfBytes(buildMp4({ tracks: [{ ...video, entry: avcEntry(avcConfig(bytes)), samples }] }));
       expect(ofTrack(clip, 0).map(({ units }) => units[0]?.[2])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
+  });
+
+  it("[RTSP-100] a file that was written in fragments, also one that was cut off", () => {
+    const bytes = fragmented();
+    const clip = clipOfBytes(bytes);
+    const shown = ofTrack(clip, 0);
+    expect(shown.map(({ pts, dts, isKey, units }) => [pts, dts, isKey, units[0]?.[2]])).toEqual(
+      Array.from({ length: 20 }, (_, index) => [index * 3_600, index * 3_600, index % 5 === 0, index % 10]),
+    );
+    expect(ofTrack(clip, 1).map(({ pts }) => pts)).toEqual(
+      Array.from({ length: 36 }, (_, index) => index * 1_024 + Math.floor(index / 18) * 768),
+    );
+    // The last fragment is not whole: its frames are, as far as their bytes are there.
+    const cut = clipOfBytes(bytes.subarray(0, bytes.length - 40));
+    expect(cut.frameCount).toBeLessThan(clip.frameCount);
+    expect(allFrames(cut).length).toBe(cut.frameCount);
   });
 
   it("[RTSP-101] a late track stays late; priming and what is behind the end are left out", () => {
@@ -230,6 +247,7 @@ describe("reading MP4", () => {
     const files = [
       buildMp4({ tracks: [{ ...video, edits: [{ duration: 400, mediaTime: 0 }] }, sound] }),
       buildMp4({ tracks: [{ ...sound, edits: [{ duration: 10, mediaTime: -1 }] }, video], isMovieLast: true, isLong: true }),
+      fragmented(),
     ];
     const random = seededRandom(11);
     let opened = 0;
@@ -318,6 +336,23 @@ describe.skipIf(lacksFfmpeg)("files of ffmpeg", () => {
     clip.close();
   });
 });
+
+/** Two passes of the same frames in four fragments. */
+function fragmented(): Buffer {
+  const clip = clipOfBytes(buildMp4({ tracks: [video, sound] }));
+  const tracks = clip.tracks.filter(isMp4Track);
+  const segments = [0, 1, 2, 3].map((number) => {
+    const pass = Math.floor(number / 2);
+    const fragments = tracks.map(({ clockRate }, track) => {
+      const all = ofTrack(clip, track);
+      const half = all.slice(number % 2 === 0 ? 0 : all.length / 2, number % 2 === 0 ? all.length / 2 : all.length);
+      const samples = half.map((frame) => ({ frame, duration: track === 0 ? 3_600 : 1_024 }));
+      return { track, samples, decodeTime: (half[0]?.dts ?? 0) + pass * 0.4 * clockRate };
+    });
+    return mediaSegment(number + 1, tracks, fragments);
+  });
+  return Buffer.concat([initSegment(tracks), ...segments]);
+}
 
 function shortLengths(sample: Buffer, bytes: 1 | 2): Buffer {
   const parts: Buffer[] = [];
