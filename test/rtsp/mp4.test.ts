@@ -238,6 +238,9 @@ describe("reading MP4", () => {
       /a frame of sound has 9000 bytes/,
     );
     expect(refusal(buildMp4({ tracks: [{ ...sound, edits: [{ duration: 10, mediaTime: 1 << 30 }] }] })).message).toMatch(/leaves nothing/);
+    expect(
+      refusal(Buffer.concat([mp4Box("ftyp"), mp4Box("moov", ...Array.from({ length: 20_000 }, () => mp4Box("free")))])).message,
+    ).toMatch(/more than 10000 others/);
     expect(refusal(buildMp4({ tracks: [video] }).subarray(0, 900)).code).toBe("MEDIA_DAMAGED");
     const cut = buildMp4({ tracks: [video], isMovieLast: true, gap: 1_000 }).subarray(0, 500);
     expect(refusal(cut).message).toMatch(/cut off/);

@@ -232,6 +232,9 @@ describe("reading payloads", () => {
     for (const wrong of ["0010 0011 aabb", "000f 0010 aabb", "0020 0010 0010 aabb", "", "00", "0000"])
       reader.push(bytes(wrong), 9, true, false);
     expect(reader.dropped).toBe(6);
+    const wide = createDepacketizer(aac, { sizelength: "16", indexlength: "0", indexdeltalength: "0" });
+    expect(wide.push(Buffer.concat([bytes("0010 2000"), Buffer.alloc(8_192)]), 5, true, false)).toEqual([]);
+    expect(wide.push(Buffer.concat([bytes("0010 1fff"), Buffer.alloc(8_191)]), 5, true, false)).toHaveLength(1);
   });
 
   it("[RTSP-113] Opus and G.711", () => {

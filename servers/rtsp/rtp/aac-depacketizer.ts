@@ -5,6 +5,7 @@ import type { AacTrack, DepacketizedFrame, Depacketizer } from "../media/track.t
 /** RFC 3640 §3.3.6. */
 const highBitRate = { sizelength: 13, indexlength: 3, indexdeltalength: 3 } as const;
 const mostFrames = 64;
+/** As many as the 13 bits of AAC-hbr can say, in which readers get them. */
 const mostFrameBytes = 8_191;
 
 /** AAC in MPEG-4 generic payloads, RFC 3640: frames one or several to a packet, or in fragments. Interleaved frames are not taken. */
@@ -56,6 +57,7 @@ export class AacDepacketizer implements Depacketizer {
     const frames: DepacketizedFrame[] = [];
     let position = 0;
     for (const [index, frameBytes] of sizes.entries()) {
+      if (frameBytes > mostFrameBytes) throw new RangeError(`A frame has more than ${mostFrameBytes} bytes.`);
       if (frameBytes > data.length - position) throw new RangeError("A frame is longer than its packet.");
       const unit = data.subarray(position, position + frameBytes);
       position += frameBytes;

@@ -1,5 +1,8 @@
 import { damaged } from "./media-file-error.ts";
 
+/** A parent with more is made to use up memory. */
+const mostChildren = 10_000;
+
 /** A box of ISO/IEC 14496-12 within a buffer that holds its whole parent; `start` is behind its header. */
 export interface Box {
   readonly type: string;
@@ -84,6 +87,7 @@ export class BoxReader {
       else if (size === 0) size = this.end - at;
       if (size < this.position - at || size > this.end - at)
         throw damaged(`the box ${printable(type)} has ${size} bytes, and its parent has not`);
+      if (boxes.length === mostChildren) throw damaged(`a box has more than ${mostChildren} others in it`);
       boxes.push({ type, start: this.position, end: at + size });
       this.position = at + size;
     }
