@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { sampleActions } from "../contract/sample-traffic.ts";
 import { serviceIds } from "../contract/service.ts";
 import { plannedServices, services } from "../servers/catalog.ts";
 import { readSources, type SourceFile } from "./support/source-files.ts";
@@ -120,6 +121,13 @@ describe("architecture", () => {
     const pages = registry?.imports.flatMap(({ file }) => /^renderer\/src\/services\/(\w+)\/\1-page\.tsx$/.exec(file ?? "")?.[1] ?? []);
     expect(pages?.sort()).toEqual([...ids].sort());
     expect(plannedServices.filter(({ id }) => ids.includes(id))).toEqual([]);
+  });
+
+  it("the sample traffic of every service is started and stopped by the shared actions, without parameters", () => {
+    const wrong = services.flatMap(({ id, actions }) =>
+      Object.keys(sampleActions).flatMap((name) => (actions[name]?.params.safeParse({}).success ? [] : [`${id} ${name}`])),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it("a service's definition is light: heavy modules are imported by its start", () => {

@@ -1,6 +1,7 @@
 /** Actions and views of the account service. */
 import { z } from "zod";
 import { operation } from "../operation.ts";
+import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
 import { httpActions } from "./http.ts";
 
@@ -138,7 +139,7 @@ export interface AccountTry {
 }
 
 /** `view/account`, by name. Lists hold the newest; the rest comes by the actions. */
-export interface AccountViews {
+export interface AccountViews extends SampleViews {
   readonly totals: {
     readonly users: number;
     readonly liveSessions: number;
@@ -164,7 +165,6 @@ export interface AccountViews {
     /** Those with the most failures, at most 20. */
     readonly busiest: readonly { readonly kind: "address" | "account"; readonly name: string; readonly failures: number }[];
   };
-  readonly sample: { readonly running: boolean };
 }
 
 const none = z.strictObject({});
@@ -274,8 +274,6 @@ export const accountActions = {
     }),
   ),
   resend: httpActions.resend,
-  /** Sends a few plausible requests a second until it is turned off. */
-  "sample.start": operation<null>()(none),
-  "sample.stop": operation<null>()(none),
+  ...sampleActions,
 };
 export type AccountActions = typeof accountActions;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { exportAction } from "../export.ts";
 import { operation } from "../operation.ts";
+import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { Failure } from "../service.ts";
 import { httpActions } from "./http.ts";
 
@@ -186,7 +187,7 @@ export interface LimitGauge {
 }
 
 /** `view/events`, by name. */
-export interface EventsViews {
+export interface EventsViews extends SampleViews {
   /** At most four times a second, when something was stored or deleted. */
   readonly totals: {
     readonly newestId: number;
@@ -205,7 +206,6 @@ export interface EventsViews {
     readonly place: string;
     readonly failure?: Failure;
   };
-  readonly sample: { readonly running: boolean };
 }
 
 const none = z.strictObject({});
@@ -255,9 +255,7 @@ export const eventsActions = {
   /** A real request to the service's own port. */
   try: httpActions.try,
   resend: httpActions.resend,
-  /** Posts a few events a second to the service's own port until it is turned off. */
-  "sample.start": operation<null>()(none),
-  "sample.stop": operation<null>()(none),
+  ...sampleActions,
 
   /** Forgets every counted request. */
   "limits.reset": operation<null>()(none),

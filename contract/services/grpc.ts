@@ -1,6 +1,7 @@
 /** Actions and views of the gRPC service. */
 import { z } from "zod";
 import { operation } from "../operation.ts";
+import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { GrpcPattern, GrpcStatus } from "../traffic/grpc.ts";
 import type { HeaderList } from "../traffic/http.ts";
 import type { Tone } from "../traffic/row.ts";
@@ -175,7 +176,7 @@ export interface GrpcMetrics {
 }
 
 /** `view/grpc`, by name. */
-export interface GrpcViews extends GrpcReplyViews {
+export interface GrpcViews extends SampleViews, GrpcReplyViews {
   /** The served services. `revision` is a hash of the protocol files. */
   readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: string };
   readonly protos: {
@@ -190,7 +191,6 @@ export interface GrpcViews extends GrpcReplyViews {
   /** Sent once a second while calls begin or end; `at` is the time of the counts, for rates. */
   readonly calls: { readonly at: number; readonly methods: readonly GrpcMethodCalls[] };
   readonly try: GrpcTried;
-  readonly sample: { readonly running: boolean };
 }
 
 export const grpcActions = {
@@ -229,9 +229,7 @@ export const grpcActions = {
   metrics: operation<GrpcMetrics>()(z.strictObject({ seconds: z.int().min(10).max(3_600), points: z.int().min(2).max(1_000) })),
   /** Makes a recorded call again, and resolves when it has ended. */
   resend: operation<GrpcResent>()(grpcResend),
-  /** Makes a few plausible calls a second until it is turned off, so that a new user sees traffic. */
-  "sample.start": operation<null>()(z.strictObject({})),
-  "sample.stop": operation<null>()(z.strictObject({})),
+  ...sampleActions,
   ...grpcReplyActions,
 };
 export type GrpcActions = typeof grpcActions;

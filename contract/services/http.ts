@@ -1,6 +1,7 @@
 /** Actions and views of the HTTP service. */
 import { z } from "zod";
 import { operation } from "../operation.ts";
+import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
 
 export interface SseSubscriber {
@@ -20,9 +21,8 @@ export interface SseSubscriber {
 }
 
 /** `view/http`, by name. */
-export interface HttpViews {
+export interface HttpViews extends SampleViews {
   readonly sse: { readonly subscribers: readonly SseSubscriber[]; readonly eventsSent: number };
-  readonly sample: { readonly running: boolean };
 }
 
 export const tryMethods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
@@ -93,8 +93,6 @@ export const httpActions = {
         .default(""),
     }),
   ),
-  /** Sends a few plausible requests a second until it is turned off, so that a new user sees traffic. */
-  "sample.start": operation<null>()(z.strictObject({})),
-  "sample.stop": operation<null>()(z.strictObject({})),
+  ...sampleActions,
 };
 export type HttpActions = typeof httpActions;

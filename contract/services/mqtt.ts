@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { exportAction } from "../export.ts";
 import { operation } from "../operation.ts";
+import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import { type MqttMessage, type MqttMessageSummary, publishParams, topicFilter } from "../traffic/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "./mqtt-client.ts";
 import { type MqttReplyRule, replyRule } from "./mqtt-reply.ts";
@@ -82,13 +83,13 @@ export interface MqttReplayFile {
 }
 
 /** `view/mqtt`, by name. */
-export interface MqttViews {
+export interface MqttViews extends SampleViews {
   readonly figures: MqttFigures;
   /** Recorded messages of all topics; of a stopped broker, those that the supervisor kept. */
   readonly history: { readonly kept: number };
   /** The busiest ones; the rest by `client.list`. */
   readonly clients: MqttClientPage;
-  readonly demo: { readonly running: boolean; readonly messagesPerSecond: number };
+  readonly sample: SampleViews["sample"] & { readonly messagesPerSecond: number };
   readonly replies: { readonly rules: readonly MqttReplyRule[] };
   readonly try: MqttTryState;
   readonly repeats: { readonly list: readonly MqttRepeat[] };
@@ -200,8 +201,8 @@ export const mqttActions = {
 
   ...mqttTryActions,
 
+  ...sampleActions,
   "sample.start": operation<null>()(z.strictObject({ messagesPerSecond: z.number().min(0.1).max(5_000).default(5) })),
-  "sample.stop": operation<null>()(none),
 
   "reply.save": operation<MqttReplyRule>()(replyRule),
   "reply.remove": operation<{ readonly removed: boolean }>()(z.strictObject({ id: z.string().max(60) })),

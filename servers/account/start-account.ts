@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Endpoint } from "../../contract/service.ts";
-import type { AccountActions } from "../../contract/services/account.ts";
+import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { createPasswords, TooBusy } from "../core/credentials/passwords.ts";
 import { sqliteFileError } from "../core/files/sqlite-file.ts";
@@ -32,7 +32,7 @@ import { openAccountStore } from "./store/account-store.ts";
 import { putSampleData, sampleUser } from "./store/sample-data.ts";
 
 export async function startAccount(
-  context: ServiceContext<AccountConfig, AccountActions>,
+  context: ServiceContext<AccountConfig, AccountActions, AccountViews>,
   endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
@@ -64,7 +64,7 @@ export async function startAccount(
     if (fault instanceof ServiceError) log.error(`${fault.message}. ${fault.hint}`);
     else log.error(`A request failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`);
   }
-  const show = createAccountViews({ store, limits, now, onFault, view: (name, value) => context.view(name, value) });
+  const show = createAccountViews({ store, limits, now, onFault, view: context.view });
   onStop(show.close);
 
   const { users, sessions } = store;

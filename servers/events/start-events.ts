@@ -12,15 +12,14 @@ import { eventsSample } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";
 import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
-type EventsContext = ServiceContext<EventsConfig, EventsActions>;
+type EventsContext = ServiceContext<EventsConfig, EventsActions, EventsViews>;
 
 /** Store, jobs and their actions: used by serving and by browsing. */
 function openData(context: EventsContext): { access: StoreAccess; handlers: DataHandlers } {
   const { config, log, onStop } = context;
-  const show = <Name extends keyof EventsViews>(name: Name, value: EventsViews[Name]) => context.view(name, value);
-  const access = createStoreAccess({ store: createStore(config, context.dataDir, log), log, view: show });
+  const access = createStoreAccess({ store: createStore(config, context.dataDir, log), log, view: context.view });
   onStop(access.close);
-  const data = createDataActions({ access, log, showJobs: (jobs) => show("jobs", jobs) });
+  const data = createDataActions({ access, log, showJobs: (jobs) => context.view("jobs", jobs) });
   onStop(data.close);
   return { access, handlers: data.handlers };
 }

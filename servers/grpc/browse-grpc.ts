@@ -7,12 +7,12 @@ import { ServedProtos } from "./services/served-protos.ts";
 import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 
 /** Serves the types while the service is stopped, for decoding recorded messages. */
-export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<void> {
+export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<void> {
   const own = await loadOwnProtos();
   const served = new ServedProtos(own, { handlers: {}, replies: [] }, () => showServices());
   const showServices = () => {
     const { view, revision } = served.current;
-    context.view("services", { services: view, revision } satisfies GrpcViews["services"]);
+    context.view("services", { services: view, revision });
   };
   showServices();
   await serveUserProtos(context, own, served);

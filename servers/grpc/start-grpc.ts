@@ -1,7 +1,7 @@
 import path from "node:path";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
-import type { GrpcActions, GrpcResend } from "../../contract/services/grpc.ts";
+import type { GrpcActions, GrpcResend, GrpcViews } from "../../contract/services/grpc.ts";
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
 import { configuredFile } from "../core/config/configured-file.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
@@ -32,7 +32,7 @@ import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
 
-export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
+export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const own = await loadOwnProtos();
   const health = new Health(() => showHealth());
@@ -110,13 +110,19 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });
 }
 
-function repliesFile({ config, dataDir }: ServiceContext<GrpcConfig, GrpcActions>): Pick<RepliesOptions, "file" | "isConfigured"> {
+function repliesFile({
+  config,
+  dataDir,
+}: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Pick<RepliesOptions, "file" | "isConfigured"> {
   const isConfigured = config.repliesFile !== "";
   return { isConfigured, file: isConfigured ? path.resolve(config.repliesFile) : path.join(dataDir(), "replies.jsonc") };
 }
 
 /** Of our own clients: they trust the installation's authority, and show its certificate where one is required. */
-async function channelCredentials({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<ChannelCredentials> {
+async function channelCredentials({
+  config,
+  certificates,
+}: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<ChannelCredentials> {
   if (!config.tls) return credentials.createInsecure();
   const { authority, options } = await certificates();
   return credentials.createSsl(Buffer.from(authority.cert), Buffer.from(options.key), Buffer.from(options.cert));
@@ -131,7 +137,7 @@ const bothConnections = (one: GrpcConnections, other: GrpcConnections): Pick<Grp
 });
 
 /** This computer's certificate, and the authority that client certificates are verified with. */
-async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<TlsSource> {
+async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<TlsSource> {
   const own = await certificates();
   const file = configuredFile(grpcConfig.shape, config, "clientCaFile");
   const ca = file.path === "" ? own.authority.cert : await readAuthorities(file);

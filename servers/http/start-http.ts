@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../contract/service.ts";
-import type { HttpActions } from "../../contract/services/http.ts";
+import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
 import { asksForMethod, createOriginRule } from "../core/http/cors.ts";
 import type { HttpErrors } from "../core/http/http-dispatch.ts";
 import { HttpRefusal } from "../core/http/http-refusal.ts";
@@ -15,7 +15,7 @@ import { createSseHub } from "./sse/sse-hub.ts";
 import { createWebSocketEcho } from "./websocket/websocket-echo.ts";
 
 export async function startHttp(
-  context: ServiceContext<HttpConfig, HttpActions>,
+  context: ServiceContext<HttpConfig, HttpActions, HttpViews>,
   endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;

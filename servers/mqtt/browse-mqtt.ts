@@ -5,13 +5,13 @@ import { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 
 /** The topic tree and the history of a broker that is stopped, from the records that the supervisor kept. */
-export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<void> {
+export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions, MqttViews>): Promise<void> {
   const { config } = context;
   const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
   context.onStop(() => recorder.close());
   await recorder.restoreFrom(context.kept);
   const history = historyHandlers(recorder, () => false);
-  const showKept = () => context.view("history", { kept: recorder.kept } satisfies MqttViews["history"]);
+  const showKept = () => context.view("history", { kept: recorder.kept });
   showKept();
   context.handle({
     ...refusedActions(mqttActions, "MQTT"),

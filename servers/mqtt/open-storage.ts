@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { MqttActions } from "../../contract/services/mqtt.ts";
+import type { MqttActions, MqttViews } from "../../contract/services/mqtt.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import type { RedisCluster } from "./cluster/redis-cluster.ts";
 import type { RetainedTree } from "./engine/retained/retained-tree.ts";
@@ -15,7 +15,7 @@ export interface Storage {
 
 /** Opens the store of sessions and retained messages, and loads the retained ones into the tree. SQLite and Redis are imported only if configured. */
 export async function openStorage(
-  { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions>,
+  { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions, MqttViews>,
   retained: RetainedTree,
 ): Promise<Storage> {
   if (config.cluster !== "") {

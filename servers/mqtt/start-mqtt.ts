@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../contract/service.ts";
-import type { MqttActions, MqttCertificate } from "../../contract/services/mqtt.ts";
+import type { MqttActions, MqttCertificate, MqttViews } from "../../contract/services/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/traffic/mqtt.ts";
 import { configuredFile, readConfiguredFile } from "../core/config/configured-file.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
@@ -34,7 +34,7 @@ import { createDemoPublisher } from "./sample-traffic.ts";
 import { startSysTopics } from "./sys-topics.ts";
 import { createTryClient } from "./try/try-client.ts";
 
-export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
+export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions, MqttViews>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const users = await loadUsers([...config.users, ...(await passwordLines(config))]);
   if (!config.anonymous && users.count === 0 && config.clientCaFile === "")
@@ -105,7 +105,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     clientFaults,
     small: {
       history: () => ({ kept: recorder.kept }),
-      demo: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
+      sample: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
       replies: () => ({ rules: replies.list() }),
       repeats: () => ({ list: repeats.list() }),
       replay: () => replay.state,

@@ -50,6 +50,7 @@ it("[BL-19] a service with files locks its folder while it runs, and while its d
   const order: string[] = [];
   const service = defineService({
     ...fixtureService("http"),
+    actions: {},
     keepsFiles: () => true,
     async start({ dataDir, onStop }) {
       onStop(() => void order.push(readdirSync(dataDir()).sort().join(" ")));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
+import { defineService } from "../../servers/core/service/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
@@ -61,6 +62,18 @@ describe("a service in this process", () => {
     });
     await expect(starting).rejects.toMatchObject({ code: "CONFIG_INVALID", message: "This fixture fails", hint: "Let it start well." });
     expect(logs).toEqual(["starting with label plain", "released second", "released first"]);
+  });
+
+  it("[BL-5] does not start if an action has no handler", async () => {
+    const unanswered = defineService({
+      ...service,
+      async start({ handle }) {
+        handle({ echo: () => null });
+        return [];
+      },
+    });
+    const starting = runService(unanswered, { dataDir: temporaryDir() });
+    await expect(starting).rejects.toThrow(/no handlers for its actions refuse, hang, crash/);
   });
 
   it("[BL-15] answers actions, and refuses unknown ones and wrong parameters", async () => {

@@ -31,7 +31,7 @@ describe("what the broker itself publishes", () => {
       ],
     });
     await broker.act("sample.stop", {});
-    await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
+    await expect.poll(() => broker.views.get("sample")).toMatchObject({ running: false });
   });
 
   it("[MQTT-134] messages of the broker itself count in its rate and statistics, except $SYS, and name their source", async () => {

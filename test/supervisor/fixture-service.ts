@@ -9,7 +9,7 @@ import type { ServiceId } from "../../contract/service.ts";
 import type { Tone } from "../../contract/traffic/row.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
-import { defineService, notQueued, type TrafficEntry } from "../../servers/core/service/service.ts";
+import { defineService, notQueued, refusedActions, type TrafficEntry } from "../../servers/core/service/service.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { RecordReader } from "../../servers/core/traffic/record-reader.ts";
 import type { KeptRecord } from "../../servers/core/traffic/row-record.ts";
@@ -151,7 +151,7 @@ export const fixtureService = (id: ServiceId) =>
           return null;
         },
         view({ name, value }) {
-          view(name, value);
+          view(name, value as never);
           return null;
         },
         parts({ parts, bytes, fails, after = "1" }) {
@@ -168,7 +168,10 @@ export const fixtureService = (id: ServiceId) =>
       async browse({ handle, kept }: { handle: (handlers: never) => void; kept: AsyncIterable<KeptRecord> }) {
         const rows: string[] = [];
         for await (const { row, detail } of kept) rows.push(`${row.service} ${row.id} ${row.tone} ${detail.length}`);
-        handle({ echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, rows }) } as never);
+        handle({
+          ...refusedActions(actions, "The fixture"),
+          echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, rows }),
+        } as never);
       },
     }),
   });

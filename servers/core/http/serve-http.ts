@@ -1,5 +1,6 @@
 import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Handlers } from "../../../contract/operation.ts";
+import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
@@ -66,7 +67,7 @@ export interface HttpServing {
  * A request goes from its listener to its connection, the decoder (Node's), the handler and the answer; the recorder is called when
  * it begins, for each part of it and when it ends. Resolves when it listens; every release is registered with `context.onStop`.
  */
-export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, options: HttpOptions): Promise<HttpServing> {
+export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, SampleViews>, options: HttpOptions): Promise<HttpServing> {
   const { config, log, onStop } = context;
   const { redaction, maskPath } = options;
   const recorder = createHttpRecorder({

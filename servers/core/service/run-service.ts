@@ -133,6 +133,8 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
     };
     const endpoints = options.mode === "browse" ? await browse(service, context) : await service.start(context as never);
+    const unanswered = Object.keys(service.actions).filter((name) => !handlers?.[name]);
+    if (unanswered.length > 0) throw new Error(`${service.title} has no handlers for its actions ${unanswered.join(", ")}`);
     return {
       endpoints,
       outbox,

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { BinaryTopics, HeaderOf } from "../../../contract/binary.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Provided } from "../../../contract/provided.ts";
+import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { Endpoint, PortTransport, ServiceId, Snippet } from "../../../contract/service.ts";
 import type { Figure } from "../../../contract/traffic/row.ts";
 import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
@@ -50,9 +51,9 @@ export interface Service<
    * Resolves, with the endpoints, when it really listens.
    * It registers the release of whatever it opens with `context.onStop` on the next line, so there is no `stop`.
    */
-  start(context: ServiceContext<z.output<Schema>, Actions, Binary, Provides>): Promise<readonly Endpoint[]>;
+  start(context: ServiceContext<z.output<Schema>, Actions, AnyViews, Binary, Provides>): Promise<readonly Endpoint[]>;
   /** Answers the page's actions from stored data without listening: for browsing it while the service is stopped. */
-  browse?(context: ServiceContext<z.output<Schema>, Actions>): Promise<void>;
+  browse?(context: ServiceContext<z.output<Schema>, Actions, AnyViews>): Promise<void>;
 }
 
 export interface ServicePort<Config = Readonly<Record<string, unknown>>> {
@@ -65,9 +66,13 @@ export interface ServicePort<Config = Readonly<Record<string, unknown>>> {
   isUsed?(config: Config): boolean;
 }
 
+/** A service names its own views in the type of its context: `ServiceContext<EchoConfig, EchoActions, EchoViews>`. */
+type AnyViews = SampleViews & Readonly<Record<string, unknown>>;
+
 export interface ServiceContext<
   Config = unknown,
   Actions extends Operations = Operations,
+  Views extends SampleViews = AnyViews,
   Binary extends BinaryTopics = BinaryTopics,
   Provides extends Provided = Provided,
 > {
@@ -85,10 +90,10 @@ export interface ServiceContext<
   readonly kept: AsyncIterable<KeptRecord>;
   /** Releases run in reverse order at stop, and also when start fails. */
   onStop(release: () => void | Promise<void>): void;
-  /** Answers the actions; to be called once, before `start` resolves. */
+  /** Answers the actions, all of them; to be called once, before `start` or `browse` resolves. */
   handle(handlers: Handlers<Actions>): void;
   /** Publishes a view, a named value for the service's page; the newest wins, at most 10 a second are sent. */
-  view(name: string, value: unknown): void;
+  view<Name extends keyof Views & string>(name: Name, value: Views[Name]): void;
   binary<Name extends keyof Binary & string>(name: Name): BinaryPublisher<HeaderOf<Binary[Name]>>;
   /** Registers the handlers of `provides`; to be called once, before `start` resolves. */
   provide(handlers: ProvidedHandlers<Provides["calls"], Provides["streams"]>): void;

@@ -1,13 +1,16 @@
+import type { Handlers } from "../../../contract/operation.ts";
+import type { SampleViews, sampleActions } from "../../../contract/sample-traffic.ts";
+
 /** The sample traffic of a service, with the page's actions that start and stop it. */
 export interface SampleSwitch {
   stop(): void;
-  readonly actions: { readonly "sample.start": () => null; readonly "sample.stop": () => null };
+  readonly actions: Handlers<typeof sampleActions>;
 }
 
 interface SampleSwitchOptions {
   /** Begins the traffic. Returns the function that ends it. */
   readonly play: () => (() => void) | Promise<() => void>;
-  readonly show: (view: { readonly running: boolean }) => void;
+  readonly show: (view: SampleViews["sample"]) => void;
 }
 
 /** Starts and stops sample traffic, and publishes whether it runs. */

@@ -1,4 +1,5 @@
 import type { Handlers } from "../../../contract/operation.ts";
+import type { GrpcViews } from "../../../contract/services/grpc.ts";
 import type { GrpcReplyViews, grpcReplyActions, ReplyProblem, ReplyRuleView } from "../../../contract/services/grpc-replies.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
@@ -19,7 +20,7 @@ export interface RepliesOptions {
   readonly limits: ReplyLimits & { readonly heldBytes: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
   readonly log: Log;
-  readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcReplyViews[Name]) => void;
+  readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 

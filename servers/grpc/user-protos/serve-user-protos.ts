@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { GrpcActions } from "../../../contract/services/grpc.ts";
+import type { GrpcActions, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
 import type { GrpcConfig } from "../grpc-config.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
@@ -11,7 +11,7 @@ const longestFirstReadMs = 8_000;
 
 /** Resolves when they are served, or after a time limit: large ones are served later. */
 export async function serveUserProtos(
-  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions>,
+  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
   served: ServedProtos,
 ): Promise<UserProtos> {

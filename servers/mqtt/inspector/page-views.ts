@@ -17,7 +17,7 @@ export interface PageViewsOptions {
   readonly clientFaults: ClientFaults;
   /** Views that are cheap to compute, by name. */
   readonly small: { readonly [Name in SmallView]: () => MqttViews[Name] };
-  readonly view: (name: keyof MqttViews, value: unknown) => void;
+  readonly view: <Name extends keyof MqttViews>(name: Name, value: MqttViews[Name]) => void;
 }
 
 export interface PageViews {
@@ -39,11 +39,13 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
     return true;
   }
 
+  function showIfChanged<Name extends SmallView>(name: Name): void {
+    const value = small[name]();
+    if (changed(name, value)) view(name, value);
+  }
+
   function showSmall(): void {
-    for (const [name, read] of Object.entries(small)) {
-      const value = read();
-      if (changed(name as SmallView, value)) view(name as SmallView, value);
-    }
+    for (const name of Object.keys(small) as SmallView[]) showIfChanged(name);
   }
 
   function showClients(): void {
@@ -57,7 +59,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
     // Nothing has changed.
     const figures = figuresOf(engine, recorder);
     const moved = changed("figures", figures);
-    if (moved) view("figures", { at: Date.now(), ...figures } satisfies MqttFigures);
+    if (moved) view("figures", { at: Date.now(), ...figures });
     quiet = moved ? 0 : quiet + 1;
     if (quiet <= quietTicks) showClients();
   }, intervalMs);

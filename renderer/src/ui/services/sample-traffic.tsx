@@ -1,14 +1,13 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { type SampleViews, sampleActions } from "../../../../contract/sample-traffic.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { ControlClient } from "../../control/control-client.ts";
 import { useView } from "../../control/use-store.ts";
 import { attempt } from "../status/notify.tsx";
 
-/** Services with sample traffic have these actions, and a view `sample` with its state. */
-const action = (client: ControlClient, id: ServiceId, name: "sample.start" | "sample.stop") =>
-  client.call("service.action", { id, action: name, params: {} });
+const action = (client: ControlClient, id: ServiceId, name: keyof typeof sampleActions) => client.action(sampleActions, id, name);
 
 export function useStartSampleTraffic() {
   const client = useControl();
@@ -18,7 +17,7 @@ export function useStartSampleTraffic() {
 /** Shows and switches the sample traffic of a service. */
 export function useSampleTraffic(id: ServiceId) {
   const client = useControl();
-  const playing = useView<{ readonly running: boolean }>(id, "sample")?.running ?? false;
+  const playing = useView<SampleViews["sample"]>(id, "sample")?.running ?? false;
   return { playing, toggle: () => void attempt(action(client, id, playing ? "sample.stop" : "sample.start")) };
 }
 

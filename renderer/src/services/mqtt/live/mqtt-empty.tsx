@@ -31,7 +31,7 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
   const address = brokerAddress(service);
   const anonymous = useAnonymous();
   const running = service?.status.state === "running";
-  const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
+  const isDemo = useMqttView("sample", ({ running }) => running) ?? false;
   const toggleDemo = () =>
     attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
   const listening = (

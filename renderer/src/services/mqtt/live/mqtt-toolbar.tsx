@@ -155,7 +155,7 @@ interface CommandsProps {
 
 /** Of the whole page, for the toolbar and the palette. Kept messages can also be exported while the service is stopped. */
 function useBrokerCommands({ running, hasMessages, onClear, onDialog }: CommandsProps) {
-  const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
+  const isDemo = useMqttView("sample", ({ running }) => running) ?? false;
   const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
     ...{ id: `mqtt-${name}`, title, enabled, run: () => onDialog(name) },
     ...(icon && { icon }),

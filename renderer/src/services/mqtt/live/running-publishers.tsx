@@ -10,7 +10,7 @@ import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./mqtt-toolbar.module.css";
 
-type PublisherViews = { readonly [Name in "demo" | "replay" | "repeats"]: MqttViews[Name] | undefined };
+type PublisherViews = { readonly [Name in "sample" | "replay" | "repeats"]: MqttViews[Name] | undefined };
 
 interface RunningPublisher {
   readonly key: string;
@@ -22,7 +22,7 @@ interface RunningPublisher {
 /** Publishers that run in the service: one is shown in the toolbar, several in a list. */
 export function RunningPublishers() {
   const client = useControl();
-  const views = { demo: useMqttView("demo"), replay: useMqttView("replay"), repeats: useMqttView("repeats") };
+  const views = { sample: useMqttView("sample"), replay: useMqttView("replay"), repeats: useMqttView("repeats") };
   const running = runningPublishers(views, client);
   const [only] = running;
   if (!only) return null;
@@ -67,12 +67,12 @@ function Publisher({ publisher: { what, word, stop } }: { readonly publisher: Ru
   );
 }
 
-function runningPublishers({ demo, replay, repeats }: PublisherViews, client: ControlClient): RunningPublisher[] {
+function runningPublishers({ sample, replay, repeats }: PublisherViews, client: ControlClient): RunningPublisher[] {
   const running: RunningPublisher[] = [];
-  if (demo?.running) {
+  if (sample?.running) {
     running.push({
       key: "demo",
-      what: `demo ${formatRate(demo.messagesPerSecond)}/s`,
+      what: `demo ${formatRate(sample.messagesPerSecond)}/s`,
       word: "Stop",
       stop: () => client.action(mqttActions, "mqtt", "sample.stop"),
     });

@@ -14,7 +14,7 @@ interface DemoDialogProps {
 export const usualDemo = { messagesPerSecond: 12 };
 
 export function DemoDialog({ opened, onClose }: DemoDialogProps) {
-  const demo = useMqttView("demo");
+  const demo = useMqttView("sample");
   const client = useControl();
   const [rate, setRate] = useState<number | string>(usualDemo.messagesPerSecond);
   const isValid = typeof rate === "number" && rate >= 0.1 && rate <= 5_000;

@@ -1,0 +1,14 @@
+/** Sample traffic of a service: each has these actions and this view, by which the shared parts of the dashboard switch and show it. */
+import { z } from "zod";
+import { operation } from "./operation.ts";
+
+export const sampleActions = {
+  /** Sends plausible requests or messages until it is turned off, so that a new user sees traffic. A service may take optional parameters. */
+  "sample.start": operation<null>()(z.strictObject({})),
+  "sample.stop": operation<null>()(z.strictObject({})),
+};
+
+/** The views of every service: `interface EchoViews extends SampleViews`. */
+export interface SampleViews {
+  readonly sample: { readonly running: boolean };
+}
