@@ -30,6 +30,7 @@ export interface PlannedService {
   readonly id: ServiceId;
   readonly title: string;
   readonly purpose: string;
+  /** All ports that it will use by default, for TCP or UDP. */
   readonly ports: readonly number[];
 }
 
