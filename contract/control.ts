@@ -234,6 +234,8 @@ export type Topic = keyof Topics;
 export interface ServiceDataView {
   readonly name: string;
   readonly value: unknown;
+  /** The process of the running service that published it. Absent if the service was stopped, and a process read its data. */
+  readonly pid?: number;
 }
 
 export interface TopicPolicy {

@@ -152,6 +152,8 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     engine.stop();
   });
   onStop(tryClient.close);
+  // First of all, so that the clients of this run remain as the last known state.
+  onStop(views.close);
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);

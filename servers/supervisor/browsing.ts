@@ -16,8 +16,8 @@ export function createBrowsing(
   service: Service,
   options: Pick<
     ManagedServiceOptions,
-    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "readKept" | "onBatch" | "onView" | "onOutput" | "onGone"
-  >,
+    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "readKept" | "onBatch" | "onOutput" | "onGone"
+  > & { readonly onView: (name: string, value: unknown) => void },
 ): Browsing {
   let managed: ManagedService | undefined;
   let idle: NodeJS.Timeout | undefined;

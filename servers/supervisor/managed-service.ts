@@ -25,7 +25,7 @@ export interface ManagedServiceOptions {
   /** The kept records of the service's traffic. */
   readonly readKept: (after: number) => Uint8Array;
   readonly onBatch: (batch: ServiceBatch) => void;
-  readonly onView: (name: string, value: unknown) => void;
+  readonly onView: (name: string, value: unknown, pid: number) => void;
   readonly onCounters: (counters: Counters, at: number) => void;
   /** Absent for a process that only browses. */
   readonly onStream?: (message: StreamFromService) => void;
@@ -198,7 +198,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
         process.post({ type: "kept", records: options.readKept(message.after) });
         return;
       case "view":
-        options.onView(message.name, message.value);
+        options.onView(message.name, message.value, process.pid ?? 0);
         return;
       case "counters":
         options.onCounters(message.counters, message.at);

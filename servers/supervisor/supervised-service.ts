@@ -193,7 +193,6 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     onGone: (crashed: boolean) => {
       droppedLogs = 0;
       hub.publishAll(`traffic/${id}`, traffic.abandon(crashed ? "service crashed" : "service stopped"));
-      hub.forget(`view/${id}`);
       lastCounters = undefined;
       publishRate({ ...idleRate, service: id, at: Date.now() });
     },
@@ -206,6 +205,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     // Two processes must not write to the same data.
     beforeStart: browsing.end,
     explain,
+    // Not forgotten when the process ends: pages show some as the last known state.
+    onView: (name, value, pid) => hub.publish(`view/${id}`, { name, value, pid }),
     onStream: options.onStream,
     onGone(crashed) {
       processOptions.onGone(crashed);

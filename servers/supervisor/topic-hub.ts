@@ -8,8 +8,6 @@ export interface TopicHub {
   subscribe<T extends Topic>(topic: T, listener: (items: readonly Topics[T][]) => void): () => void;
   /** Whether there are subscribers: check it before building an expensive item. */
   hasSubscribers(topic: Topic): boolean;
-  /** Clears the items of a keyed topic. */
-  forget(topic: Topic): void;
 }
 
 type Listener = (items: readonly unknown[]) => void;
@@ -41,6 +39,5 @@ export function createTopicHub(): TopicHub {
       return () => void set.delete(listener as Listener);
     },
     hasSubscribers: (topic) => (listeners.get(topic)?.size ?? 0) > 0,
-    forget: (topic) => void newest.delete(topic),
   };
 }

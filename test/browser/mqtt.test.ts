@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
@@ -155,6 +156,26 @@ it("[MQTT-133] clicking a receiver or publisher shows the client, which covers n
   await card.waitFor();
   await card.getByRole("button", { name: "Close the client" }).click();
   await card.waitFor({ state: "detached" });
+}, 60_000);
+
+it("[BL-281] the clients of a broker that has ended are shown as gone, also by a page that is opened later", async () => {
+  const { page, host } = await openBrowserShell("mqtt", { flags });
+  const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp", reconnectPeriod: 0 });
+  onTestFinished(() => client.endAsync(true));
+  await client.subscribeAsync("rooms/#");
+  await client.publishAsync("rooms/kitchen", "on");
+  await page.getByRole("option", { name: /^lamp.*connected/ }).click();
+  const card = page.getByRole("region", { name: "Client lamp", exact: true });
+  await card.getByRole("button", { name: "Disconnect…" }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await card.getByText(/^for .*, until the broker ended$/).waitFor();
+  expect(await card.getByRole("button", { name: "Disconnect…" }).count()).toBe(0);
+  await card.getByRole("button", { name: "Close the client" }).click();
+  await page.getByRole("option", { name: /^lamp.*gone/ }).waitFor();
+  await page.reload();
+  await page.getByRole("option", { name: /^lamp.*gone/ }).waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("option", { name: /^lamp/ }).waitFor({ state: "detached" });
 }, 60_000);
 
 it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {

@@ -106,17 +106,17 @@ describe("services", () => {
     expect(rows.items).toEqual([]);
   });
 
-  it("[BL-52] views of a service are removed when it stops", async () => {
+  it("[BL-281] a view names the process that published it, and remains when that has ended", async () => {
     const { dashboard, supervisor } = await supervise();
     await supervisor.start("http");
     const views = dashboard.follow("view/http");
     await dashboard.call("service.action", { ...http, action: "view", params: { name: "one", value: 1 } });
-    await views.until(({ name, value }) => name === "one" && value === 1);
+    const { pid } = await views.until(({ name, value }) => name === "one" && value === 1);
+    expect(supervisor.views().find(({ id }) => id === "http")?.status).toMatchObject({ state: "running", pid });
     await supervisor.stop("http");
     dashboard.send({ type: "unsubscribe", topic: "view/http" });
     const later = dashboard.follow("view/http");
-    await dashboard.call("service.list", {});
-    expect(later.items).toEqual([]);
+    expect(await later.until(({ name }) => name === "one")).toEqual({ name: "one", value: 1, pid });
   });
 });
 

@@ -47,23 +47,48 @@ export function useTopic<T extends Topic>(topic: T | undefined, listener: TopicL
   useEffect(() => (topic === undefined ? undefined : client.subscribe(topic, (batch) => onBatch(batch as Batch<never>))), [client, topic]);
 }
 
-/**
- * The newest value of one view of a service, or what `select` returns for it; undefined before the first. Other changes do not render
- * the component.
- */
-export function useView<Value, Part = Value>(id: ServiceId, name: string, select?: (value: Value) => Part): Part | undefined {
-  const [part, setPart] = useState<Part>();
+interface HeldView<Part> {
+  readonly part: Part;
+  readonly pid: number | undefined;
+}
+
+/** The newest value of a view, also if its process has ended. Other changes do not render the component. */
+function useHeldView<Value, Part>(id: ServiceId, name: string, select?: (value: Value) => Part): HeldView<Part> | undefined {
+  const [held, setHeld] = useState<HeldView<Part>>();
   useTopic(`view/${id}`, ({ items }) => {
     const newest = items.findLast((item) => item.name === name);
     if (!newest) return;
-    const value = newest.value as Value;
-    setPart(() => (select ? select(value) : (value as unknown as Part)));
+    const { value, pid } = newest;
+    const part = select ? select(value as Value) : (value as Part);
+    setHeld((known) => (known && Object.is(known.part, part) && known.pid === pid ? known : { part, pid }));
   });
-  return part;
+  return held;
 }
+
+/**
+ * A view of a service as it is now, or what `select` returns for it. Undefined before the first, and when its process has ended: of a
+ * stopped service only what was read from its data is true.
+ */
+export function useView<Value, Part = Value>(id: ServiceId, name: string, select?: (value: Value) => Part): Part | undefined {
+  const held = useHeldView(id, name, select);
+  const status = useService(id)?.status;
+  const pid = status?.state === "running" ? status.pid : undefined;
+  return held?.pid === pid ? held?.part : undefined;
+}
+
+type UseView<Views> = <Name extends keyof Views & string, Part = Views[Name]>(
+  name: Name,
+  select?: (value: Views[Name]) => Part,
+) => Part | undefined;
 
 /** `const useHttpView = viewsOf<HttpViews>("http")`: then `useHttpView("sse")` has its type. */
 export const viewsOf =
-  <Views>(id: ServiceId) =>
-  <Name extends keyof Views & string, Part = Views[Name]>(name: Name, select?: (value: Views[Name]) => Part): Part | undefined =>
-    useView<Views[Name], Part>(id, name, select);
+  <Views>(id: ServiceId): UseView<Views> =>
+  (name, select) =>
+    useView(id, name, select);
+
+/** The same, but the last known one also if its process has ended. */
+export const lastViewsOf =
+  <Views>(id: ServiceId): UseView<Views> =>
+  (name, select) =>
+    useHeldView(id, name, select)?.part;

@@ -28,8 +28,7 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
   const [open, setOpen] = useRemembered("sse.open", true);
   const [heightPx, setHeightPx] = useRemembered("sse.height", 84);
   const running = service?.status.state === "running";
-  // The last view of a stopped service is out of date.
-  const subscribers = (running && sse?.subscribers) || nobody;
+  const subscribers = sse?.subscribers ?? nobody;
   const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;
   return (
@@ -58,7 +57,7 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
               {formatCount(here)} on <code>/api/stream</code>
             </>
           )}
-          {running && sse !== undefined && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
+          {sse !== undefined && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
         </Caption>
         <Spring />
         {isEmpty ? (

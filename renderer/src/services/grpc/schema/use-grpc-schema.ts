@@ -6,7 +6,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
-import { useGrpcView } from "../use-grpc-view.ts";
+import { useLastGrpcView } from "../use-grpc-view.ts";
 
 export type GrpcSchema = FileRegistry;
 
@@ -19,7 +19,7 @@ export const readSchema = (base64: string): GrpcSchema => createFileRegistry(fro
 export function useGrpcSchema(revision?: string): Pick<Answer<GrpcSchema>, "value" | "failure" | "isReading" | "again"> {
   const client = useControl();
   const state = useService("grpc")?.status.state;
-  const current = useGrpcView("services", (view) => view.revision);
+  const current = useLastGrpcView("services", (view) => view.revision);
   const earlier = revision === current ? undefined : revision;
   const answer = useAnswer({
     key: earlier === undefined ? ["grpc", "schema"] : ["grpc", "schema", earlier],

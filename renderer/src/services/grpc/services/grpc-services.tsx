@@ -18,7 +18,7 @@ import { DropZone } from "../protos/drop-zone.tsx";
 import { ProtosPanel } from "../protos/protos-panel.tsx";
 import { useAddProtos } from "../protos/use-add-protos.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
-import { useGrpcView } from "../use-grpc-view.ts";
+import { useGrpcView, useLastGrpcView } from "../use-grpc-view.ts";
 import { useCallRates } from "./call-rates.ts";
 import { serviceColumns } from "./service-columns.tsx";
 import { ServiceInspector } from "./service-inspector.tsx";
@@ -36,7 +36,7 @@ export function GrpcServices() {
   const service = useService("grpc");
   const protos = useGrpcView("protos");
   const { upload, add } = useAddProtos();
-  const served = useGrpcView("services", ({ services }) => services);
+  const served = useLastGrpcView("services", ({ services }) => services);
   const states = useGrpcView("health", (health) => health.states) ?? noStates;
   const rates = useCallRates(useGrpcView("calls"));
   const [text, setText] = useRemembered("grpc.services.filter", "");

@@ -21,7 +21,7 @@ import { type CallLanguage, callLanguages, callLines, isTlsOrigin, sendsStream }
 import { recordedCalls } from "../recorded-call.ts";
 import { loaderObjectOf } from "../schema/loader-object.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
-import { useGrpcView } from "../use-grpc-view.ts";
+import { useGrpcView, useLastGrpcView } from "../use-grpc-view.ts";
 import styles from "./grpc-try.module.css";
 import { MessageEditor } from "./message-editor.tsx";
 import { TriedCall } from "./tried-call.tsx";
@@ -63,13 +63,12 @@ const languageSchema = z.enum(callLanguages.map(({ value }) => value));
 export function GrpcTry() {
   const client = useControl();
   const service = useService("grpc");
-  const services = useGrpcView("services", (view) => view.services) ?? noServices;
+  const services = useLastGrpcView("services", (view) => view.services) ?? noServices;
   const schema = useGrpcSchema().value;
-  const tried = useGrpcView("try");
+  const state = useGrpcView("try") ?? untried;
   const [call, setCall] = useRemembered("grpc.try-call", firstCall, tryCallSchema, { keeps: keptCall });
   const [language, setLanguage] = useRemembered<CallLanguage>("grpc.try-language", "grpcurl", languageSchema);
   const running = service?.status.state === "running";
-  const state = running ? (tried ?? untried) : untried;
   const methods = useMemo(() => new Map(services.flatMap((served) => served.methods.map((method) => [method.path, method]))), [services]);
   const method = methods.get(call.path);
   const requestType = method?.requestType ?? "";

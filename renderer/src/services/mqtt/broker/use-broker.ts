@@ -2,9 +2,10 @@ import { type MqttCertificate, type MqttViews, mqttActions } from "../../../../.
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { useConfig } from "../../../control/use-config.ts";
-import { useService, useTopic, viewsOf } from "../../../control/use-store.ts";
+import { lastViewsOf, useService, useTopic, viewsOf } from "../../../control/use-store.ts";
 
 export const useMqttView = viewsOf<MqttViews>("mqtt");
+export const useLastMqttView = lastViewsOf<MqttViews>("mqtt");
 
 /** Calls back when the broker's figures have changed; does not render. */
 export const useOnFigures = (onFigures: () => void): void =>

@@ -20,6 +20,8 @@ import { subscriptionText, versionText } from "./mqtt-texts.ts";
 
 interface ClientDetailsProps {
   readonly client: MqttClient;
+  /** When the broker reported it last, if the broker has ended. */
+  readonly goneAt: number | undefined;
   readonly ratePerSecond: number;
   readonly onClose: () => void;
   readonly onDisconnect: () => void;
@@ -38,7 +40,7 @@ const freezes = [
 ] as const;
 
 /** The details of one client, with menus to freeze or delay it. */
-export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
+export function ClientDetails({ client, goneAt, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
   const { clientId, connected, activeFault } = client;
   const control = useControl();
   const confirm = useConfirm();
@@ -55,16 +57,18 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
       <Head clientId={clientId} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
       <section className={styles.facts} tabIndex={0} aria-label={`Details of ${shownText(clientId)}`}>
-        <Facts client={client} ratePerSecond={ratePerSecond} />
+        <Facts client={client} goneAt={goneAt} ratePerSecond={ratePerSecond} />
       </section>
-      <div className={styles.actions}>
-        {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
-        {connected && !activeFault && <FaultMenu clientId={clientId} />}
-        {activeFault && (
-          <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
-        )}
-        <IconButton label="Remove the session…" icon={IconTrash} onClick={() => void forget()} />
-      </div>
+      {goneAt === undefined && (
+        <div className={styles.actions}>
+          {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
+          {connected && !activeFault && <FaultMenu clientId={clientId} />}
+          {activeFault && (
+            <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
+          )}
+          <IconButton label="Remove the session…" icon={IconTrash} onClick={() => void forget()} />
+        </div>
+      )}
     </section>
   );
 }
@@ -124,9 +128,10 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
   );
 }
 
-function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "ratePerSecond">) {
+function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "client" | "goneAt" | "ratePerSecond">) {
   const now = useNow();
-  const { connected, activeFault, will, subscriptions, subscriptionCount } = client;
+  const { connected, will, subscriptions, subscriptionCount } = client;
+  const activeFault = goneAt === undefined ? client.activeFault : undefined;
   return (
     <Pairs className={styles.pairs}>
       {activeFault && (
@@ -134,9 +139,15 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
           <span className={styles.warn}>{`for another ${formatDurationExact(activeFault.until - now)}`}</span>
         </Pair>
       )}
-      <Pair name={connected ? "Connected" : "Disconnected"} title={isoTime(client.since)}>
-        {connected ? formatDuration(now - client.since) : `${formatDuration(now - client.since)} ago`}
-      </Pair>
+      {connected && goneAt !== undefined ? (
+        <Pair name="Connected" title={`From ${isoTime(client.since)}; last seen ${isoTime(goneAt)}`}>
+          {`for ${formatDuration(goneAt - client.since)}, until the broker ended`}
+        </Pair>
+      ) : (
+        <Pair name={connected ? "Connected" : "Disconnected"} title={isoTime(client.since)}>
+          {connected ? formatDuration(now - client.since) : `${formatDuration(now - client.since)} ago`}
+        </Pair>
+      )}
       <Pair name="Protocol">{[`MQTT ${versionText(client.version)}`, client.transport].filter(Boolean).join(", ")}</Pair>
       {client.peer && <Pair name="From">{client.peer}</Pair>}
       {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
@@ -148,7 +159,10 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
             ? "never expires"
             : `expires after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
       </Pair>
-      <Pair name="Messages">{`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out, ${formatRate(ratePerSecond)}/s`}</Pair>
+      <Pair name="Messages">
+        {`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out`}
+        {goneAt === undefined && `, ${formatRate(ratePerSecond)}/s`}
+      </Pair>
       <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in, ${formatBytes(client.bytesOut)} out${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
       <Pair name="Queue">{`${formatCount(client.queued)} of ${formatCount(client.queueLimit)}, ${formatBytes(client.queuedBytes)}`}</Pair>
       <Pair name="In flight">{`${formatCount(client.inflight)} of ${formatCount(client.inflightLimit)}`}</Pair>

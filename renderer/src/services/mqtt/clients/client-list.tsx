@@ -16,6 +16,8 @@ const fullRowPx = 70;
 
 interface ClientListProps {
   readonly clients: readonly MqttClient[];
+  /** They are those of a broker that has ended. */
+  readonly isGone: boolean;
   readonly chosenId: string | undefined;
   readonly rates: ReadonlyMap<string, number>;
   readonly emptyText: string;
@@ -25,7 +27,7 @@ interface ClientListProps {
 }
 
 /** Only the rows in sight are drawn. */
-export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onChoose, onDisconnect }: ClientListProps) {
+export function ClientList({ clients, isGone, chosenId, rates, emptyText, onEndNear, onChoose, onDisconnect }: ClientListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: clients.length,
@@ -53,7 +55,7 @@ export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onC
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") onChoose(undefined);
-    if (event.key === "Delete" && chosenId !== undefined) onDisconnect(chosenId);
+    if (event.key === "Delete" && chosenId !== undefined && !isGone) onDisconnect(chosenId);
     const to = movedRow(event.key, chosenAt, clients.length, 8);
     const client = to === undefined ? undefined : clients[to];
     if (to === undefined || !client) return;
@@ -82,6 +84,7 @@ export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onC
                 <ClientRow
                   key={item.key}
                   client={client}
+                  isGone={isGone}
                   topPx={item.start}
                   heightPx={item.size}
                   ratePerSecond={rates.get(client.clientId) ?? 0}
@@ -102,6 +105,7 @@ const domIdOf = (clientId: string) => `mqtt-client-${encodeURIComponent(clientId
 
 interface ClientRowProps {
   readonly client: MqttClient;
+  readonly isGone: boolean;
   readonly topPx: number;
   readonly heightPx: number;
   readonly ratePerSecond: number;
@@ -110,8 +114,10 @@ interface ClientRowProps {
   readonly onDisconnect: (clientId: string) => void;
 }
 
-function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose, onDisconnect }: ClientRowProps) {
-  const { clientId, connected, subscriptions, subscriptionCount, transport, version, queued, queueLimit } = client;
+function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, onChoose, onDisconnect }: ClientRowProps) {
+  const { clientId, subscriptions, subscriptionCount, transport, version, queued, queueLimit } = client;
+  const connected = client.connected && !isGone;
+  const away = isGone ? "gone" : "away";
   const note = noteOf(client);
   const others = subscriptionCount > 1 ? ` +${formatCount(subscriptionCount - 1)}` : "";
   return (
@@ -128,9 +134,9 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
       <StatusShape shape={!connected ? "stopped" : note ? "warning" : "running"} />
       <span className={styles.name} title={shownText(clientId)}>
         {shownText(clientId)}
-        <span className="visually-hidden">{connected ? ", connected" : ", away"}</span>
+        <span className="visually-hidden">{`, ${connected ? "connected" : away}`}</span>
       </span>
-      <span className={styles.rate}>{connected ? `${formatRate(ratePerSecond)}/s` : "away"}</span>
+      <span className={styles.rate}>{connected ? `${formatRate(ratePerSecond)}/s` : away}</span>
       <span className={styles.filter}>{subscriptions[0] ? `${shownText(subscriptions[0].filter)}${others}` : "no subscription"}</span>
       <span className={styles.version}>{[transport, versionText(version)].filter(Boolean).join(" ")}</span>
       {note && (

@@ -9,8 +9,9 @@ import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
+import { clockSeconds } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
-import { useMqttView } from "../broker/use-broker.ts";
+import { useLastMqttView, useMqttView } from "../broker/use-broker.ts";
 import { ClientDetails, ClientGone } from "./client-details.tsx";
 import { ClientList } from "./client-list.tsx";
 import { clientRates, noClientRates } from "./client-rates.ts";
@@ -29,22 +30,30 @@ interface ClientsPanelProps {
 /** The clients with rates and queues, and the details of the selected one. */
 export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   const page = useMqttView("clients");
+  const last = useLastMqttView("clients");
   const sessions = useMqttView("figures", (figures) => figures.sessions) ?? 0;
   const [text, setText] = useState("");
   const [filtering, setFiltering] = useState(false);
   const [leaving, setLeaving] = useState<string>();
   const [limit, setLimit] = useState(clientsPerStep);
   const running = useService("mqtt")?.status.state === "running";
-  // What a stopped broker said last stays; one that never ran says nothing.
-  const found = useShownClients(page ?? (running ? undefined : nobody), text, limit);
+  const ended = page === undefined ? (last ?? (running ? undefined : nobody)) : undefined;
+  const found = useShownClients(page, ended, text, limit);
+  /** The broker that reported them has ended, and they with it. */
+  const isGone = ended !== undefined;
   const shown = found.value ?? nobody;
   const rates = useClientRates(shown);
-  const chosen = useChosenClient(chosenId, shown);
+  const chosen = useChosenClient(chosenId, shown, isGone);
   return (
     <section className={styles.panel} aria-label="Clients" data-open={chosen ? true : undefined}>
       <PanelHead>
         <SectionTitle>Clients</SectionTitle>
-        <Caption>{formatCount(text === "" ? Math.max(sessions, shown.matching) : shown.matching)}</Caption>
+        <Caption>
+          {formatCount(text === "" ? Math.max(sessions, shown.matching) : shown.matching)}
+          {isGone && shown.matching > 0 && (
+            <span title={`As the broker reported them last, at ${clockSeconds(shown.at)}`}> when it ended</span>
+          )}
+        </Caption>
         <Spring />
         {filtering && <FilterInput width={140} slash={false} focused placeholder="Filter clients" value={text} onChange={setText} />}
         <IconButton
@@ -61,6 +70,7 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
         {({ clients }) => (
           <ClientList
             clients={clients}
+            isGone={isGone}
             chosenId={chosenId}
             rates={rates}
             emptyText={emptyText(text, running)}
@@ -70,12 +80,13 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
           />
         )}
       </Answered>
-      {shown.matching > shown.clients.length && limit === shownClients && (
+      {!isGone && shown.matching > shown.clients.length && limit === shownClients && (
         <Note className={styles.more}>{`${formatCount(shown.matching - shown.clients.length)} more: filter to find them`}</Note>
       )}
       {chosen && (
         <ClientDetails
           client={chosen}
+          goneAt={isGone ? shown.at : undefined}
           ratePerSecond={rates.get(chosen.clientId) ?? 0}
           onClose={() => onChoose(undefined)}
           onDisconnect={() => setLeaving(chosen.clientId)}
@@ -99,8 +110,20 @@ const nobody: MqttClientPage = { at: 0, clients: [], matching: 0 };
 /** Changes at most once a second, however often the views are updated. */
 const secondOf = (page: MqttClientPage | undefined): number => Math.floor((page?.at ?? 0) / 1_000);
 
-/** The clients of the view; with a filter, or if the list needs more than the view has, those that the broker finds. */
-function useShownClients(page: MqttClientPage | undefined, text: string, limit: number): AnsweredPage {
+/** Of the clients that an ended broker had. */
+export function withText(page: MqttClientPage, text: string): MqttClientPage {
+  const wanted = text.toLowerCase();
+  const clients = page.clients.filter(({ clientId, subscriptions }) =>
+    [clientId, ...subscriptions.map(({ filter }) => filter)].some((each) => each.toLowerCase().includes(wanted)),
+  );
+  return text === "" ? page : { at: page.at, clients, matching: clients.length };
+}
+
+/**
+ * The clients of the view; with a filter, or if the list needs more than the view has, those that the broker finds. `ended` are those of a
+ * broker that has ended.
+ */
+function useShownClients(page: MqttClientPage | undefined, ended: MqttClientPage | undefined, text: string, limit: number): AnsweredPage {
   const client = useControl();
   const enabled = page !== undefined && (text !== "" || (page.matching > page.clients.length && limit > page.clients.length));
   const answer = useAnswer({
@@ -111,18 +134,19 @@ function useShownClients(page: MqttClientPage | undefined, text: string, limit: 
   });
   const { value, isReading, again } = answer;
   const failure = enabled ? answer.failure : undefined;
+  if (ended) return { value: withText(ended, text), failure: undefined, isReading: false, again };
   // Until there is an answer, what is shown stays.
   return { value: enabled && value?.text === text ? value.page : failure ? undefined : page, failure, isReading, again };
 }
 
 /** The selected client, also if it is not in the list; null if it has no session here. */
-function useChosenClient(chosenId: string | undefined, shown: MqttClientPage): MqttClient | null | undefined {
+function useChosenClient(chosenId: string | undefined, shown: MqttClientPage, isGone: boolean): MqttClient | null | undefined {
   const client = useControl();
   const known = shown.clients.find(({ clientId }) => clientId === chosenId);
   const { value } = useAnswer({
     key: ["mqtt", "client", chosenId],
     ask: () => client.action(mqttActions, "mqtt", "client.read", { clientId: chosenId ?? "" }),
-    enabled: known === undefined && chosenId !== undefined,
+    enabled: !isGone && known === undefined && chosenId !== undefined,
     version: secondOf(shown),
     keepsPrevious: false,
   });

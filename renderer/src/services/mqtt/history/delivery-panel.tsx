@@ -1,6 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
+import { useService } from "../../../control/use-store.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
@@ -132,5 +133,10 @@ function Delivery({ delivery, at, onClient }: DeliveryProps) {
 }
 
 function Waiting({ since }: { readonly since: number }) {
-  return <span>{`waiting ${formatTook(Math.max(0, useNow(500) - since))}`}</span>;
+  const status = useService("mqtt")?.status;
+  const now = useNow(500);
+  if (status && (status.state !== "running" || status.since > since)) {
+    return <span title="The broker ended before the client acknowledged it">not acknowledged</span>;
+  }
+  return <span>{`waiting ${formatTook(Math.max(0, now - since))}`}</span>;
 }

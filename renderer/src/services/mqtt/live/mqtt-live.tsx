@@ -29,7 +29,6 @@ import { MqttToolbar } from "./mqtt-toolbar.tsx";
 export function MqttLive() {
   const client = useControl();
   const service = useService("mqtt");
-  const running = service?.status.state === "running";
   const [topicFilter, setTopicFilter] = useRemembered("mqtt.topic-filter", "");
   const [scope, setScope] = useRemembered<TopicScope>("mqtt.scope", noScope);
   const [text, setText] = useState("");
@@ -43,7 +42,7 @@ export function MqttLive() {
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
-  const isBare = useIsBare(branches, running);
+  const isBare = useIsBare(branches);
   /** Only the last clear can be undone. */
   const withdrawUndo = useRef<() => void>(undefined);
 
@@ -169,11 +168,11 @@ export function MqttLive() {
 const isPublishable = ({ topic }: TopicScope): boolean => topic !== "" && !topic.startsWith("$") && !hasWildcard(topic);
 
 /** No messages and no clients; the history of a stopped broker counts as content. */
-function useIsBare(branches: HeldTopicBranches, running: boolean): boolean {
+function useIsBare(branches: HeldTopicBranches): boolean {
   // $SYS messages do not count as traffic.
-  const isQuiet = useMqttView("figures", ({ topics, sessions }) => topics === 0 && sessions === 0) ?? true;
+  const isQuiet = useMqttView("figures", ({ topics, sessions }) => topics === 0 && sessions === 0);
   const hasRows = useSyncExternalStore(branches.subscribe, () => branches.view().count > 0);
-  return running ? isQuiet : !hasRows;
+  return isQuiet ?? !hasRows;
 }
 
 interface FirstTopicProps {

@@ -18,7 +18,7 @@ import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { Facts, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
-import { useMqttView } from "../broker/use-broker.ts";
+import { useLastMqttView, useMqttView } from "../broker/use-broker.ts";
 import type { MessageHistory } from "../history/message-history.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import styles from "./mqtt-toolbar.module.css";
@@ -38,7 +38,7 @@ interface MqttToolbarProps {
 export function MqttToolbar({ history, service, paused, onPause, onClear, onDialog }: MqttToolbarProps) {
   const state = service?.status.state;
   const running = state === "running";
-  const kept = useMqttView("history", (history) => history.kept) ?? 0;
+  const kept = useLastMqttView("history", (history) => history.kept) ?? 0;
   const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
   const { publish, clear, more } = useBrokerCommands({ running, hasMessages: Math.max(kept, shown) > 0, onClear, onDialog });
   return (

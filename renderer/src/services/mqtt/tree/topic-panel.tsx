@@ -72,11 +72,13 @@ function Foot({ filter, matching, onMessages }: FootProps) {
   const figures = useMqttView("figures");
   const { topics = 0, missingInTree = 0 } = figures ?? {};
   const isFull = missingInTree > 0;
+  // A stopped broker counts no topics.
+  if (filter === "" && !figures) return null;
   return (
     <div className={styles.foot}>
       {filter === "" ? (
         <span>
-          {figures && formatCountOf(topics, "topic")}
+          {formatCountOf(topics, "topic")}
           {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
         </span>
       ) : (

@@ -37,7 +37,7 @@ import { Answer, TrySubscribe } from "./try-subscribe.tsx";
 export function MqttTry() {
   const client = useControl();
   const service = useService("mqtt");
-  const tried = useMqttView("try");
+  const act = useMqttView("try");
   const running = service?.status.state === "running";
   const [who, setWho] = useRemembered("mqtt.try-client", firstTryClient, tryClientSchema, { keeps: clientWithoutCredentials });
   const [password, setPassword] = useState("");
@@ -50,8 +50,6 @@ export function MqttTry() {
   });
   const parsedClient = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
-  // The last view of a stopped service is out of date.
-  const act = running ? tried : undefined;
 
   /** Undefined if it is connected, otherwise the broker's answer. */
   const connect = async (): Promise<MqttTryAnswer | undefined> => {
