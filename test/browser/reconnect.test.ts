@@ -58,4 +58,35 @@ describe("a page that stays open while Backlot is started again", () => {
     await stranger.getByText("This page was opened without its link").waitFor();
     expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);
   }, 60_000);
+
+  it("[BL-282] keeps an opened row of a paused list, says why it has no details, and shows the newer ones when it is resumed", async () => {
+    const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
+    const request = async (run: ReturnType<typeof start>, target: string) => {
+      const url = (await run.state("http", "running")).endpoints?.[0]?.url ?? "";
+      expect((await fetch(new URL(target, url))).status).toBe(200);
+    };
+    const first = start(port, dataDir);
+    const page = await context.newPage();
+    await page.goto((await first.ready()).dashboard);
+    await page.evaluate(() => {
+      location.hash = "#/http/live";
+    });
+    await request(first, "/api/data?before");
+    await page.getByRole("row", { name: /data\?before/ }).click();
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByRole("tab", { name: "Response" }).waitFor();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    first.kill("SIGTERM");
+    await first.ended;
+    const second = start(port, dataDir);
+    await second.ready();
+    // The same number as the row before.
+    await request(second, "/api/data?after");
+    await inspector.getByText(/^Recorded before Backlot was started again/).waitFor();
+    await page.getByRole("row", { name: /data\?before/ }).waitFor();
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    await page.getByRole("row", { name: /data\?after/ }).waitFor();
+    await page.getByRole("row", { name: /data\?before/ }).waitFor({ state: "detached" });
+    await inspector.getByText(/^Recorded before Backlot was started again/).waitFor();
+  }, 90_000);
 });

@@ -158,6 +158,20 @@ describe("rows of a live view", () => {
     expect(rows.view()).toMatchObject({ kept: 2 });
   });
 
+  it("[BL-282] that are held are not replaced by rows of another run with the same ids", async () => {
+    const { rows, kept, ids } = listOf([row(1), row(2)]);
+    await rows.reload();
+    rows.pause();
+    const again = (id: number) => row(id, { at: 9_000 + id, target: "/again" });
+    kept.splice(0, 2, again(1), again(2), again(3));
+    await rows.reload();
+    rows.receive([again(2)], 0);
+    expect([ids(), rows.find(row(2))?.target, rows.view().arrived]).toEqual([[1, 2], "/api/data", 3]);
+    rows.resume();
+    await expect.poll(ids).toEqual([1, 2, 3]);
+    expect(rows.find(row(2))?.target).toBe("/again");
+  });
+
   it("are bounded however many older ones are loaded, and say so", async () => {
     const kept = Array.from({ length: 20 }, (_, index) => row(index + 1));
     const { rows, ids } = listOf(kept, { pageRows: 4, mostRows: 10 });

@@ -45,6 +45,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
 ): ListRows<Row, Filter, Place> {
   const { read, nextFrame, order, numberOf, matcher, readsOlder = true } = options;
   const { isFiltering = () => true, asks = () => true, isCostly = () => false, isOpen = () => false, isSame = () => false } = options;
+  const { isOther = () => false } = options;
   const { pageRows = 500, followRows = 2_000, mostRows = 20_000, quietMs = 700 } = options;
   const listeners = new Set<() => void>();
   const rows = createSortedRows<Place>(order);
@@ -107,6 +108,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an ended one. */
   function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "same" {
     const known = into.find(row) as Row | undefined;
+    if (known && !adds && isOther(known, row)) return "same";
     if (known ? (isOpen(row) && !isOpen(known)) || isSame(known, row) : !adds) return "same";
     if (!matches(row)) {
       if (known) into.remove(row);
@@ -257,15 +259,17 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     const lastHeld = newestRow();
     let newer = 0;
     let changed = false;
+    let hasOther = false;
     for (const row of page.rows) {
       isFirstSeen(row);
+      const known = rows.find(row) as Row | undefined;
+      hasOther ||= known !== undefined && isOther(known, row);
       if (lastHeld === undefined || order(row, lastHeld) > 0) newer++;
       else changed = merge(rows, row, false) === "changed" || changed;
     }
     const first = page.rows[0];
-    const sourceRestarted = counts
-      ? counts.total < totalWhenHeld
-      : first !== undefined && lastHeld !== undefined && order(first, lastHeld) < 0;
+    const sourceRestarted =
+      hasOther || (counts ? counts.total < totalWhenHeld : first !== undefined && lastHeld !== undefined && order(first, lastHeld) < 0);
     if (sourceRestarted) missing = "some";
     else if (newer > waiting.count && missing === "none") missing = "newest";
     const exact = !counts || isFiltering(view.filter);

@@ -44,6 +44,8 @@ export interface ListRowsOptions<Row extends Place, Filter, Place = Row> {
   readonly isOpen?: (row: Row) => boolean;
   /** Whether a row that was read again is unchanged. */
   readonly isSame?: (one: Row, other: Row) => boolean;
+  /** Whether they are rows of two runs of the source, which has begun its numbers again. */
+  readonly isOther?: (known: Row, row: Row) => boolean;
   /** Whether `read` supports `before`. */
   readonly readsOlder?: boolean;
   readonly pageRows?: number;

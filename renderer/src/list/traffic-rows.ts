@@ -43,4 +43,5 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     // The supervisor has to read the texts of all kept rows.
     isCostly: ({ text, target, outcome }) => text.trim() !== "" || target !== "" || outcome !== "",
     isOpen: ({ tone }) => tone === "pending",
+    isOther: (known, row) => known.at !== row.at,
   });

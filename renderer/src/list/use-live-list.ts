@@ -34,6 +34,9 @@ export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: Ro
   return { paused, follow, togglePause, enterList };
 }
 
-/** The current state of a row, while the list has it. */
-export const useRowNow = (rows: TrafficRows, place: RowPlace | undefined): TrafficRow | undefined =>
-  useRowsView(rows, () => place && rows.find(place));
+/** The current state of a row, while the list has it; with `at` 0 of any row with this id. */
+export const useRowNow = (rows: TrafficRows, place: RowPlace): TrafficRow | undefined =>
+  useRowsView(rows, () => {
+    const row = rows.find(place);
+    return place.at === 0 || row?.at === place.at ? row : undefined;
+  });

@@ -11,7 +11,7 @@ import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
-import { useRowChoice } from "../../list/use-row-choice.ts";
+import { type RowChoice, useRowChoice } from "../../list/use-row-choice.ts";
 import { useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { useClearTraffic } from "../../ui/services/use-clear-traffic.ts";
@@ -89,7 +89,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
       below={
         <>
           {Below && <Below service={service} />}
-          {choice.opened && <OpenedRow rows={rows} service={id} row={choice.opened.id} onClose={choice.close} />}
+          {choice.opened && <OpenedRow rows={rows} service={id} opened={choice.opened} onClose={choice.close} />}
         </>
       }
     >
@@ -118,15 +118,15 @@ function NoneMatches({ rows, item, onAll }: { readonly rows: TrafficRows; readon
 interface OpenedRowProps {
   readonly rows: TrafficRows;
   readonly service: ServiceId;
-  readonly row: number;
+  readonly opened: NonNullable<RowChoice<TrafficRow, number>["opened"]>;
   readonly onClose: () => void;
 }
 
-function OpenedRow({ rows, service, row, onClose }: OpenedRowProps) {
-  const live = useRowNow(rows, { service, id: row, at: 0 });
+function OpenedRow({ rows, service, opened: { id, row }, onClose }: OpenedRowProps) {
+  const live = useRowNow(rows, row ?? { service, id, at: 0 });
   return (
-    <InspectorSlot shows={row}>
-      <RowInspector service={service} row={row} live={live} onClose={onClose} />
+    <InspectorSlot shows={id}>
+      <RowInspector service={service} row={id} live={live} opened={row} onClose={onClose} />
     </InspectorSlot>
   );
 }

@@ -123,7 +123,7 @@ function OpenedRow({ rows, opened, onClose }: OpenedRowProps) {
   const live = useRowNow(rows, opened);
   return (
     <InspectorSlot shows={joinedId(opened)}>
-      <RowInspector service={opened.service} row={opened.id} live={live} onClose={onClose} />
+      <RowInspector service={opened.service} row={opened.id} live={live} opened={opened} onClose={onClose} />
     </InspectorSlot>
   );
 }
