@@ -14,7 +14,7 @@ import {
 } from "../../renderer/src/pages/config/draft.ts";
 import { cardGrid } from "../../renderer/src/pages/overview/overview.tsx";
 import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
-import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
+import { decadeSplits, trafficLines } from "../../renderer/src/pages/overview/traffic-series.ts";
 
 describe("routes", () => {
   it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is parsed and written unchanged", (hash) => {
@@ -41,34 +41,19 @@ describe("the traffic plot", () => {
     }),
   });
 
-  it("draws up to four services separately, the largest first", () => {
-    const series = groupSeries(historyOf({ http: [1, 1], grpc: [5, 5], mqtt: [3, 3] }));
-    expect(series.map(({ services }) => services)).toEqual([["grpc"], ["mqtt"], ["http"]]);
-  });
-
-  it("draws the small ones of many as one", () => {
-    const series = groupSeries(historyOf({ http: [1, 2], grpc: [9, 9], mqtt: [8, 8], rtsp: [3, 3], events: [1, 1] }));
-    expect(series).toEqual([
-      { services: ["grpc"], bytesPerSecond: [9, 9] },
-      { services: ["mqtt"], bytesPerSecond: [8, 8] },
-      { services: ["rtsp", "http", "events"], bytesPerSecond: [5, 6] },
+  it("[BL-280] has a line for each service with traffic that is not hidden, in the window's order", () => {
+    const history = historyOf({ http: [1, 2, 0], grpc: [9, 9, 9], mqtt: [0, 0, 8], rtsp: [0, 0, 0], events: [0, 1, 1] });
+    expect(trafficLines(history, ["grpc"]).map(({ service, bytesPerSecond }) => [service, bytesPerSecond])).toEqual([
+      ["http", [1, 2, 0]],
+      ["mqtt", [null, 0, 8]],
+      ["events", [0, 1, 1]],
     ]);
   });
 
-  it("stacks each series on those before it", () => {
-    expect(
-      stack(
-        [1_000, 2_000],
-        [
-          { services: ["http"], bytesPerSecond: [1, 2] },
-          { services: ["grpc"], bytesPerSecond: [10, 20] },
-        ],
-      ),
-    ).toEqual([
-      [1, 2],
-      [1, 2],
-      [11, 22],
-    ]);
+  it("[BL-280] labels zero and the powers of ten that fit on its logarithmic scale", () => {
+    expect(decadeSplits(2_000_000, 400, 17)).toEqual([0, 1e3, 1e4, 1e5, 1e6]);
+    expect(decadeSplits(2_000_000, 60, 17)).toEqual([0, 1e4, 1e6]);
+    expect(decadeSplits(10_000, 80, 17)).toEqual([0, 1e3, 1e4]);
   });
 });
 

@@ -8,3 +8,8 @@ it.each(services.map((service) => [service.id, service] as const))(
     expect(Object.keys(servicePages.get(id)?.inspectors ?? {}).sort()).toEqual(Object.keys(details).sort());
   },
 );
+
+it("[BL-280] no two services have the same colour in plots, and none has the grey of what is off or rejected", () => {
+  const colors = [...servicePages.values()].map(({ color }) => color);
+  expect(new Set([...colors, "--bl-s7"]).size).toBe(colors.length + 1);
+});

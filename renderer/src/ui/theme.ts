@@ -105,6 +105,7 @@ export const darkTokens: Tokens = {
   "--bl-s5": "#EE8468",
   "--bl-s6": "#57BEC6",
   "--bl-s7": "#7D776F",
+  "--bl-s8": "#E583B0",
   "--bl-shadow-pop": "0 0 0 1px #3A3734, 0 8px 24px rgba(0,0,0,.45)",
 };
 
@@ -140,11 +141,12 @@ export const lightTokens: Tokens = {
   "--bl-code-lit": "#86378F",
   "--bl-s1": "#2F74E0",
   "--bl-s2": "#2E9B67",
-  "--bl-s3": "#C48E14",
+  "--bl-s3": "#B5820F",
   "--bl-s4": "#9A55BC",
   "--bl-s5": "#D4593D",
   "--bl-s6": "#1F8F95",
   "--bl-s7": "#9A938A",
+  "--bl-s8": "#C2457F",
   "--bl-shadow-pop": "0 0 0 1px #DAD5CE, 0 8px 24px rgba(40,34,26,.14)",
 };
 
@@ -170,6 +172,7 @@ const mantineColors = (tokens: Tokens): Tokens => ({
   "--mantine-color-default": tokens["--bl-control"]!,
   "--mantine-color-default-border": tokens["--bl-line-strong"]!,
   "--mantine-color-default-color": tokens["--bl-text"]!,
+  "--mantine-color-cyc-light-hover": tokens["--bl-select"]!,
 });
 
 export const resolver: CSSVariablesResolver = () => ({

@@ -20,7 +20,9 @@ export function CardEndpoints({ service }: { service: ServiceView }) {
     <ul className={styles.endpoints}>
       {shownEndpoints(service).map(({ label, url }, place) => (
         <li key={label + url} className={styles.endpoint}>
-          <span className={styles.label}>{label}</span>
+          <span className={styles.label} title={label}>
+            {label}
+          </span>
           <code
             className={running ? styles.address : `${styles.address} ${styles.planned}`}
             title={isPickedAtStart(url) ? "The system picks its port at start" : url}

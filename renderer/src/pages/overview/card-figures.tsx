@@ -2,6 +2,7 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import type { Figure, RateSample } from "../../../../contract/traffic/row.ts";
 import { sparklineSamples } from "../../control/dashboard-stores.ts";
 import { useRate, useRecentRate } from "../../control/use-store.ts";
+import { seriesToken } from "../../services/registry.ts";
 import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./service-card.module.css";
 import { Sparkline } from "./sparkline.tsx";
@@ -38,7 +39,12 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
           {formatCountOf(rate?.clients ?? 0, "client")} · {formatByteRate((rate?.bytesInPerSecond ?? 0) + (rate?.bytesOutPerSecond ?? 0))}
         </span>
       </div>
-      <Sparkline values={values} capacity={sparklineSamples} label={`${service.title}: ${perSecond} ${unit}, the last two minutes`} />
+      <Sparkline
+        values={values}
+        capacity={sparklineSamples}
+        color={seriesToken(service.id)}
+        label={`${service.title}: ${perSecond} ${unit}, the last two minutes`}
+      />
       <p className={styles.note}>{rate ? factsText(rate) || note : note}</p>
     </>
   );

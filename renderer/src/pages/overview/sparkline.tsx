@@ -1,21 +1,29 @@
 import { useEffect, useRef } from "react";
-import { useTokens } from "../../ui/theme.ts";
+import { type Tokens, useTokens } from "../../ui/theme.ts";
 import styles from "./service-card.module.css";
 
-/** Draws values from the left, `capacity` over the whole width; a dashed line if there are none. */
-export function Sparkline({ values, capacity, label }: { values: readonly number[]; capacity: number; label: string }) {
+interface SparklineProps {
+  readonly values: readonly number[];
+  /** Number of values over the whole width; fewer end at the right. */
+  readonly capacity: number;
+  readonly color: keyof Tokens;
+  readonly label: string;
+}
+
+/** The newest values, above a baseline; a dashed line if there are none. */
+export function Sparkline({ values, capacity, color, label }: SparklineProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const tokens = useTokens();
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const colors = { line: tokens["--bl-s1"] ?? "", base: tokens["--bl-line-strong"] ?? "" };
+    const colors = { line: tokens[color] ?? "", base: tokens["--bl-line-strong"] ?? "" };
     const paint = () => draw(element, values, capacity, colors);
     const resize = new ResizeObserver(paint);
     resize.observe(element);
     paint();
     return () => resize.disconnect();
-  }, [values, capacity, tokens]);
+  }, [values, capacity, color, tokens]);
   return <canvas ref={canvas} className={styles.sparkline} role="img" aria-label={label} />;
 }
 

@@ -1,42 +1,39 @@
 import { SegmentedControl } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { z } from "zod";
-import type { ServiceView } from "../../../../contract/service.ts";
-import { seriesToken } from "../../services/registry.ts";
+import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
+import { Caption, SectionTitle, Spring } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
-import { clockSeconds } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { ServiceToggles } from "../service/service-toggles.tsx";
 import styles from "./traffic-panel.module.css";
 import { TrafficPlot } from "./traffic-plot.tsx";
-import { groupSeries, stack } from "./traffic-series.ts";
+import { trafficLines } from "./traffic-series.ts";
 import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traffic-history.ts";
 
-/** Bytes in and out of all services, stacked. */
+const noneHidden: readonly ServiceId[] = [];
+
+/** Bytes in and out of each service. */
 export function TrafficPanel({ services }: { services: readonly ServiceView[] }) {
   const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min", z.enum(trafficRanges));
-  const [point, setPoint] = useState<number>();
+  const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("traffic-hidden", noneHidden, z.array(z.enum(serviceIds)));
   const answer = useTrafficHistory(range);
-  const { value: history } = answer;
-  const series = useMemo(() => (history ? groupSeries(history) : []), [history]);
-  const data = useMemo(() => stack(history?.at ?? [], series), [history, series]);
-  const titleOf = (id: string) => services.find((service) => service.id === id)?.title ?? id;
-  const at = point === undefined ? undefined : history?.at[point];
-  const total = data.at(-1)?.at(-1) ?? 0;
+  const lines = useMemo(() => (answer.value ? trafficLines(answer.value, hidden) : []), [answer.value, hidden]);
+  const titleOf = (id: ServiceId) => services.find((service) => service.id === id)?.title ?? id;
+  const now = lines.map(({ service, bytesPerSecond }) => `${titleOf(service)} ${formatByteRate(bytesPerSecond.at(-1) ?? 0)}`);
   return (
-    <section className={styles.panel} aria-label="Traffic of all services">
+    <section className={styles.panel} aria-label="Traffic by service">
       <div className={styles.head}>
-        <h2 className={styles.title}>Traffic, all services</h2>
-        {series.map(({ services: ids, bytesPerSecond }) => (
-          <span key={ids[0]} className={styles.key}>
-            <span className={styles.swatch} style={{ background: `var(${seriesToken(ids[0])})` }} />
-            {ids.map(titleOf).join(", ")}
-            {at !== undefined && point !== undefined && <span className={styles.value}>{formatByteRate(bytesPerSecond[point] ?? 0)}</span>}
-          </span>
-        ))}
-        {at !== undefined && <time className={styles.at}>{`at ${clockSeconds(at)}`}</time>}
+        <SectionTitle className={styles.title}>Traffic</SectionTitle>
+        <div className={styles.toggles}>
+          <ServiceToggles services={services} hidden={hidden} onHidden={setHidden} />
+        </div>
+        <Spring />
+        {lines.length > 1 && (
+          <Caption title="So that a busy service does not hide the others. The line of a single service is linear.">logarithmic</Caption>
+        )}
         <SegmentedControl
-          className={styles.ranges}
           data={[...trafficRanges]}
           value={range}
           onChange={(value) => setRange(value as TrafficRange)}
@@ -44,16 +41,15 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
         />
       </div>
       <Answered answer={answer} what="the traffic" compact>
-        {() =>
-          series.length === 0 ? (
-            <p className={styles.nothing}>No traffic in this time. The bytes that services receive and send appear here.</p>
+        {({ at }) =>
+          lines.length === 0 ? (
+            <p className={styles.nothing}>
+              {services.every(({ id }) => hidden.includes(id))
+                ? "All services are hidden."
+                : "No traffic in this time. The bytes that services receive and send appear here."}
+            </p>
           ) : (
-            <TrafficPlot
-              data={data}
-              colors={series.map(({ services: ids }) => seriesToken(ids[0]))}
-              label={`Bytes a second of all services, ${range}; now ${formatByteRate(total)}`}
-              onPoint={setPoint}
-            />
+            <TrafficPlot at={at} lines={lines} label={`Bytes a second by service, ${range}; now ${now.join(", ")}`} titleOf={titleOf} />
           )
         }
       </Answered>

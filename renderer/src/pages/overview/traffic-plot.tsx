@@ -1,38 +1,97 @@
+import { useMemo, useState } from "react";
 import type uPlot from "uplot";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { seriesToken } from "../../services/registry.ts";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { clockMinutes, clockSeconds } from "../../ui/texts/time.ts";
 import { type Tokens, withAlpha } from "../../ui/theme.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../ui/use-plot.ts";
+import { ServiceName } from "../service/service-toggles.tsx";
 import styles from "./traffic-panel.module.css";
+import { decadeSplits, linearBelowBps, type TrafficLine } from "./traffic-series.ts";
 
 interface TrafficPlotProps {
-  /** Seconds, then each series stacked on those before. */
-  readonly data: readonly (readonly number[])[];
-  readonly colors: readonly (keyof Tokens)[];
+  readonly at: readonly number[];
+  readonly lines: readonly TrafficLine[];
   readonly label: string;
-  /** Index of the point under the pointer. */
-  onPoint(index: number | undefined): void;
+  readonly titleOf: (id: ServiceId) => string;
 }
 
-const fillAlpha = 0.26;
+const fillAlpha = 0.12;
 const leastTopBps = 1_000;
+const leastLogTopBps = 10_000;
 const halfLabelPx = 16;
-const leastLabelSpacePx = 22;
+const leastLabelSpacePx = 17;
+const axisPx = 66;
+const rightPx = 8;
 
-export function TrafficPlot({ data, colors, label, onPoint }: TrafficPlotProps) {
-  const box = usePlot({ data: data as uPlot.AlignedData, shown: { colors, onPoint }, optionsOf, rebuildKey: colors.join() });
-  return <div className={styles.plot} ref={box} role="img" aria-label={label} />;
+/** A line for each service, on a logarithmic scale if there are several; the values at the pointer are shown beside it. */
+export function TrafficPlot({ at, lines, label, titleOf }: TrafficPlotProps) {
+  const [point, setPoint] = useState<number>();
+  const colors = lines.map(({ service }) => seriesToken(service));
+  const data = useMemo(() => [at.map((ms) => ms / 1_000), ...lines.map(({ bytesPerSecond }) => bytesPerSecond)], [at, lines]);
+  const box = usePlot({
+    data: data as uPlot.AlignedData,
+    shown: { colors, onPoint: setPoint },
+    optionsOf,
+    rebuildKey: colors.join(),
+  });
+  return (
+    <div className={styles.plotBox}>
+      <div className={styles.plot} ref={box} role="img" aria-label={label} />
+      {point !== undefined && at[point] !== undefined && (
+        <Readout
+          at={at[point]}
+          place={point / Math.max(1, at.length - 1)}
+          values={lines.map((line) => [line.service, line.bytesPerSecond[point] ?? null])}
+          titleOf={titleOf}
+        />
+      )}
+    </div>
+  );
 }
 
-type Shown = Pick<TrafficPlotProps, "colors" | "onPoint">;
+interface ReadoutProps extends Pick<TrafficPlotProps, "titleOf"> {
+  readonly at: number;
+  /** Of the pointer, from 0 to 1. */
+  readonly place: number;
+  readonly values: readonly (readonly [service: ServiceId, bytesPerSecond: number | null])[];
+}
+
+/** On the side of the pointer that has more room. */
+function Readout({ at, place, values, titleOf }: ReadoutProps) {
+  const x = `calc(${axisPx}px + (100% - ${axisPx + rightPx}px) * ${place})`;
+  return (
+    <div className={styles.readout} style={place < 0.5 ? { left: `calc(${x} + 12px)` } : { right: `calc(100% - ${x} + 12px)` }}>
+      <time>{clockSeconds(at)}</time>
+      {values.map(([service, bytesPerSecond]) => (
+        <div key={service}>
+          <ServiceName id={service}>{titleOf(service)}</ServiceName>
+          <span>{bytesPerSecond === null ? "–" : formatByteRate(bytesPerSecond)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface Shown {
+  readonly colors: readonly (keyof Tokens)[];
+  /** Index of the point under the pointer. */
+  readonly onPoint: (index: number | undefined) => void;
+}
 
 function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
   const axis = plotAxis(tokens);
   const { colors } = shown();
+  const isLogarithmic = colors.length > 1;
   return {
-    padding: [10, 8, 0, 0],
+    padding: [10, rightPx, 0, 0],
     ...plotFrame((index) => shown().onPoint(index)),
-    scales: { y: { range: (_plot, _least, top) => [0, Math.max(leastTopBps, top * 1.1)] } },
+    scales: {
+      y: isLogarithmic
+        ? { distr: 4, asinh: linearBelowBps, range: (_plot, _least, top) => [0, Math.max(leastLogTopBps, top * 1.4)] }
+        : { range: (_plot, _least, top) => [0, Math.max(leastTopBps, top * 1.1)] },
+    },
     axes: [
       {
         ...axis,
@@ -47,9 +106,13 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
       },
       {
         ...axis,
-        size: 66,
+        size: axisPx,
         gap: 6,
         space: (_plot, _axis, _least, _top, heightPx) => Math.max(leastLabelSpacePx, heightPx / 4.5),
+        ...(isLogarithmic && {
+          splits: (plot, _axis, _least, top) => decadeSplits(top, plot.bbox.height / devicePixelRatio, leastLabelSpacePx),
+          filter: (_plot, splits) => splits,
+        }),
         values: (_plot, splits) => splits.map((bps) => formatByteRate(bps).replace(".0 ", " ")),
       },
     ],
@@ -58,13 +121,10 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
       ...colors.map((color) => ({
         stroke: tokens[color] ?? "",
         width: 1.5,
-        fill: withAlpha(tokens[color], fillAlpha),
         points: { show: false },
+        // Several areas would cover each other.
+        ...(!isLogarithmic && { fill: withAlpha(tokens[color], fillAlpha) }),
       })),
     ],
-    // Each fill ends where the series below it begins, so that translucent areas do not add up.
-    bands: colors
-      .slice(1)
-      .map((color, index) => ({ series: [index + 2, index + 1] as [number, number], fill: withAlpha(tokens[color], fillAlpha) })),
   };
 }

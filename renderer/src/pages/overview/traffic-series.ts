@@ -1,37 +1,30 @@
 import type { RateHistory } from "../../../../contract/control.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 
-/** Most separate series; further services are combined into one. */
-const mostSeparate = 3;
-
-export interface TrafficSeries {
-  /** One service, or the combined ones; largest first. */
-  readonly services: readonly ServiceId[];
-  readonly bytesPerSecond: readonly number[];
+export interface TrafficLine {
+  readonly service: ServiceId;
+  /** Null before its first traffic, where a line would only cover others. */
+  readonly bytesPerSecond: readonly (number | null)[];
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+/** One line for each service that is shown and had traffic, in the window's order. */
+export const trafficLines = (history: RateHistory, hidden: readonly ServiceId[]): readonly TrafficLine[] =>
+  history.series.flatMap(({ service, bytesPerSecond }) => {
+    const first = bytesPerSecond.findIndex((value) => value > 0);
+    if (first < 0 || hidden.includes(service)) return [];
+    return [{ service, bytesPerSecond: bytesPerSecond.map((value, index) => (index < first - 1 ? null : value)) }];
+  });
 
-/** The largest services separately, sorted by size; the small ones combined on top. */
-export function groupSeries(history: RateHistory): TrafficSeries[] {
-  const largest = history.series.map((one) => ({ ...one, total: sum(one.bytesPerSecond) })).sort((a, b) => b.total - a.total);
-  const apart = largest.length > mostSeparate + 1 ? largest.slice(0, mostSeparate - 1) : largest;
-  const together = largest.slice(apart.length);
-  const series: TrafficSeries[] = apart.map(({ service, bytesPerSecond }) => ({ services: [service], bytesPerSecond }));
-  if (together.length === 0) return series;
-  const bytesPerSecond = history.at.map((_, index) => together.reduce((total, one) => total + (one.bytesPerSecond[index] ?? 0), 0));
-  return [...series, { services: together.map((one) => one.service), bytesPerSecond }];
-}
+/** Below it the scale is about linear, so that it has a zero. */
+export const linearBelowBps = 100;
+const firstDecadeBps = 1_000;
 
-/** uPlot draws lines, so each series holds itself and all below it: [seconds, first, first + second, …]. */
-export function stack(at: readonly number[], series: readonly TrafficSeries[]): number[][] {
-  const sums = at.map(() => 0);
-  const stacked = series.map(({ bytesPerSecond }) =>
-    sums.map((below, index) => {
-      const value = below + (bytesPerSecond[index] ?? 0);
-      sums[index] = value;
-      return value;
-    }),
-  );
-  return [at.map((ms) => ms / 1_000), ...stacked];
+/** Values to label on the logarithmic scale from 0 to `topBps`: zero and powers of ten, as many as fit. */
+export function decadeSplits(topBps: number, heightPx: number, leastSpacePx: number): number[] {
+  const placePx = (bps: number) => (heightPx * Math.asinh(bps / linearBelowBps)) / Math.asinh(topBps / linearBelowBps);
+  const splits = [0];
+  for (let bps = firstDecadeBps; bps <= topBps; bps *= 10) {
+    if (placePx(bps) - placePx(splits.at(-1) ?? 0) >= leastSpacePx) splits.push(bps);
+  }
+  return splits;
 }

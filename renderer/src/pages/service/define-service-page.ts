@@ -61,7 +61,7 @@ export type ServiceTab = (TrafficTab | ContentTab) & {
 
 export interface ServicePageDefinition {
   readonly id: ServiceId;
-  /** Colour of its lines in plots and its mark in the Timeline. */
+  /** Colour of its lines in plots and its mark in the Timeline; no other service has it, and none has the grey `--bl-s7`. */
   readonly color: keyof Tokens;
   /** The first one opens. Config and Logs follow on every page. */
   readonly tabs: readonly ServiceTab[];

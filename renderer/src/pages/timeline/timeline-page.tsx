@@ -1,4 +1,3 @@
-import { UnstyledButton } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { z } from "zod";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
@@ -14,7 +13,7 @@ import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { joinedId, useJoinedTrafficRows } from "../../list/use-traffic-rows.ts";
-import { firstCommand, seriesToken } from "../../services/registry.ts";
+import { firstCommand } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { PageTitle } from "../../ui/panel.tsx";
@@ -25,6 +24,7 @@ import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { ListMenu } from "../service/list-menu.tsx";
 import { RowInspector } from "../service/row-inspector.tsx";
+import { ServiceToggles } from "../service/service-toggles.tsx";
 import { TrafficStatusLine } from "../service/traffic-status-line.tsx";
 import { useRowCommands } from "../service/use-row-commands.ts";
 import styles from "./timeline.module.css";
@@ -68,18 +68,12 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
   const first = firstCommand(built);
-  const toggle = (id: ServiceId) => setHidden(hidden.includes(id) ? hidden.filter((other) => other !== id) : [...hidden, id]);
   return (
     <ListPage
       label="Traffic of all services"
       toolbarLabel="Timeline"
-      filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />}
-      scopes={built.map(({ id, title }) => (
-        <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
-          <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
-          {title}
-        </UnstyledButton>
-      ))}
+      filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Path, topic, client" />}
+      scopes={<ServiceToggles services={built} hidden={hidden} onHidden={setHidden} />}
       tools={
         <>
           <ColumnMenu all={allColumns} choice={columns} />

@@ -7,7 +7,7 @@ import { kindOfExchange, recordedTries } from "./try-kinds.ts";
 
 export const eventsPage = defineServicePage({
   id: "events",
-  color: "--bl-s7",
+  color: "--bl-s5",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
   rowCommands: httpRowCommands((exchange) => recordedTries.give("events", kindOfExchange(exchange))),
