@@ -46,7 +46,7 @@ const faults: readonly Fault[] = [
     page: "account/users",
     call: "account user.list",
     value: { matching: 1, users: [null] },
-    open: (page) => page.getByPlaceholder("Filter e-mail, name").fill("api@"),
+    open: (page) => page.getByPlaceholder("E-mail, name").fill("api@"),
     region: "Users",
     goesOn: (page) => [page.getByRole("button", { name: "Add user" }), page.getByRole("toolbar", { name: "Users" })],
   },

@@ -80,7 +80,7 @@ it("[BL-185] a WebSocket's message has an inspector of its own, with a link to i
 
 /** Hides all rows of the Timeline; the inspector of the row that was opened stays. */
 async function hideRows(page: Page): Promise<void> {
-  await page.getByPlaceholder("Filter path, topic, client").fill("nothing of this name");
+  await page.getByPlaceholder("Path, topic, client").fill("nothing of this name");
   await page.getByText("Nothing matches this filter").waitFor();
 }
 const inspected = (page: Page, word: string) => page.getByLabel("Inspector").getByText(word, { exact: true }).first().waitFor();

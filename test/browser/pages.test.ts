@@ -187,7 +187,7 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.keyboard.press("Space");
   await main.getByRole("button", { name: "Pause" }).waitFor();
   await page.keyboard.press("/");
-  await main.getByRole("textbox", { name: "Filter path, client, body" }).and(page.locator(":focus")).waitFor();
+  await main.getByRole("textbox", { name: "Filter by path, client, body" }).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Control+j");
   await page.getByRole("button", { name: "Close the logs" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).click();

@@ -1,3 +1,4 @@
+import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { exampleEvent } from "../../contract/services/example-event.ts";
@@ -111,4 +112,55 @@ it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list it
   const fifth = await page.getByRole("row").filter({ hasText: "/api/data" }).nth(4).boundingBox();
   const logs = await page.getByRole("button", { name: "Logs" }).first().boundingBox();
   expect((fifth?.y ?? 999) + (fifth?.height ?? 0)).toBeLessThanOrEqual(logs?.y ?? 0);
+});
+
+/** Columns that identify a row, and those that tell its outcome. */
+const neededColumns: Readonly<Record<string, readonly string[]>> = {
+  "http/live": ["Time", "Method", "Path", "Status", "Took"],
+  "account/live": ["Method", "Path", "User", "Status", "Refused because"],
+  "events/live": ["Time", "Device", "Outcome", "Language"],
+  timeline: ["Time", "Service", "What", "Where", "Outcome"],
+};
+
+it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a row, and its outcome in full", {
+  timeout: 120_000,
+}, async () => {
+  const { page, endpointOf } = await openBrowserShell("http", {
+    others: ["account", "events", "mqtt"],
+    flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
+  });
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await fetch(new URL("/anything/a/long/path/to/some/orders?limit=50&page=2", endpointOf("http")));
+  await fetch(new URL("/details", endpointOf("account")));
+  await postEvents(endpointOf("events").origin, 1);
+  const client = await connectAsync(`mqtt://${endpointOf("mqtt").host}`);
+  await client.subscribeAsync("rooms/#", { qos: 1 });
+  await client.publishAsync("rooms/first-floor/kitchen/temperature", "21", { qos: 1, retain: true });
+  await client.endAsync();
+  const main = page.getByRole("main");
+  for (const [hash, needed] of Object.entries(neededColumns)) {
+    await page.evaluate((to) => {
+      location.hash = `#/${to}`;
+    }, hash);
+    const grid = main.getByRole("grid").and(page.locator(":visible"));
+    await grid.getByRole("row").nth(1).click();
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: "Inspector" }).waitFor();
+    const shown = await grid.getByRole("columnheader").allTextContents();
+    expect([hash, ...needed.filter((title) => !shown.includes(title))]).toEqual([hash]);
+    const outcome = shown.findIndex((title) => ["Status", "Outcome", "Refused because"].includes(title));
+    const cut = await grid.locator(`[role=row] > [role=gridcell]:nth-child(${outcome + 1})`).evaluateAll((cells) =>
+      cells
+        .flatMap((cell) => [cell, ...cell.querySelectorAll("*")])
+        .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden")
+        .map((element) => element.textContent),
+    );
+    expect([hash, cut]).toEqual([hash, []]);
+    // Where the last segment is cut, nothing before it is left.
+    const paths = await grid
+      .locator("[class*=last]")
+      .evaluateAll((elements) => elements.filter((element) => element.scrollWidth > element.clientWidth + 1).length);
+    expect([hash, paths]).toEqual([hash, 0]);
+    await page.keyboard.press("Escape");
+  }
 });

@@ -67,7 +67,7 @@ const readings: readonly Reading[] = [
     page: "account/users",
     call: "account user.list",
     what: "the users",
-    open: (page) => page.getByPlaceholder("Filter e-mail, name").fill("api@"),
+    open: (page) => page.getByPlaceholder("E-mail, name").fill("api@"),
     shows: (page) => row(page, "api@example.com"),
     keeps: true,
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Column, fitColumns } from "../../renderer/src/list/column.ts";
+import { segmentsOf } from "../../renderer/src/list/path-text.tsx";
 import { movedRow } from "../../renderer/src/list/row-cursor.ts";
 
 const column = (id: string, rank: number, minSample?: string): Column<string> => ({
@@ -37,6 +38,25 @@ describe("the filling column", () => {
   });
 });
 
+describe("a column with a narrower text", () => {
+  const filling = { ...column("where", 0), leastPx: 100 };
+  const outcome = { ...column("outcome", 0, "0".repeat(20)), leastSample: "0".repeat(8) };
+  const columns = [column("time", 1, "0".repeat(10)), filling, outcome, column("took", 3, "0".repeat(5))];
+  it.each([
+    [566, ["time", "where", "outcome", "took"], "100px minmax(0, 1fr) 200px 50px"],
+    // The column of rank 3 is hidden before any shrinks.
+    [565, ["time", "where", "outcome"], "100px minmax(0, 1fr) 200px"],
+    // First the filling one has 100 px.
+    [432, ["time", "where", "outcome"], "100px minmax(0, 1fr) 200px"],
+    [372, ["time", "where", "outcome"], "100px minmax(0, 1fr) 140px"],
+    [312, ["time", "where", "outcome"], "100px minmax(0, 1fr) 80px"],
+    [311, ["where", "outcome"], "minmax(0, 1fr) 195px"],
+  ])("[BL-277] in %i px shrinks to it before a column of rank 1 or 2 is hidden", (roomPx, shown, template) => {
+    const fitted = fitColumns(columns, roomPx, tenPxALetter);
+    expect([fitted.columns.map(({ id }) => id), fitted.template]).toEqual([shown, template]);
+  });
+});
+
 describe("a column with a preferredSample width", () => {
   const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), preferredSample: "c".repeat(15) }];
   it.each([
@@ -45,6 +65,21 @@ describe("a column with a preferredSample width", () => {
     [300, "minmax(0, 1fr) 100px"],
   ])("in %i px takes only what the filling column can spare", (roomPx, template) => {
     expect(fitColumns(columns, roomPx, tenPxALetter).template).toBe(template);
+  });
+});
+
+describe("a path in one line", () => {
+  it.each([
+    ["/api/data", ["/api/", "data", ""]],
+    ["/", ["", "/", ""]],
+    ["/orders/", ["/", "orders/", ""]],
+    ["/orders/7?next=/a/b", ["/orders/", "7", "?next=/a/b"]],
+    ["/package.Service/Method", ["/package.Service/", "Method", ""]],
+    ["sensors/what?/value", ["sensors/what?/", "value", ""]],
+    ["topic", ["", "topic", ""]],
+    ["", ["", "", ""]],
+  ])("[BL-277] %j keeps its last segment", (text, segments) => {
+    expect(segmentsOf(text)).toEqual(segments);
   });
 });
 

@@ -4,9 +4,11 @@ export interface Column<Row> {
   readonly id: string;
   readonly title: string;
   readonly align?: "start" | "end";
-  /** The widest text that has to fit; without it the column fills the remaining width. */
+  /** The widest text that usually fits; without it the column fills the remaining width. */
   readonly minSample?: string;
-  /** Width to which the filling column shrinks before a column of rank 1 or 2 is hidden. */
+  /** A narrower text, to which the column shrinks before one of rank 1 or 2 is hidden. */
+  readonly leastSample?: string;
+  /** The same for the filling column, as a width; it shrinks first. */
   readonly leastPx?: number;
   /** A wider text that should fit if there is room to spare. */
   readonly preferredSample?: string;
@@ -43,24 +45,38 @@ export function fitColumns<Row>(
   roomPx: number,
   widthPx: (column: Column<Row>) => number,
 ): FittedColumns<Row> {
-  const needs = (column: Column<Row>) => (column.minSample === undefined ? fillMinimumPx : widthPx(column)) + gapPx;
-  let fitted = [...columns];
-  let room = roomPx + gapPx - fitted.reduce((sum, column) => sum + needs(column), 0);
-  const fillLeastPx = columns.find(({ minSample }) => minSample === undefined)?.leastPx ?? fillMinimumPx;
-  while (room < 0) {
-    const out = fitted.filter((column) => column.rank > 0).sort((one, other) => other.rank - one.rank)[0];
-    if (!out || (out.rank <= lowRank && room >= fillLeastPx - fillMinimumPx)) break;
-    fitted = fitted.filter((column) => column !== out);
-    room += needs(out);
-  }
-  let spare = room - (fillPreferredPx - fillMinimumPx);
-  const width = (column: Column<Row>): number => {
-    const least = widthPx(column);
-    if (column.preferredSample === undefined) return least;
-    const more = Math.min(Math.max(0, widthPx({ ...column, minSample: column.preferredSample }) - least), Math.max(0, spare));
-    spare -= more;
-    return least + more;
+  const isFilling = ({ minSample }: Column<Row>) => minSample === undefined;
+  const usual = (column: Column<Row>) => (isFilling(column) ? fillMinimumPx : widthPx(column));
+  const least = (column: Column<Row>) => {
+    if (isFilling(column)) return column.leastPx ?? fillMinimumPx;
+    return column.leastSample === undefined
+      ? usual(column)
+      : Math.min(usual(column), widthPx({ ...column, minSample: column.leastSample }));
   };
-  const template = fitted.map((column) => (column.minSample === undefined ? "minmax(0, 1fr)" : `${width(column)}px`)).join(" ");
+  let fitted = [...columns];
+  /** Of these widths, negative if they fit. */
+  const excess = (width: typeof usual) => fitted.reduce((sum, column) => sum + width(column) + gapPx, -gapPx) - roomPx;
+  for (;;) {
+    const out = fitted.filter(({ rank }) => rank > 0).sort((one, other) => other.rank - one.rank)[0];
+    // The others shrink before a column of a low rank is hidden.
+    if (!out || excess(out.rank > lowRank ? usual : least) <= 0) break;
+    fitted = fitted.filter((column) => column !== out);
+  }
+  const widths = new Map(fitted.map((column) => [column, usual(column)]));
+  let lacking = excess(usual);
+  // The filling column first, then from the highest rank.
+  for (const column of fitted.toSorted((one, other) => Number(isFilling(other)) - Number(isFilling(one)) || other.rank - one.rank)) {
+    const less = Math.min(Math.max(0, lacking), usual(column) - least(column));
+    widths.set(column, usual(column) - less);
+    lacking -= less;
+  }
+  let spare = -lacking - (fillPreferredPx - fillMinimumPx);
+  for (const column of fitted) {
+    if (column.preferredSample === undefined) continue;
+    const more = Math.min(Math.max(0, widthPx({ ...column, minSample: column.preferredSample }) - usual(column)), Math.max(0, spare));
+    widths.set(column, (widths.get(column) ?? 0) + more);
+    spare -= more;
+  }
+  const template = fitted.map((column) => (isFilling(column) ? "minmax(0, 1fr)" : `${widths.get(column)}px`)).join(" ");
   return { columns: fitted, template };
 }

@@ -5,6 +5,7 @@ import { clockTime, formatTook, isoTime } from "../ui/texts/time.ts";
 import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";
+import { PathText } from "./path-text.tsx";
 import { ToneMark } from "./tone-mark.tsx";
 
 /** The status code, or a word for an exchange without one; the title has the full outcome. */
@@ -52,7 +53,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     rank: 0,
     cell: (row) => <span className={styles.method}>{shownText(row.verb)}</span>,
   },
-  { id: "path", title: "Path", sortValue: ({ target }) => target, rank: 0, cell: (row) => <Path target={row.target} /> },
+  { id: "path", title: "Path", sortValue: ({ target }) => target, rank: 0, cell: (row) => <PathText text={row.target} /> },
   {
     id: "status",
     title: "Status",
@@ -95,14 +96,3 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     ),
   },
 ];
-
-function Path({ target }: { readonly target: string }) {
-  const query = target.indexOf("?");
-  if (query < 0) return <span className={styles.path}>{shownText(target)}</span>;
-  return (
-    <span className={styles.path} title={shownText(target)}>
-      {shownText(target.slice(0, query))}
-      <CellText tone="soft">{shownText(target.slice(query))}</CellText>
-    </span>
-  );
-}

@@ -68,6 +68,23 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
   return useMemo(() => fitColumns(columns, roomPx, columnWidthPx), [columns, roomPx, fontsKnown]);
 }
 
+/**
+ * The columns, one of them as wide as its longest text in these rows, which is in a fixed-width font: times of today need less room than
+ * those with a date.
+ */
+export function useWidthOfRows<Row>(
+  columns: readonly Column<Row>[],
+  id: string,
+  rows: readonly Row[],
+  textOf: (row: Row) => string,
+): readonly Column<Row>[] {
+  const longest = useMemo(() => {
+    const text = rows.map(textOf).reduce((known, each) => (each.length > known.length ? each : known), "");
+    return text.replace(/\d/g, "0");
+  }, [rows, textOf]);
+  return useMemo(() => columns.map((column) => (column.id === id ? { ...column, minSample: longest } : column)), [columns, id, longest]);
+}
+
 function columnWidthPx<Row>(column: Column<Row>): number {
   const text = textWidthPx(column.minSample ?? "", fonts[column.face ?? "text"]) + (column.besidePx ?? 0);
   return Math.max(text, textWidthPx(column.title, headFont) + (isSortable(column) ? sortArrowPx : 0));

@@ -1,11 +1,13 @@
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
+import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { seriesToken, servicePages } from "../../services/registry.ts";
+import { servicePages } from "../../services/registry.ts";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { ServiceName } from "../service/service-toggles.tsx";
 import styles from "./timeline.module.css";
 
 const shortest = (texts: readonly string[]): string =>
@@ -35,40 +37,30 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     minSample: longest(titles),
     besidePx: 16,
     rank: 0,
-    cell: (row) => (
-      <span className={styles.service}>
-        <span className={styles.swatch} style={{ "--series": `var(${seriesToken(row.service)})` } as never} />
-        {titleOf(row.service)}
-      </span>
-    ),
+    cell: (row) => <ServiceName id={row.service}>{titleOf(row.service)}</ServiceName>,
   },
   {
     id: "verb",
     title: "What",
     sortValue: ({ verb }) => verb,
     minSample: longest(pages.map((page) => page.minSample.verb)),
-    face: "mono",
     rank: 1,
-    cell: (row) => <span className={styles.verb}>{shownText(row.verb)}</span>,
+    cell: (row) => shownText(row.verb),
   },
   {
     id: "target",
     title: "Where",
     sortValue: ({ target }) => target,
-    leastPx: 96,
+    leastPx: 104,
     rank: 0,
-    cell: (row) => (
-      <span className={styles.target} title={shownText(row.target)}>
-        {shownText(row.target)}
-      </span>
-    ),
+    cell: (row) => <PathText text={row.target} />,
   },
   {
     id: "outcome",
     title: "Outcome",
     sortValue: ({ outcome }) => outcome,
-    minSample: shortest(pages.map((page) => page.minSample.outcome)),
-    preferredSample: longest(pages.map((page) => page.minSample.outcome)),
+    minSample: longest(pages.map((page) => page.minSample.outcome)),
+    leastSample: shortest(pages.map((page) => page.minSample.outcome)),
     face: "mono",
     besidePx: 14,
     rank: 0,
@@ -80,7 +72,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     sortValue: ({ tookMs }) => tookMs,
     align: "end",
     minSample: "00 m 00 s",
-    rank: 2,
+    rank: 3,
     cell: (row) => (row.tookMs === undefined ? "–" : formatTook(row.tookMs)),
   },
   {
@@ -89,7 +81,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     sortValue: ({ bytesIn }) => bytesIn,
     align: "end",
     minSample: "000 MB",
-    rank: 4,
+    rank: 5,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesIn)}</span>,
   },
   {
@@ -98,7 +90,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     sortValue: ({ bytesOut }) => bytesOut,
     align: "end",
     minSample: "000 MB",
-    rank: 3,
+    rank: 4,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesOut)}</span>,
   },
   {
@@ -106,7 +98,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "Client",
     sortValue: ({ client }) => client,
     minSample: "python-requests",
-    rank: 5,
+    rank: 6,
     cell: (row) => <span className={styles.soft}>{shownText(row.client)}</span>,
   },
 ];

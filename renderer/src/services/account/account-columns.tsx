@@ -35,7 +35,7 @@ export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): read
   httpColumns.flatMap((column) => {
     switch (column.id) {
       case "path":
-        return [column, user];
+        return [{ ...column, leastPx: 104 }, user];
       case "status":
         return [column, reason];
       case "size":

@@ -21,7 +21,7 @@ export const accountPage = defineServicePage({
       item: nounOf("request"),
       columns: accountColumns(httpColumns),
       scopes: statusScopes,
-      filterPlaceholder: "Filter path, user, reason",
+      filterPlaceholder: "Path, user, reason",
       empty: {
         nothing: "No calls yet.",
         point: (origin) => (

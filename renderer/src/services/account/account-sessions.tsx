@@ -9,6 +9,7 @@ import { useService } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
+import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
@@ -20,9 +21,11 @@ import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { exampleCommand, takeAskedUser, useAccountView } from "./account-service.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
-import { sessionColumns } from "./session-columns.tsx";
+import { began, sessionColumns } from "./session-columns.tsx";
 import { SessionInspector } from "./session-inspector.tsx";
 import { useAccountList } from "./use-account-list.ts";
+
+const noSessions: readonly AccountSession[] = [];
 
 type Scope = "all" | "live";
 const scopes = [
@@ -60,7 +63,8 @@ export function AccountSessions() {
     },
   });
   const page = answer.value;
-  const rows = page?.rows ?? [];
+  const rows = page?.rows ?? noSessions;
+  const shownColumns = useWidthOfRows(columns.columns, "started", rows, began);
   const { opened } = choice;
   const listed = rows.find((session) => session.id === opened?.id);
   // A row that left the list stays open: it may have left because it ended.
@@ -83,7 +87,7 @@ export function AccountSessions() {
         <>
           <FilterInput
             width={242}
-            placeholder="Filter user, client, address"
+            placeholder="User, client, address"
             value={text}
             onChange={(next) => {
               firstPages();
@@ -137,7 +141,7 @@ export function AccountSessions() {
               label="Sessions, newest first"
               count={rows.length}
               rowAt={(index) => rows[index]}
-              columns={columns.columns}
+              columns={shownColumns}
               onEndNear={loadMore}
               empty={
                 <NoRows

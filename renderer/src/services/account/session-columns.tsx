@@ -3,20 +3,21 @@ import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { formatAgo, isoTime } from "../../ui/texts/time.ts";
+import { dateTime, formatAgo, isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
-import { wallTimeMs } from "./wall-time.ts";
+
+export const began = ({ startedAt }: AccountSession): string => dateTime(startedAt, Date.now());
 
 export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "started",
     title: "Began",
-    minSample: "0000-00-00 00:00:00.000",
+    minSample: "00 Mmm 00:00:00",
     face: "mono",
-    rank: 2,
-    cell: ({ startedAt }) => (
-      <CellText tone="soft" mono title={isoTime(startedAt)}>
-        {wallTimeMs(startedAt)}
+    rank: 1,
+    cell: (session) => (
+      <CellText tone="soft" mono title={isoTime(session.startedAt)}>
+        {began(session)}
       </CellText>
     ),
   },
@@ -46,7 +47,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     title: "Live tokens",
     align: "end",
     minSample: "Live tokens",
-    rank: 1,
+    rank: 2,
     cell: ({ liveTokens }) => (liveTokens === 0 ? <CellText tone="quiet">–</CellText> : formatCount(liveTokens)),
   },
   {

@@ -5,6 +5,7 @@ import { type EventColumn, type EventRow, eventColumns } from "../../../../contr
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.tsx";
+import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
@@ -21,9 +22,9 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     title: "Time",
     minSample: "00 Mmm 0000 00:00:00",
     face: "mono",
-    cell: ({ created_at }) => (
-      <CellText tone="quiet" mono title={created_at}>
-        {eventTimeText(created_at, Date.now())}
+    cell: (row) => (
+      <CellText tone="quiet" mono title={row.created_at}>
+        {eventTime(row)}
       </CellText>
     ),
   },
@@ -178,15 +179,18 @@ export function OutcomeMark({ outcome }: { readonly outcome: string }) {
   );
 }
 
+const eventTime = ({ created_at }: EventRow): string => eventTimeText(created_at, Date.now());
+
 /** The shown columns, which are remembered: most of the columns are hidden. */
-export function useEventColumns(): ColumnChoice<EventRow> {
+export function useEventColumns(rows: readonly EventRow[]): ColumnChoice<EventRow> {
   const [shown, setShown] = useRemembered<readonly EventColumn[]>("shown-columns.events", firstShown, z.array(z.enum(eventColumns)));
-  return useMemo(() => {
+  const choice = useMemo(() => {
     const isShown = (id: string) => shown.some((other) => other === id);
     return {
       columns: eventTableColumns.filter((column) => column.minSample === undefined || isShown(column.id)),
       isShown,
-      toggle: (id) => setShown(isShown(id) ? shown.filter((other) => other !== id) : [...shown, id as EventColumn]),
+      toggle: (id: string) => setShown(isShown(id) ? shown.filter((other) => other !== id) : [...shown, id as EventColumn]),
     };
   }, [shown, setShown]);
+  return { ...choice, columns: useWidthOfRows<EventRow>(choice.columns, "created_at", rows, eventTime) };
 }

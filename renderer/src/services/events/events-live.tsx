@@ -4,7 +4,7 @@ import type { EventFormat, EventJob, EventRow, EventsViews } from "../../../../c
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
-import { useRate, useService, viewsOf } from "../../control/use-store.ts";
+import { lastViewsOf, useRate, useService, viewsOf } from "../../control/use-store.ts";
 import { ColumnMenu } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { NewRows } from "../../list/follow-mark.tsx";
@@ -35,6 +35,7 @@ import { useOutcomePlot } from "./plots/use-outcome-plot.ts";
 import { useEventPages } from "./use-event-pages.ts";
 
 const useEventsView = viewsOf<EventsViews>("events");
+const useLastEventsView = lastViewsOf<EventsViews>("events");
 const noJobs: readonly EventJob[] = [];
 
 /** The collected events, their plots, and the actions on them. */
@@ -42,7 +43,7 @@ export function EventsLive() {
   const client = useControl();
   const service = useService("events");
   const rate = useRate("events");
-  const totals = useEventsView("totals");
+  const totals = useLastEventsView("totals");
   const limits = useEventsView("limits");
   const jobs = useEventsView("jobs") ?? noJobs;
   const storage = useEventsView("storage");
@@ -55,7 +56,7 @@ export function EventsLive() {
     version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
     held: view.mode === "paused",
   });
-  const columns = useEventColumns();
+  const columns = useEventColumns(view.rows);
   const deletion = useDeletion(filter);
   const choice = useRowChoice(rowId);
   const { table, opened } = choice;

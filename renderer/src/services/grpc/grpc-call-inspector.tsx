@@ -12,6 +12,7 @@ import { PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
+import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
 import { useNow } from "../../ui/status/since.tsx";
@@ -22,7 +23,6 @@ import { clockTime, formatDurationExact, formatTook, isoTime } from "../../ui/te
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { DeadlineLeft } from "./deadline-left.tsx";
 import styles from "./grpc.module.css";
-import { MethodName } from "./grpc-columns.tsx";
 import { messagePreview } from "./message-preview.ts";
 import { MessageViewer } from "./message-viewer.tsx";
 import { canPush, PushPanel } from "./push-panel.tsx";
@@ -51,7 +51,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
   const word = row.tone === "pending" ? "open" : row.outcome;
   return (
     <InspectorFrame
-      title={<MethodName path={path} />}
+      title={<PathText text={path} quiet />}
       hint={path}
       mono
       mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}

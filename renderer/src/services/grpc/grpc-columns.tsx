@@ -1,11 +1,11 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
+import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import styles from "./grpc.module.css";
 
 export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
@@ -29,7 +29,14 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     rank: 3,
     cell: (row) => <CellText tone="soft">{row.verb}</CellText>,
   },
-  { id: "method", title: "Method", sortValue: ({ target }) => target, rank: 0, cell: (row) => <MethodName path={row.target} /> },
+  {
+    id: "method",
+    title: "Method",
+    sortValue: ({ target }) => target,
+    leastPx: 140,
+    rank: 0,
+    cell: (row) => <PathText text={row.target} quiet />,
+  },
   {
     id: "status",
     title: "Status",
@@ -75,19 +82,8 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     rank: 5,
     cell: (row) => (
       <CellText tone="soft" title={row.peer}>
-        {row.client} {row.peer.slice(row.peer.lastIndexOf(":"))}
+        {shownText(row.client)} {row.peer.slice(row.peer.lastIndexOf(":"))}
       </CellText>
     ),
   },
 ];
-
-/** "/package.Service/Method", with emphasis on the method. */
-export function MethodName({ path }: { readonly path: string }) {
-  const slash = path.lastIndexOf("/");
-  return (
-    <span className={styles.method} title={path}>
-      <CellText tone="soft">{shownText(path.slice(1, slash + 1))}</CellText>
-      <span>{shownText(path.slice(slash + 1))}</span>
-    </span>
-  );
-}

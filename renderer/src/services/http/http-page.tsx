@@ -18,7 +18,7 @@ export const httpPage = defineServicePage({
       item: nounOf("request"),
       columns: httpColumns,
       scopes: statusScopes,
-      filterPlaceholder: "Filter path, client, body",
+      filterPlaceholder: "Path, client, body",
       empty: {
         nothing: "No requests yet.",
         point: (origin) => `your app at ${origin}, or send sample traffic.`,

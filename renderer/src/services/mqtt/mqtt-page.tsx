@@ -14,7 +14,7 @@ function LanText() {
 export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
-  minSample: { verb: "QoS 1, retained", outcome: "1 of 1 acknowledged" },
+  minSample: { verb: "QoS 0, retained", outcome: "0 of 0 acknowledged" },
   inspectors: { "mqtt-message": MqttMessageInspector, "mqtt-event": MqttEventInspector },
   rowCommands: mqttRowCommands,
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],

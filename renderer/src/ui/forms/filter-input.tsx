@@ -6,6 +6,7 @@ import { useCommands } from "../commands.ts";
 interface FilterInputProps {
   readonly value: string;
   onChange(value: string): void;
+  /** "Filter topics", or what is searched: "Path, client, body". */
   readonly placeholder: string;
   readonly width?: number | string;
   /** Arrow down moves the focus to the filtered list. */
@@ -45,7 +46,9 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       maxLength={longestFilter}
       autoFocus={focused}
       placeholder={placeholder}
-      aria-label={placeholder}
+      aria-label={
+        placeholder.startsWith("Filter") ? placeholder : `Filter by ${placeholder.charAt(0).toLowerCase()}${placeholder.slice(1)}`
+      }
       spellCheck={false}
       autoComplete="off"
       leftSection={<IconSearch size={14} stroke={1.5} />}

@@ -12,6 +12,22 @@ export const clockTime = (at: number): string => `${clockSeconds(at)}.${String(n
 /** Local time of day to the minute: "14:32". */
 export const clockMinutes = (at: number): string => clockSeconds(at).slice(0, 5);
 
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const dayMs = 86_400_000;
+
+/** "20 Nov" */
+export const dayAndMonth = (date: Date): string => `${date.getDate()} ${months[date.getMonth()]}`;
+export const utcDayAndMonth = (date: Date): string => `${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
+
+/** Local: "14:32:09" on the same day, "20 Nov 14:32:09" before, "20 Nov 2025 14:32:09" if longer ago. */
+export function dateTime(at: number, now: number): string {
+  const date = new Date(at);
+  const clock = clockSeconds(at);
+  if (Math.abs(now - at) < dayMs && date.getDate() === new Date(now).getDate()) return clock;
+  const year = Math.abs(now - at) > 300 * dayMs ? ` ${date.getFullYear()}` : "";
+  return `${dayAndMonth(date)}${year} ${clock}`;
+}
+
 /** For titles and exports: "2026-11-21T14:32:09.649Z". */
 export const isoTime = (at: number): string => new Date(at).toISOString();
 

@@ -69,7 +69,7 @@ export function AccountUsers() {
       filter={
         <FilterInput
           width={242}
-          placeholder="Filter e-mail, name"
+          placeholder="E-mail, name"
           value={text}
           onChange={(next) => {
             firstPages();

@@ -21,7 +21,7 @@ interface LimitsPanelProps {
 /** How much of its window the busiest client of each limit has used, and how many requests were refused. */
 export function LimitsPanel({ limits, running, chosen }: LimitsPanelProps) {
   const client = useControl();
-  const gauges = running && limits?.on ? limits.gauges : [];
+  const gauges = limits?.on ? limits.gauges : [];
   return (
     <section className={styles.limits} aria-label="Rate limits" data-chosen={chosen}>
       <div className={styles.head}>

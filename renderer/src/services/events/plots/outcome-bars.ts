@@ -1,8 +1,7 @@
 import { eventOutcomes, type OutcomePlot } from "../../../../../contract/services/events.ts";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
-import { clockMinutes } from "../../../ui/texts/time.ts";
+import { clockMinutes, dayAndMonth, utcDayAndMonth } from "../../../ui/texts/time.ts";
 import type { Tokens } from "../../../ui/theme.ts";
-import { dayAndMonth, utcDayAndMonth } from "../event-fields.ts";
 
 /** Outcomes over time, ready to draw: at most `mostBars`, without the empty steps before the first event. */
 export interface OutcomeBars {

@@ -2,13 +2,13 @@ import { Button } from "@mantine/core";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { WaitingCall } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { PathText } from "../../../list/path-text.tsx";
 import { Caption, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
-import { MethodName } from "../grpc-columns.tsx";
 import styles from "./replies.module.css";
 
 /** Calls that a rule lets wait, to be released by hand. */
@@ -27,7 +27,7 @@ export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[]
         {calls.map(({ id, name, path, since }, place) => (
           <li key={id}>
             <code title={shownText(name)}>{shownText(name)}</code>
-            <MethodName path={path} />
+            <PathText text={path} quiet />
             <span className={styles.since} title={`since ${isoTime(since)}`}>
               {formatDurationExact(Math.max(0, now - since))}
             </span>
