@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressOf } from "../../renderer/src/ui/texts/address.ts";
+import { addressOf, hostAndPort } from "../../renderer/src/ui/texts/address.ts";
 import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
 import {
   clockMinutes,
@@ -105,5 +105,16 @@ describe("addresses", () => {
     ["turn:127.0.0.1:3478", "127.0.0.1:3478"],
   ])("%s is shown as %s", (url, text) => {
     expect(addressOf(url)).toBe(text);
+  });
+
+  it.each([
+    ["http://127.0.0.1:8080", "http://127.0.0.1", ":8080"],
+    ["http://127.0.0.1:8082/events", "http://127.0.0.1", ":8082/events"],
+    ["mqtt://[::1]:1883", "mqtt://[::1]", ":1883"],
+    ["turn:192.168.1.24:3478?transport=udp", "turn:192.168.1.24", ":3478?transport=udp"],
+    ["http://127.0.0.1:0", "http://127.0.0.1", ":any free port"],
+    ["https://example.org/path", "https://example.org/path", ""],
+  ])("%s keeps its port when it is cut", (url, host, port) => {
+    expect(hostAndPort(url)).toEqual([host, port]);
   });
 });

@@ -19,7 +19,9 @@ export function Header() {
       <ProfileMenu />
       <UnstyledButton className={styles.search} onClick={palette.open}>
         <IconSearch size={14} stroke={1.5} />
-        <span className={styles.hint}>Search services, actions, settings</span>
+        <span className={styles.hint}>
+          Search<span className={styles.hintMore}> services, actions, settings</span>
+        </span>
         <Kbd>{shortcuts.find.keys.join(" ")}</Kbd>
       </UnstyledButton>
       <div className={styles.right}>

@@ -2,7 +2,7 @@ import { Popover, UnstyledButton } from "@mantine/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../../../contract/service.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
-import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
+import { hostAndPort, isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {
@@ -52,6 +52,7 @@ function EndpointChip({
   readonly inert: boolean;
   readonly labelled: boolean;
 }) {
+  const [host, port] = hostAndPort(url);
   return (
     <span className={styles.chip} inert={inert}>
       {labelled && <span className={styles.label}>{label}</span>}
@@ -59,7 +60,8 @@ function EndpointChip({
         className={running ? styles.address : `${styles.address} ${styles.planned}`}
         title={running ? url : `${urlText(url)} once started`}
       >
-        {urlText(url)}
+        <span>{host}</span>
+        <span>{port}</span>
       </code>
       {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
     </span>

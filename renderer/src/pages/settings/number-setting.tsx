@@ -26,19 +26,19 @@ export function NumberSetting({ label, help, unit, minimum, maximum, value, onSa
   };
   return (
     <SettingRow label={label} help={`${help} ${formatCount(minimum)} to ${formatCount(maximum)} ${unit}.`} name={id}>
-      <span className={`${styles.value} ${styles.typed}`}>
-        <TextInput
-          id={id}
-          w={110}
-          inputMode="numeric"
-          value={text}
-          error={!isRight}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onBlur={save}
-          onKeyDown={(event) => event.key === "Enter" && save()}
-        />
-        {unit}
-      </span>
+      <TextInput
+        id={id}
+        flex="none"
+        w={124}
+        inputMode="numeric"
+        rightSection={<span className={styles.unit}>{unit}</span>}
+        rightSectionWidth={44}
+        value={text}
+        error={!isRight}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={save}
+        onKeyDown={(event) => event.key === "Enter" && save()}
+      />
     </SettingRow>
   );
 }

@@ -1,6 +1,7 @@
 import {
   Checkbox,
   type CheckboxProps,
+  Input,
   NumberInput,
   type NumberInputProps,
   SegmentedControl,
@@ -8,7 +9,7 @@ import {
   TextInput,
   type TextInputProps,
 } from "@mantine/core";
-import type { HTMLAttributes } from "react";
+import type { HTMLAttributes, ReactNode } from "react";
 import styles from "./draft-form.module.css";
 
 /** A form bound to a draft object: each field shows and changes one property. */
@@ -160,6 +161,15 @@ export function FormStack(props: HTMLAttributes<HTMLDivElement>) {
 /** Fields in two columns. */
 export function FormColumns(props: HTMLAttributes<HTMLDivElement>) {
   return <div {...props} className={styles.columns} />;
+}
+
+/** Controls side by side under one label, as high as a field with a label. */
+export function LabelledLine({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <Input.Wrapper label={label} labelElement="div">
+      <div className={styles.labelled}>{children}</div>
+    </Input.Wrapper>
+  );
 }
 
 /** Fields side by side, with their own widths. */

@@ -3,17 +3,17 @@ import { IconChevronDown } from "@tabler/icons-react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
+import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, LabelledLine, TextField } from "../../../ui/forms/draft-form.tsx";
 import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { TryProblem, TrySectionHead } from "../../try/try-section.tsx";
-import { qosChoices } from "../publish/publish-draft.ts";
 import own from "./mqtt-try.module.css";
 import { hasOptions, type ParsedTryClient, type TryClientDraft } from "./try-client-draft.ts";
 import { answerText } from "./try-subscribe.tsx";
 
+const willQosChoices = ([0, 1, 2] as const).map((value) => ({ value, label: String(value) }));
 const versions = [
   { value: 5, label: "5.0" },
   { value: 4, label: "3.1.1" },
@@ -117,7 +117,9 @@ function Options({ form, password, onPassword }: OptionsProps) {
     <FormColumns style={{ paddingTop: 10 }}>
       <TextField form={form} name="username" label="User" autoComplete="off" />
       <PasswordField label="Password" autoComplete="new-password" value={password} onChange={onPassword} />
-      <CheckField form={form} name="cleanStart" className={own.beside} label={isV5 ? "Clean start" : "Clean session"} />
+      <LabelledLine label="Session">
+        <CheckField form={form} name="cleanStart" label={isV5 ? "Clean start" : "Clean session"} />
+      </LabelledLine>
       <TextField
         form={form}
         name="expirySeconds"
@@ -128,10 +130,10 @@ function Options({ form, password, onPassword }: OptionsProps) {
       />
       <TextField form={form} name="willTopic" mono label="Will topic" placeholder="no will" />
       <TextField form={form} name="willPayload" mono label="Will payload" disabled={!hasWill} />
-      <div className={own.beside}>
-        <ChoiceField form={form} name="willQos" label="Quality of service of the will" choices={qosChoices} disabled={!hasWill} />
+      <LabelledLine label="Will QoS">
+        <ChoiceField form={form} name="willQos" label="Quality of service of the will" choices={willQosChoices} disabled={!hasWill} />
         <CheckField form={form} name="willRetain" label="Retain" disabled={!hasWill} />
-      </div>
+      </LabelledLine>
       <TextField
         form={form}
         name="willDelaySeconds"
