@@ -63,6 +63,7 @@ export const fixtureService = (id: ServiceId) =>
           while (!reader.atEnd) text = reader.text();
           return { kind: "mqtt-event", id, at, clientId: "fixture", text };
         },
+        withoutCredentials: (exported) => exported,
       }),
     },
     ports: [{ field: "port", transport: "tcp" }],

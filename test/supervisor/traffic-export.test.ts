@@ -3,6 +3,7 @@ import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HeaderList, HttpExchange } from "../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
+import { allDecoders } from "../support/records.ts";
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
@@ -39,6 +40,7 @@ function storeOf(rows: TrafficRow[], details: ReadonlyMap<number, Detail>) {
   const state = { details: 0 };
   return {
     state,
+    decoders: allDecoders,
     newestId: () => rows.at(-1)?.id ?? 0,
     read: async () => ({ rows: [], matching: rows.length, kept: rows.length, total: rows.length, dropped: 0 }),
     readAfter: async ({ after, upTo, limit }: { after: number; upTo: number; limit: number }) =>
@@ -232,6 +234,12 @@ describe("an export of traffic", () => {
         expect(JSON.parse(lines.text).target).toBe(detail.kind === "mqtt-message" ? "a?token=b" : "a?token=…");
       }
     });
+  });
+
+  it("[BL-207] shows neither target nor content of a row whose kind has no decoder", async () => {
+    const store = { ...storeOf([row(1, { target: "/?token=abc", preview: "hunter2" })], new Map([[1, exchange(1)]])), decoders: {} };
+    const { text } = await allOf(createTrafficExport({ ...options, stores: [store], format: "jsonl" }));
+    expect(JSON.parse(text)).toEqual({ ...row(1, { target: "", preview: "" }), detail: null });
   });
 
   it("[BL-205] is read in bounded parts, has the rows present at its beginning, and includes rows whose detail is gone", async () => {

@@ -38,6 +38,7 @@ const decoders: DetailDecoders = {
         .trim(),
     }),
     part: ({ index, at, bytes, content }) => ({ kind: "sse-event", index, at, bytes, text: content.toString() }),
+    withoutCredentials: (exported) => exported,
   }),
 };
 const createMemory = (mebibytes = 16) => createTrafficMemory(mebibytes << 20);

@@ -1,25 +1,29 @@
+import type { ServiceId } from "../../contract/service.ts";
 import type { Detail, DetailKind, DetailPart } from "../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { httpDecoder, webSocketDecoder, webSocketMessageDecoder } from "../../servers/core/http/decode-http.ts";
+import { services } from "../../servers/catalog.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
 import type { TrafficEntry } from "../../servers/core/service/service.ts";
-import { type DetailDecoder, type RecordedPart, readPart } from "../../servers/core/traffic/detail-decoder.ts";
+import { type DetailDecoder, type DetailDecoders, type RecordedPart, readPart } from "../../servers/core/traffic/detail-decoder.ts";
+import { RecordError } from "../../servers/core/traffic/record-reader.ts";
 import { RecordWriter, type RowFields } from "../../servers/core/traffic/record-writer.ts";
 import { readRecords, readRow, rowParts } from "../../servers/core/traffic/row-record.ts";
-import { callDecoder } from "../../servers/grpc/observe/decode-call.ts";
-import { mqttMessageDecoder } from "../../servers/mqtt/inspector/message-bytes.ts";
-import { mqttEventDecoder } from "../../servers/mqtt/inspector/mqtt-event.ts";
 
 export type Row = Omit<TrafficRow, "service">;
 
-const decoders: Readonly<Partial<Record<DetailKind, DetailDecoder>>> = {
-  http: httpDecoder,
-  websocket: webSocketDecoder,
-  "websocket-message": webSocketMessageDecoder,
-  "mqtt-message": mqttMessageDecoder,
-  "mqtt-event": mqttEventDecoder,
-  "grpc-call": callDecoder,
-};
+/** Of every kind that a service of the catalog records. */
+export const allDecoders: DetailDecoders = Object.assign({}, ...services.map(({ details }) => details));
+const kinds = new Map<string, { readonly service: ServiceId; readonly decoder: DetailDecoder }>();
+for (const { id, details } of services) {
+  for (const [kind, load] of Object.entries(details)) if (!kinds.has(kind)) kinds.set(kind, { service: id, decoder: await load() });
+}
+
+/** Its decoder, and the first service that records it. */
+function recorded(kind: DetailKind) {
+  const found = kinds.get(kind);
+  if (!found) throw new RecordError(`no service of the catalog has a decoder for ${kind}`);
+  return found;
+}
 
 export const rowsOfBatch = ({ records }: Pick<ServiceBatch, "records">): Row[] =>
   Array.from(readRecords(records), ({ row }) => readRow(row));
@@ -50,19 +54,18 @@ export function createRecorded() {
     detail(id: number): Detail | undefined {
       const row = rows.get(id);
       const all = totals.get(id) ?? { total: 0, bytes: 0 };
-      return (
-        row &&
-        decoders[row.kind]?.detail({
-          row: { service: "http", ...row },
-          detail: Buffer.concat(details.get(id) ?? []),
-          parts: { ...all, leftOut: all.total - partsOf(id).length, leftOutBytes: 0 },
-          part: (parent, index) => partsOf(parent).find((part) => part.index === index),
-        })
-      );
+      if (!row) return undefined;
+      const { service, decoder } = recorded(row.kind);
+      return decoder.detail({
+        row: { service, ...row },
+        detail: Buffer.concat(details.get(id) ?? []),
+        parts: { ...all, leftOut: all.total - partsOf(id).length, leftOutBytes: 0 },
+        part: (parent, index) => partsOf(parent).find((part) => part.index === index),
+      });
     },
     parts(id: number): DetailPart[] {
       const row = rows.get(id);
-      return row ? partsOf(id).flatMap((part) => decoders[row.kind]?.part?.(part) ?? []) : [];
+      return row ? partsOf(id).flatMap((part) => recorded(row.kind).decoder.part?.(part) ?? []) : [];
     },
   };
 }

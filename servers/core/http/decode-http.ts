@@ -3,16 +3,18 @@ import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.t
 import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../traffic/record-reader.ts";
 import { bodySide, httpTag, isBinary, isSent, parseHead } from "./http-record.ts";
+import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
 
-export const httpDecoder: DetailDecoder = {
+export const httpDecoder: DetailDecoder<"http"> = {
   detail(recorded) {
     const { facts } = readExchange(recorded);
     return { kind: "http", ...facts, ...(recorded.parts.total > 0 && { parts: recorded.parts }) };
   },
   part: ({ index, at, bytes, content }): SseEventPart => ({ kind: "sse-event", index, at, bytes, text: content.toString("utf8") }),
+  withoutCredentials: exchangeWithoutCredentials,
 };
 
-export const webSocketDecoder: DetailDecoder = {
+export const webSocketDecoder: DetailDecoder<"websocket"> = {
   detail(recorded) {
     const { facts, closed } = readExchange(recorded);
     return { kind: "websocket", ...facts, parts: recorded.parts, ...(closed && { closed }) };
@@ -24,9 +26,10 @@ export const webSocketDecoder: DetailDecoder = {
     ...messageFacts(part),
     ...(part.row !== 0 && { row: part.row }),
   }),
+  withoutCredentials: exchangeWithoutCredentials,
 };
 
-export const webSocketMessageDecoder: DetailDecoder = {
+export const webSocketMessageDecoder: DetailDecoder<"websocket-message"> = {
   detail({ row, detail, part }) {
     const { id, parent = 0, at, outcome, tookMs, bytesIn, verb } = row;
     const index = new RecordReader(detail).u32();
@@ -36,6 +39,10 @@ export const webSocketMessageDecoder: DetailDecoder = {
       : ({ direction: "received", type: verb === "binary" ? "binary" : "text", body: { bytes: bytesIn, base64: "" } } as const);
     return { kind: "websocket-message", id, parent, at, index, ...facts, outcome, ...(tookMs !== undefined && { tookMs }) };
   },
+  withoutCredentials: ({ row, detail }) => ({
+    row: rowWithoutCredentials(row),
+    detail: detail && { ...detail, body: bodyWithoutCredentials(detail.body) },
+  }),
 };
 
 const messageFacts = ({ flags, bytes, content }: RecordedPart) =>

@@ -1,4 +1,4 @@
-import type { Detail, DetailKind, DetailPart } from "../../../contract/traffic/detail.ts";
+import type { DetailKind, DetailPart, Details } from "../../../contract/traffic/detail.ts";
 import type { PartsSummary } from "../../../contract/traffic/parts.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { RecordReader } from "./record-reader.ts";
@@ -27,14 +27,22 @@ export interface RecordedRow {
 }
 
 /** Decodes recorded bytes when a row is opened. May throw if the bytes are damaged. */
-export interface DetailDecoder {
-  detail(recorded: RecordedRow): Detail;
+export interface DetailDecoder<Kind extends DetailKind = DetailKind> {
+  detail(recorded: RecordedRow): Details[Kind];
   /** For a kind that has parts. */
   part?(part: RecordedPart): DetailPart;
+  /** For exports: the same without passwords, tokens and other credentials (`servers/core/http/without-credentials.ts`). */
+  withoutCredentials(exported: ExportedRow<Kind>): ExportedRow<Kind>;
+}
+
+export interface ExportedRow<Kind extends DetailKind = DetailKind> {
+  readonly row: TrafficRow;
+  /** Null where it is not kept any more. */
+  readonly detail: Details[Kind] | null;
 }
 
 /** By the kind of the row; loaded when the first one is opened. */
-export type DetailDecoders = Readonly<Partial<Record<DetailKind, () => Promise<DetailDecoder>>>>;
+export type DetailDecoders = { readonly [Kind in DetailKind]?: () => Promise<DetailDecoder<Kind>> };
 
 /** One part as `RecordWriter.part` wrote it, without its length prefix. */
 export function readPart(bytes: Buffer): RecordedPart {

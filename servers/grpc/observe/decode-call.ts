@@ -1,11 +1,12 @@
 import { type GrpcCall, type GrpcMessagePart, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
+import { fieldsWithoutCredentials, rowWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import { statusName } from "../engine/status.ts";
 import { callTag, codecOf, isCompressed, isSent } from "./call-record.ts";
 
-export const callDecoder: DetailDecoder = {
+export const callDecoder: DetailDecoder<"grpc-call"> = {
   detail: readCall,
   part({ index, at, bytes, flags, content }): GrpcMessagePart {
     const compressed = isCompressed(flags);
@@ -22,6 +23,15 @@ export const callDecoder: DetailDecoder = {
       base64: content.toString("base64", compressed ? 4 : 0),
     };
   },
+  withoutCredentials: ({ row, detail }) => ({
+    row: rowWithoutCredentials(row),
+    detail: detail && {
+      ...detail,
+      requestHeaders: fieldsWithoutCredentials(detail.requestHeaders),
+      ...(detail.responseHeaders && { responseHeaders: fieldsWithoutCredentials(detail.responseHeaders) }),
+      ...(detail.trailers && { trailers: fieldsWithoutCredentials(detail.trailers) }),
+    },
+  }),
 };
 
 type Head = Pick<

@@ -1,5 +1,9 @@
-import { mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type MqttMessage, mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { redactTarget, secretName } from "../../core/http/http-log-line.ts";
+import { hidden } from "../../core/http/redact-body.ts";
+import { base64WithoutCredentials, textWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -118,9 +122,31 @@ function readRouted(reader: RecordReader): RoutedMessage {
   return { ...counts, deliveries };
 }
 
-export const mqttMessageDecoder: DetailDecoder = {
+export const mqttMessageDecoder: DetailDecoder<"mqtt-message"> = {
   detail({ row, detail }) {
     const { message, routed } = readMessage(row, detail);
     return describeMessage(message, routed);
   },
+  withoutCredentials: ({ row, detail }) => ({
+    // A topic is no URL.
+    row: { ...row, preview: textWithoutCredentials(row.preview) },
+    detail: detail && messageWithoutCredentials(detail),
+  }),
 };
+
+function messageWithoutCredentials(message: MqttMessage): MqttMessage {
+  const { packet, ...rest } = message;
+  const type = { label: message.properties.contentType ?? "", isEncoded: false };
+  const payload = base64WithoutCredentials(message.payload, type);
+  const userProperties = message.properties.userProperties?.map(
+    ([key, value]) => [key, secretName.test(key) ? hidden : redactTarget(value)] as const,
+  );
+  const shown = {
+    ...rest,
+    start: base64WithoutCredentials(message.start, type),
+    payload,
+    properties: { ...message.properties, ...(userProperties && { userProperties }) },
+  };
+  // The packet contains the payload and the properties again.
+  return packet !== undefined && isDeepStrictEqual(shown, rest) ? message : shown;
+}

@@ -1,4 +1,5 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
+import { textWithoutCredentials } from "../../core/http/without-credentials.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordReader } from "../../core/traffic/record-reader.ts";
@@ -44,9 +45,10 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
   };
 }
 
-export const mqttEventDecoder: DetailDecoder = {
+export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
   detail({ row: { id, at }, detail }) {
     const reader = new RecordReader(detail);
     return { kind: "mqtt-event", id, at, clientId: reader.text(), text: reader.text() };
   },
+  withoutCredentials: ({ row, detail }) => ({ row: { ...row, preview: textWithoutCredentials(row.preview) }, detail }),
 };

@@ -1,15 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { ExportPart } from "../../../contract/export.ts";
-import type { Detail } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { DetailDecoder, DetailDecoders, ExportedRow } from "../../core/traffic/detail-decoder.ts";
 import type { PartReader } from "../export-pump.ts";
 import { harEntry, harHead, harTail } from "./har.ts";
 import type { RowFilter } from "./row-matcher.ts";
 import type { TrafficStore } from "./traffic-store.ts";
-import { detailWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
 
 interface TrafficExportOptions extends RowFilter {
-  readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail">[];
+  readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail" | "decoders">[];
   readonly format: "har" | "jsonl";
   /** Whether header fields, query fields and bodies keep the values of credentials. */
   readonly credentials: boolean;
@@ -45,11 +44,10 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
   }
 
   /** Empty where the format has no place for the row. */
-  function write(row: TrafficRow, detail: Detail | null): string {
-    const shown = detail && !credentials ? detailWithoutCredentials(detail) : detail;
-    if (format === "jsonl") return `${JSON.stringify({ ...(credentials ? row : rowWithoutCredentials(row, detail)), detail: shown })}\n`;
-    if (shown?.kind !== "http" && shown?.kind !== "websocket") return "";
-    return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(shown, row.service))}`;
+  function write({ row, detail }: ExportedRow): string {
+    if (format === "jsonl") return `${JSON.stringify({ ...row, detail })}\n`;
+    if (detail?.kind !== "http" && detail?.kind !== "websocket") return "";
+    return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(detail, row.service))}`;
   }
 
   async function countAll(): Promise<number> {
@@ -68,8 +66,8 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
       const found = await next();
       if (!found) return { text: format === "har" ? `${text}${harTail}` : text, items, ...(total !== undefined && { total }) };
       // As it is now: an open row that was filtered may have ended meanwhile.
-      const read = await found.store.detail(found.row.id);
-      const written = write(read?.row ?? found.row, read?.detail ?? null);
+      const read = (await found.store.detail(found.row.id)) ?? { row: found.row, detail: null };
+      const written = write(credentials ? read : await withoutCredentials(read, found.store.decoders));
       if (written !== "") {
         text += written;
         items++;
@@ -81,4 +79,11 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
     }
     return { text, items, next: "more", ...(total !== undefined && { total }) };
   };
+}
+
+/** Without its decoder nobody knows what a row contains. */
+async function withoutCredentials(exported: ExportedRow, decoders: DetailDecoders): Promise<ExportedRow> {
+  const { row } = exported;
+  const decoder: DetailDecoder | undefined = await decoders[row.kind]?.();
+  return decoder ? decoder.withoutCredentials(exported) : { row: { ...row, target: "", preview: "" }, detail: null };
 }

@@ -38,6 +38,7 @@ export interface TrafficStoreOptions {
 /** The recorded traffic of one service, kept as bytes, also after its process has ended. */
 export interface TrafficStore {
   add(batch: Pick<ServiceBatch, "records" | "droppedRows">): void;
+  readonly decoders: DetailDecoders;
   /** Decodes the rows of a batch; separate from `add`, since usually there are no subscribers. */
   rowsOf(batch: Pick<ServiceBatch, "records">): readonly TrafficRow[];
   /** `caller` takes turns with others. */
@@ -224,7 +225,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     const known = index.find(id);
     if (known === -1) return null;
     const { kind } = decode(rowAt(known));
-    const decoder = Object.hasOwn(decoders, kind) ? await decoders[kind]?.() : undefined;
+    const decoder: DetailDecoder | undefined = Object.hasOwn(decoders, kind) ? await decoders[kind]?.() : undefined;
     // It may have been evicted meanwhile.
     const at = index.find(id);
     if (!decoder || at === -1) return null;
@@ -302,6 +303,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       droppedNow = batch.droppedRows;
       bound();
     },
+    decoders,
     rowsOf,
     read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
     readAfter: (query, caller) => turns.run(caller, findAfter(query)),
