@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
-import type { DepacketizedFrame, Track } from "../../servers/rtsp/media/track.ts";
+import type { DepacketizedFrame, Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
+import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
 import { parseRtcp, type RtcpPacket } from "../../servers/rtsp/rtp/rtcp.ts";
 import { isRtcp, parseRtpPacket } from "../../servers/rtsp/rtp/rtp-packet.ts";
 import { RtpReceiver } from "../../servers/rtsp/rtp/rtp-receiver.ts";
@@ -12,8 +13,8 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 import { ffmpeg, hasEncoder, lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
 
 const clipFile = assetFile("rtsp", "stream.mp4");
-const clipFrames = (track: number) => {
-  const clip = openClip(clipFile);
+const clipFrames = (track: number, file = clipFile) => {
+  const clip = openClip(file);
   const frames = Array.from({ length: clip.frameCount }, (_, index) => clip.frame(index)).filter((frame) => frame.track === track);
   clip.close();
   return { track: clip.tracks[track] as Track, frames };
@@ -180,4 +181,70 @@ describe.skipIf(lacksGstreamer)("RTP of GStreamer", () => {
     expect([heard.dropped, heard.lost]).toEqual([0, 0]);
     expect(heard.frames.map(({ units }) => bytesOf(units))).toEqual(sounds.frames.map(({ units }) => bytesOf(units)));
   }, 60_000);
+
+  /** As RFC 4571 has packets on a stream: behind two bytes of length, which the interleaved prefix ends with. */
+  const streamed = (track: Track, frames: readonly Frame[], packetBytes: number) => {
+    const target = createPacketizer(track, { track: 0, payloadType: 96, packetBytes });
+    return Buffer.concat(
+      frames.flatMap((frame) => {
+        const { bytes, offsets } = target.packetize(frame);
+        return offsets.map((offset, index) => bytes.subarray(offset + 2, offsets[index + 1]));
+      }),
+    );
+  };
+  const read = async (input: Buffer, caps: string, rest: string) => {
+    const pipeline = `fdsrc fd=0 ! application/x-rtp-stream,payload=96,${caps} ! rtpstreamdepay ! ${rest} ! fdsink fd=1`;
+    return (await runProgram("gst-launch-1.0", ["-q", ...pipeline.split(" ")], input)).stdout;
+  };
+  const withStartCodes = (units: readonly Buffer[]) => Buffer.concat(units.flatMap((unit) => [Buffer.from([0, 0, 0, 1]), unit]));
+
+  it("[RTSP-117] what is made here is read byte by byte: H.264, AAC in fragments, Opus", async () => {
+    const { track, frames } = clipFrames(0);
+    if (track.codec !== "h264") throw new Error("The pictures are not H.264.");
+    const parameterSets = [...track.sps, ...track.pps];
+    const pictures = await read(
+      streamed(track, frames, 300),
+      "media=video,clock-rate=90000,encoding-name=H264",
+      "rtph264depay ! video/x-h264,stream-format=byte-stream,alignment=au",
+    );
+    const sent = Buffer.concat(frames.map(({ units, isKey }) => withStartCodes(isKey ? [...parameterSets, ...units] : units)));
+    expect(pictures.equals(sent)).toBe(true);
+    const sounds = clipFrames(1);
+    if (sounds.track.codec !== "aac") throw new Error("The sound is not AAC.");
+    const fields = "mode=(string)AAC-hbr,sizelength=(string)13,indexlength=(string)3,indexdeltalength=(string)3,streamtype=(string)5";
+    const heard = await read(
+      streamed(sounds.track, sounds.frames, 100),
+      `media=audio,clock-rate=48000,encoding-name=MPEG4-GENERIC,${fields},config=(string)${sounds.track.config.toString("hex")}`,
+      "rtpmp4gdepay",
+    );
+    expect(heard.equals(Buffer.concat(sounds.frames.flatMap(({ units }) => units)))).toBe(true);
+    const opus = clipFrames(0, assetFile("rtsp", "sound-opus.mp4"));
+    const opusHeard = await read(
+      streamed(opus.track, opus.frames, 1_400),
+      "media=audio,clock-rate=48000,encoding-name=OPUS",
+      "rtpopusdepay",
+    );
+    expect(opusHeard.equals(Buffer.concat(opus.frames.flatMap(({ units }) => units)))).toBe(true);
+  }, 60_000);
+
+  it.skipIf(lacksFfmpeg)(
+    "[RTSP-117] what is made here is read byte by byte: H.265",
+    async () => {
+      if (!hasEncoder("libx265")) return;
+      const file = `${temporaryDir()}/a.mp4`;
+      const encoder = ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=10", "-tag:v", "hvc1"];
+      await ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", ...encoder, file);
+      const { track, frames } = clipFrames(0, file);
+      if (track.codec !== "h265") throw new Error("The pictures are not H.265.");
+      const parameterSets = [...track.vps, ...track.sps, ...track.pps];
+      const pictures = await read(
+        streamed(track, frames, 300),
+        "media=video,clock-rate=90000,encoding-name=H265",
+        "rtph265depay ! video/x-h265,stream-format=byte-stream,alignment=au",
+      );
+      const sent = Buffer.concat(frames.map(({ units, isKey }) => withStartCodes(isKey ? [...parameterSets, ...units] : units)));
+      expect(pictures.equals(sent)).toBe(true);
+    },
+    60_000,
+  );
 });
