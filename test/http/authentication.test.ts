@@ -3,6 +3,7 @@ import {
   createDigestNonces,
   type DigestAlgorithm,
   digestResponse,
+  digestSecret,
   hashOf,
   parseDigestCredentials,
 } from "../../servers/core/credentials/digest.ts";
@@ -105,15 +106,9 @@ function authorization(path: string, attempt: Attempt): string {
     body = "",
   } = attempt;
   const session = /-sess$/i.test(algorithm);
-  const input = {
-    algorithm: algorithm.replace(/-sess$/i, "") as DigestAlgorithm,
-    session,
-    username,
-    password,
-    realm: "backlot",
-    method: "GET",
-    body: Buffer.from(body),
-  };
+  const hash = algorithm.replace(/-sess$/i, "") as DigestAlgorithm;
+  const secret = digestSecret(hash, username, "backlot", password);
+  const input = { algorithm: hash, session, secret, method: "GET", body: Buffer.from(body) };
   const fields = `${shownUsername}, realm="backlot", uri="${path}", nonce="${nonce}", algorithm=${algorithm}, qop=${qop}, nc=${nc}, cnonce="c0ffee"`;
   const given = parseDigestCredentials(`Digest ${fields}`);
   if (!given) throw new Error("no credentials");
@@ -131,15 +126,8 @@ it("[HTTP-82] the digest of RFC 7616 §3.9.1 equals the printed one", () => {
   ] as const) {
     const credentials = given(response);
     if (!credentials) throw new Error("no credentials");
-    const input = {
-      algorithm,
-      session: false,
-      username: "Mufasa",
-      password: "Circle of Life",
-      realm: "http-auth@example.org",
-      method: "GET",
-      body: Buffer.alloc(0),
-    };
+    const secret = digestSecret(algorithm, "Mufasa", "http-auth@example.org", "Circle of Life");
+    const input = { algorithm, session: false, secret, method: "GET", body: Buffer.alloc(0) };
     expect(digestResponse(input, credentials)).toBe(response);
   }
 });

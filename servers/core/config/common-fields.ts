@@ -46,8 +46,8 @@ const userLines = z
   )
   .refine((lines) => lines.every((line) => /^[^:]+:./.test(line)), "A user is a name, a colon and a password or its hash.");
 
-/** Lines for `loadUsers`; the service's `hashSecrets` hashes the passwords that a user enters. */
-export const usersField = (meta: Pick<FieldMeta, "env" | "group">) =>
+/** Lines for `loadUsers` or `loadDigestUsers`; the service's `hashSecrets` hashes the passwords that a user enters. */
+export const usersField = (meta: Pick<FieldMeta, "env" | "group" | "help">) =>
   field(userLines, {
     title: "Users",
     help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, separated by commas.",

@@ -71,19 +71,22 @@ export interface DigestInput {
   readonly algorithm: DigestAlgorithm;
   /** The "-sess" variant (§3.4.2). */
   readonly session: boolean;
-  readonly username: string;
-  readonly password: string;
-  readonly realm: string;
+  /** `digestSecret` of the right password. */
+  readonly secret: string;
   readonly method: string;
   readonly body: Buffer;
 }
 
-/** §3.4.1: the response that the right password gives. */
-export function digestResponse(input: DigestInput, given: DigestCredentials): string {
-  const hash = (data: string | Buffer) => hashOf(input.algorithm, data);
-  const secret = hash(`${input.username}:${input.realm}:${input.password}`);
-  const a1 = input.session ? hash(`${secret}:${given.nonce}:${given.cnonce}`) : secret;
-  const a2 = given.qop === "auth-int" ? `${input.method}:${given.uri}:${hash(input.body)}` : `${input.method}:${given.uri}`;
+/** §3.4.2: what a server may keep in place of a password. */
+export const digestSecret = (algorithm: DigestAlgorithm, username: string, realm: string, password: string): string =>
+  hashOf(algorithm, `${username}:${realm}:${password}`);
+
+/** §3.4.1: the response that the right password gives; without a qop as in RFC 2069, which clients of RTSP still send. */
+export function digestResponse({ algorithm, session, secret, method, body }: DigestInput, given: DigestCredentials): string {
+  const hash = (data: string | Buffer) => hashOf(algorithm, data);
+  const a1 = session ? hash(`${secret}:${given.nonce}:${given.cnonce}`) : secret;
+  const a2 = given.qop === "auth-int" ? `${method}:${given.uri}:${hash(body)}` : `${method}:${given.uri}`;
+  if (given.qop === "") return hash(`${a1}:${given.nonce}:${hash(a2)}`);
   return hash(`${a1}:${given.nonce}:${given.nc}:${given.cnonce}:${given.qop}:${hash(a2)}`);
 }
 
@@ -97,6 +100,8 @@ export interface DigestNonces {
   issue(uses: number): string;
   /** Counts one use. A nonce count that was seen before is a replay and counts as stale (RFC 7616 §3.3). */
   use(nonce: string, nonceCount: string): NonceUse;
+  /** Its age alone, for credentials without a nonce count (RFC 2069). */
+  ageOf(nonce: string): NonceUse;
 }
 
 const lifetimeMs = 300_000;
@@ -108,16 +113,23 @@ export function createDigestNonces(now: () => number = Date.now): DigestNonces {
   const seen = new Map<string, Set<number>>();
   const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
 
+  function ageOf(nonce: string): NonceUse {
+    const [issued = "", uses = "", random = "", signature = ""] = nonce.split(".");
+    if (signature !== sign(`${issued}.${uses}.${random}`)) return "foreign";
+    return now() - Number.parseInt(issued, 36) > lifetimeMs ? "stale" : "fresh";
+  }
+
   return {
+    ageOf,
     issue(uses) {
       const text = `${now().toString(36)}.${Number.isFinite(uses) ? uses : ""}.${randomBytes(9).toString("base64url")}`;
       return `${text}.${sign(text)}`;
     },
     use(nonce, nonceCount) {
-      const [issued = "", uses = "", random = "", signature = ""] = nonce.split(".");
-      if (signature !== sign(`${issued}.${uses}.${random}`)) return "foreign";
+      const [, uses = ""] = nonce.split(".");
       if (!/^[0-9a-f]{8}$/i.test(nonceCount)) return "foreign";
-      if (now() - Number.parseInt(issued, 36) > lifetimeMs) return "stale";
+      const age = ageOf(nonce);
+      if (age !== "fresh") return age;
       const counts = seen.get(nonce) ?? new Set<number>();
       const count = Number.parseInt(nonceCount, 16);
       if (counts.has(count) || counts.size >= (uses === "" ? remembered : Number(uses))) return "stale";

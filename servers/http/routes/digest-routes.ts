@@ -4,6 +4,7 @@ import {
   type DigestNonces,
   digestAlgorithms,
   digestResponse,
+  digestSecret,
   hashOf,
   parseDigestCredentials,
 } from "../../core/credentials/digest.ts";
@@ -84,10 +85,8 @@ async function authenticate(request: HttpRequest, response: HttpResponse, nonces
   const body = await readBody(request, response, limitBytes);
   const { algorithm, session } = protection;
   const sameAlgorithm = (given.algorithm || "MD5").toUpperCase() === protection.algorithmName.toUpperCase();
-  const expected = digestResponse(
-    { algorithm, session, username: user, password: textParam(request, "password"), realm, method: request.method ?? "", body },
-    given,
-  );
+  const secret = digestSecret(algorithm, user, realm, textParam(request, "password"));
+  const expected = digestResponse({ algorithm, session, secret, method: request.method ?? "", body }, given);
   const userMatches = given.username === (given.usernameIsHashed ? hashOf(algorithm, `${user}:${realm}`) : user);
   const matches =
     sameAlgorithm && given.realm === realm && protection.qops.includes(given.qop) && userMatches && sameText(given.response, expected);
