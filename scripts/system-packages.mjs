@@ -5,6 +5,9 @@ import { fail, run } from "./setup.mjs";
 
 const gstreamerPlugins = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/gstreamer-1.0`;
 
+/** Debian keeps GStreamer's plugins in a folder of the architecture. */
+const gstreamerPlugin = (name) => `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/gstreamer-1.0/libgst${name}.so`;
+
 /** Command or file that shows the package is there, and the package that brings it. */
 const tools = [
   { command: "chromium", package: "chromium", use: "end-to-end tests of the dashboard" },
@@ -17,6 +20,15 @@ const tools = [
   { file: "/usr/include/google/protobuf/descriptor.proto", package: "libprotobuf-dev", use: "the gRPC service's tests" },
   { file: "/usr/lib/python3/dist-packages/grpc", package: "python3-grpcio", use: "the gRPC service's tests" },
   { file: "/usr/lib/python3/dist-packages/google/protobuf", package: "python3-protobuf", use: "the gRPC service's tests" },
+  { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },
+  { command: "gst-launch-1.0", package: "gstreamer1.0-tools", use: "the RTSP service's tests" },
+  ...[
+    ["playback", "plugins-base"],
+    ["rtsp", "plugins-good"],
+    ["videoparsersbad", "plugins-bad"],
+    ["x264", "plugins-ugly"],
+    ["rtspclientsink", "rtsp"],
+  ].map(([plugin, name]) => ({ file: gstreamerPlugin(plugin), package: `gstreamer1.0-${name}`, use: "the RTSP service's tests" })),
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
   { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },
   { command: "gst-launch-1.0", package: "gstreamer1.0-tools", use: "the RTSP service's tests" },

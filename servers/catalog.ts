@@ -4,13 +4,13 @@ import { eventsService } from "./events/events-service.ts";
 import { grpcService } from "./grpc/grpc-service.ts";
 import { httpService } from "./http/http-service.ts";
 import { mqttService } from "./mqtt/mqtt-service.ts";
+import { rtspService } from "./rtsp/rtsp-service.ts";
 import type { PlannedService } from "./supervisor/supervisor.ts";
 
 /** The services of this version, in the window's order: one line each. */
-export const services: readonly Service[] = [httpService, grpcService, mqttService, accountService, eventsService];
+export const services: readonly Service[] = [httpService, grpcService, mqttService, rtspService, accountService, eventsService];
 
 /** Planned services: shown in the rail, and their ports, of TCP or UDP, are proposed to no other service. */
 export const plannedServices: readonly PlannedService[] = [
-  { id: "rtsp", title: "RTSP", purpose: "Two test streams, H.264 and AAC", ports: [8_554, 8_322, 8_888, 1_935] },
   { id: "webrtc", title: "WebRTC", purpose: "Rooms, signalling, STUN and TURN", ports: [8_443, 3_478, 5_349] },
 ];

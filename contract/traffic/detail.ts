@@ -2,16 +2,17 @@
 import type { GrpcCall, GrpcMessagePart } from "./grpc.ts";
 import type { HttpExchange, SseEventPart } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
+import type { RtspMessagePart, RtspSession } from "./rtsp.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
 /** What was recorded of a row, beyond the row. A page chooses the inspector by `kind`, for every service alike. */
-export type Detail = HttpExchange | WebSocketConnection | WebSocketMessage | MqttMessage | MqttEvent | GrpcCall;
+export type Detail = HttpExchange | WebSocketConnection | WebSocketMessage | MqttMessage | MqttEvent | GrpcCall | RtspSession;
 export type DetailKind = Detail["kind"];
 /** The details by their kind. */
 export type Details = { readonly [Kind in DetailKind]: Extract<Detail, { kind: Kind }> };
 
 /** One part of a long exchange, such as an event or a message, in order of arrival; the answer of `traffic.parts`. */
-export type DetailPart = SseEventPart | WebSocketMessagePart | GrpcMessagePart;
+export type DetailPart = SseEventPart | WebSocketMessagePart | GrpcMessagePart | RtspMessagePart;
 
 export interface DetailPartPage {
   /** In order. */

@@ -7,9 +7,10 @@ import { eventsPage } from "./events/events-page.tsx";
 import { grpcPage } from "./grpc/grpc-page.tsx";
 import { httpPage } from "./http/http-page.tsx";
 import { mqttPage } from "./mqtt/mqtt-page.tsx";
+import { rtspPage } from "./rtsp/rtsp-page.tsx";
 
 /** The page of each built service: one line each. */
-const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, accountPage, eventsPage];
+const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, rtspPage, accountPage, eventsPage];
 
 export const servicePages: ReadonlyMap<ServiceId, ServicePageDefinition> = new Map(pages.map((page) => [page.id, page]));
 

@@ -1,0 +1,38 @@
+import { contentTab, defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { nounOf } from "../../ui/texts/quantity.ts";
+import { rtspColumns, sessionScopes } from "./rtsp-columns.tsx";
+import { RtspPaths } from "./rtsp-paths.tsx";
+import { playerCopies, RtspSessionInspector } from "./rtsp-session-inspector.tsx";
+
+export const rtspPage = defineServicePage({
+  id: "rtsp",
+  color: "--bl-s4",
+  minSample: { verb: "GET_PARAMETER", outcome: "454 Session Not Found" },
+  inspectors: { rtsp: RtspSessionInspector },
+  rowCommands: {
+    rtsp: {
+      target: "path",
+      copies: playerCopies.map(({ title, text }) => ({ title, text: (session, service) => text(session, service) })),
+    },
+  },
+  tabs: [
+    trafficTab({
+      item: nounOf("session"),
+      columns: rtspColumns,
+      scopes: sessionScopes,
+      filterPlaceholder: "Path, state, client",
+      empty: {
+        nothing: "No sessions yet.",
+        point: (origin) => `your player at ${origin}, or send sample traffic.`,
+        watch: "each session appear here, with its requests, transport, packets and losses.",
+        appears: [
+          ["session", "path, state, bytes and client, newest first"],
+          ["requests", "each request and answer of a session, with its header fields"],
+          ["tracks", "transport, packets, loss and jitter of each track"],
+        ],
+        command: (origin) => `ffplay -rtsp_transport tcp ${origin}`,
+      },
+    }),
+    contentTab("paths", "Paths", RtspPaths),
+  ],
+});

@@ -1,0 +1,179 @@
+import { Button } from "@mantine/core";
+import { useMemo } from "react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { rtspActions } from "../../../../contract/services/rtsp.ts";
+import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import type { RtspMessagePart, RtspSession, RtspSessionTrack } from "../../../../contract/traffic/rtsp.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { useService } from "../../control/use-store.ts";
+import { CopyMenu } from "../../inspectors/copy-menu.tsx";
+import { HeaderListView } from "../../inspectors/header-list.tsx";
+import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
+import { PartsList } from "../../inspectors/parts-list.tsx";
+import { Section } from "../../inspectors/section.tsx";
+import { useParts } from "../../inspectors/use-detail.ts";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { Pair, Pairs } from "../../ui/panel.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
+import { originOf } from "../../ui/texts/address.ts";
+import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { type ReadMessage, readMessage } from "./read-message.ts";
+
+/** A session: its requests and answers, its tracks and its connection. */
+export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"rtsp">) {
+  const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
+  const client = useControl();
+  const service = useService(row.service);
+  const word = row.outcome || "open";
+  const canKick = row.tone === "pending" && detail.session !== undefined;
+  const kick = () => void attempt(client.action(rtspActions, "rtsp", "session.kick", { row: row.id }));
+  const copies = playerCopies.map(({ title, text }) => ({ id: title, title, text: () => (service ? text(detail, service) : "") }));
+  return (
+    <InspectorFrame
+      title={shownText(row.target)}
+      hint={row.target}
+      mono
+      mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}
+      actions={
+        <>
+          {canKick && <Button onClick={kick}>Disconnect</Button>}
+          <CopyMenu rememberAs="copy-rtsp-as" choices={copies} />
+        </>
+      }
+      onClose={onClose}
+    >
+      <InspectorTabs
+        rememberAs="inspector.rtsp-tab"
+        tabs={[
+          {
+            name: "messages",
+            title: "Requests",
+            content: (
+              <PartsList
+                item="message"
+                parts={parts}
+                isPart={isMessage}
+                columns={messageColumns}
+                content={(part) => <MessageContent part={part} />}
+                onClose={onClose}
+              />
+            ),
+          },
+          { name: "session", title: "Session", content: <SessionFacts detail={detail} reason={row.reason} /> },
+        ]}
+      />
+    </InspectorFrame>
+  );
+}
+
+function SessionFacts({ detail, reason }: { readonly detail: RtspSession; readonly reason: string | undefined }) {
+  const { session, role, user, userAgent, tracks, startedMs, ended, totalMs, connection, at } = detail;
+  return (
+    <>
+      <Section title="Session">
+        <Pairs>
+          <Pair name="Does">{roles[role]}</Pair>
+          {session !== undefined && (
+            <Pair name="Identifier" mono>
+              {session}
+            </Pair>
+          )}
+          {user !== undefined && <Pair name="User">{user}</Pair>}
+          <Pair name="Began" mono title={isoTime(at)}>
+            {clockTime(at)}
+          </Pair>
+          {startedMs !== undefined && <Pair name="Media after">{formatTook(startedMs)}</Pair>}
+          <Pair name="Ended">{ended ?? "still open"}</Pair>
+          {totalMs !== undefined && <Pair name="Lasted">{formatTook(totalMs)}</Pair>}
+          {reason !== undefined && <Pair name="Refused">{reason}</Pair>}
+        </Pairs>
+      </Section>
+      {tracks.map((track) => (
+        <TrackFacts key={track.index} track={track} />
+      ))}
+      <Section title="Connection">
+        <Pairs>
+          <Pair name="Client" mono>
+            {connection.remote}
+          </Pair>
+          <Pair name="Server" mono>
+            {connection.local}
+          </Pair>
+          <Pair name="Software">{userAgent || "not given"}</Pair>
+          <Pair name="TLS">{connection.tls ?? "no"}</Pair>
+        </Pairs>
+      </Section>
+    </>
+  );
+}
+
+function TrackFacts({ track }: { readonly track: RtspSessionTrack }) {
+  const { index, codec, transport, packets, bytes, dropped, lost, lossFraction, jitterMs } = track;
+  return (
+    <Section title={`Track ${index}, ${codec}`}>
+      <Pairs>
+        <Pair name="Transport">{transport}</Pair>
+        <Pair name="Packets">{`${formatCount(packets)}, ${formatBytes(bytes)}`}</Pair>
+        {dropped > 0 && <Pair name="Dropped">{formatCount(dropped)}</Pair>}
+        {lost !== undefined && (
+          <Pair name="Lost">
+            {lossFraction === undefined ? formatCount(lost) : `${formatCount(lost)}, ${formatDecimals(lossFraction * 100, 0, 1)} % at last`}
+          </Pair>
+        )}
+        {jitterMs !== undefined && <Pair name="Jitter">{formatTook(jitterMs)}</Pair>}
+      </Pairs>
+    </Section>
+  );
+}
+
+function MessageContent({ part }: { readonly part: RtspMessagePart }) {
+  const { headers, body, bodyBytes, contentType } = useMemo(() => readMessage(part), [part]);
+  return (
+    <>
+      <HeaderListView title={part.direction === "received" ? "Request" : "Answer"} headers={headers} />
+      {bodyBytes > 0 && (
+        <ContentViewer
+          of="message"
+          content={{ bytes: body, totalBytes: bodyBytes }}
+          contentType={contentType}
+          isText
+          rememberAs={`rtsp ${contentType}`}
+          cutBy="Recorded message"
+        />
+      )}
+    </>
+  );
+}
+
+/** Commands that play or publish the path of a session. */
+export const playerCopies = [
+  { title: "ffplay", line: (url: string) => `ffplay -rtsp_transport tcp ${url}` },
+  { title: "GStreamer", line: (url: string) => `gst-launch-1.0 playbin uri=${url}` },
+  { title: "VLC", line: (url: string) => `vlc --rtsp-tcp ${url}` },
+].map(({ title, line }) => ({
+  title,
+  text: ({ path }: RtspSession, service: ServiceView) => line(`${originOf(service).replace(/\/stream$/, "")}/${encodeURI(path)}`),
+}));
+
+const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
+const roles = { none: "no session", read: "plays", publish: "publishes" } as const;
+const directions = { received: "↓ received", sent: "↑ sent" } as const;
+const startLine = (part: RtspMessagePart): ReadMessage["startLine"] => readMessage(part).startLine;
+
+const messageColumns: readonly Column<RtspMessagePart>[] = [
+  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
+  {
+    id: "time",
+    title: "Time",
+    minSample: "00:00:00.000",
+    face: "mono",
+    rank: 2,
+    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
+  },
+  { id: "content", title: "Message", rank: 0, cell: (part) => <code>{shownText(startLine(part))}</code> },
+  { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
+];

@@ -1,0 +1,196 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
+import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
+import { RtspParser } from "../protocol/rtsp-parser.ts";
+
+export interface RtspClientOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Over TLS, with these options. */
+  readonly tls?: ConnectionOptions;
+  readonly credentials?: { readonly username: string; readonly password: string };
+  readonly userAgent: string;
+  /** For the connection and for each answer. */
+  readonly timeoutMs: number;
+  readonly onPacket: (channel: number, payload: Buffer) => void;
+  readonly onClosed: (reason: string) => void;
+}
+
+interface Waiting {
+  readonly resolve: (response: RtspResponse) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const limits = { headBytes: 64 << 10, headerFields: 500, bodyBytes: 1 << 20, uriBytes: 8 << 10 };
+
+/** An answer other than 2xx. */
+export class RtspFailure extends Error {
+  readonly status: number;
+  constructor(method: string, { status, reason }: RtspResponse) {
+    super(`${method} was answered ${status} ${reason}`);
+    this.status = status;
+  }
+}
+
+/** A client of another server, or of our own. Requests and packets share one connection. */
+export class RtspClient {
+  readonly #options: RtspClientOptions;
+  readonly #socket: Socket;
+  readonly #parser = new RtspParser(limits);
+  readonly #waiting = new Map<string, Waiting>();
+  #cseq = 0;
+  #challenges: readonly string[] = [];
+  #reason = "the server has closed the connection";
+
+  private constructor(socket: Socket, options: RtspClientOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.setNoDelay(true);
+    socket.on("data", (chunk) => this.#receive(chunk));
+    socket.on("error", (error) => {
+      this.#reason = error.message;
+    });
+    socket.once("close", () => this.#closed());
+  }
+
+  /** Rejects where there is no connection in time. */
+  static async connect(options: RtspClientOptions): Promise<RtspClient> {
+    const { host, port, tls, timeoutMs } = options;
+    const socket = tls ? connectTls({ servername: host, ...tls, host, port }) : connect({ host, port });
+    try {
+      await once(socket, tls ? "secureConnect" : "connect", { signal: AbortSignal.timeout(timeoutMs) });
+    } catch (error) {
+      socket.destroy();
+      throw (error as Error).name === "AbortError" ? new Error(`no connection to ${host}:${port} within ${timeoutMs / 1_000} s`) : error;
+    }
+    return new RtspClient(socket, options);
+  }
+
+  get localAddress(): string {
+    return this.#socket.localAddress ?? "";
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? "";
+  }
+
+  /** Resolves with an answer of 2xx. Rejects with an RtspFailure, or where the connection ends. Sends credentials when they are asked for. */
+  async request(method: string, uri: string, headers: HeaderFields = [], body?: Buffer): Promise<RtspResponse> {
+    let response = await this.#send(method, uri, headers, body);
+    if (response.status === 401 && this.#options.credentials) {
+      this.#challenges = headersOf(response.headers, "WWW-Authenticate");
+      response = await this.#send(method, uri, headers, body);
+    }
+    if (response.status < 200 || response.status > 299) throw new RtspFailure(method, response);
+    return response;
+  }
+
+  #send(method: string, uri: string, headers: HeaderFields, body: Buffer | undefined): Promise<RtspResponse> {
+    if (this.#socket.destroyed) return Promise.reject(new Error(this.#reason));
+    const cseq = String(++this.#cseq);
+    const authorization = this.#authorization(method, uri);
+    const fields: HeaderFields = [
+      ["CSeq", cseq],
+      ["User-Agent", this.#options.userAgent],
+      ...(authorization === undefined ? [] : [["Authorization", authorization] as const]),
+      ...headers,
+    ];
+    this.#socket.write(writeRequest(method, uri, fields, body));
+    return new Promise((resolve, reject) => {
+      const { timeoutMs } = this.#options;
+      const timer = setTimeout(() => {
+        this.#waiting.delete(cseq);
+        reject(new Error(`no answer to ${method} within ${timeoutMs / 1_000} s`));
+      }, timeoutMs);
+      this.#waiting.set(cseq, { resolve, reject, timer });
+    });
+  }
+
+  #authorization(method: string, uri: string): string | undefined {
+    const { credentials } = this.#options;
+    if (!credentials || this.#challenges.length === 0) return undefined;
+    const { username, password } = credentials;
+    const digests = this.#challenges.map(digestChallenge).filter((challenge) => challenge !== undefined);
+    const known = digests.filter(({ algorithm = "MD5" }) => /^(?:MD5|SHA-256)$/i.test(algorithm));
+    const digest = known.find(({ algorithm }) => /^SHA-256$/i.test(algorithm ?? "")) ?? known[0];
+    if (!digest) {
+      const isBasic = this.#challenges.some((challenge) => /^basic\b/i.test(challenge));
+      return isBasic ? `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` : undefined;
+    }
+    const { realm = "", nonce = "", opaque } = digest;
+    const algorithm = /^SHA-256$/i.test(digest.algorithm ?? "") ? "SHA-256" : "MD5";
+    const hasQop = (digest.qop ?? "").split(",").some((qop) => qop.trim().toLowerCase() === "auth");
+    const fields = [
+      `username="${username}"`,
+      `realm="${realm}"`,
+      `nonce="${nonce}"`,
+      `uri="${uri}"`,
+      ...(digest.algorithm === undefined ? [] : [`algorithm=${digest.algorithm}`]),
+      ...(hasQop ? ["qop=auth", "nc=00000001", `cnonce="${randomBytes(8).toString("hex")}"`] : []),
+      ...(opaque === undefined ? [] : [`opaque="${opaque}"`]),
+    ].join(", ");
+    const given = parseDigestCredentials(`Digest ${fields}`);
+    const secret = digestSecret(algorithm, username, realm, password);
+    return (
+      given && `Digest ${fields}, response="${digestResponse({ algorithm, session: false, secret, method, body: Buffer.alloc(0) }, given)}"`
+    );
+  }
+
+  sendPacket(channel: number, packet: Buffer): void {
+    if (this.#socket.destroyed) return;
+    const head = Buffer.from([0x24, channel, packet.length >> 8, packet.length & 0xff]);
+    this.#socket.write(Buffer.concat([head, packet]));
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#parser.push(chunk);
+    try {
+      for (let item = this.#parser.next(); item; item = this.#parser.next()) {
+        if (item.kind === "packet") this.#options.onPacket(item.channel, item.payload);
+        else if (item.kind === "response") this.#answered(item);
+        // A server may ask whether its client is there (RFC 2326 §10.8).
+        else this.#refuse(headerOf(item.headers, "CSeq"));
+      }
+    } catch (error) {
+      this.#socket.destroy(error as Error);
+    }
+  }
+
+  #refuse(cseq: string | undefined): void {
+    this.#socket.write(`RTSP/1.0 501 Not Implemented\r\n${cseq === undefined ? "" : `CSeq: ${cseq}\r\n`}\r\n`);
+  }
+
+  #answered(response: RtspResponse): void {
+    const cseq = headerOf(response.headers, "CSeq") ?? "";
+    const waiting = this.#waiting.get(cseq);
+    if (!waiting) return;
+    this.#waiting.delete(cseq);
+    clearTimeout(waiting.timer);
+    waiting.resolve(response);
+  }
+
+  #closed(): void {
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new Error(this.#reason));
+    }
+    this.#waiting.clear();
+    this.#options.onClosed(this.#reason);
+  }
+
+  close(): void {
+    this.#reason = "closed";
+    this.#socket.destroy();
+  }
+}
+
+/** The parameters of a challenge (RFC 7616 §3.3); undefined for another scheme than Digest. */
+function digestChallenge(challenge: string): Readonly<Partial<Record<string, string>>> | undefined {
+  const [, rest] = /^digest\s+(.*)$/i.exec(challenge) ?? [];
+  const pairs = rest?.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g);
+  return pairs && Object.fromEntries([...pairs].map(([, name = "", quoted, plain]) => [name.toLowerCase(), quoted ?? plain ?? ""]));
+}

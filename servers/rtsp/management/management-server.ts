@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { send } from "../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { pathOf } from "../../core/http/http-route.ts";
+import { createOriginCheck } from "../../core/net/allowed-origins.ts";
+import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import { RtspRefusal } from "../protocol/message.ts";
+import type { Access } from "../sessions/access.ts";
+import { plainAddress } from "../sessions/udp-ports.ts";
+import type { ManagementRoute } from "./management-routes.ts";
+
+export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
+  readonly routes: readonly ManagementRoute[];
+  readonly access: Access;
+  readonly log: Log;
+}
+
+const jsonType = "application/json; charset=utf-8";
+const isOwnOrigin = createOriginCheck([]);
+
+/** Serves the management over HTTP. Any page may read; only pages of this computer may change something. Resolves with the port. */
+export function listenManagement({ routes, access, log, ...listen }: ManagementServerOptions): Promise<number> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url = "", headers } = request;
+    const isRead = method === "GET" || method === "HEAD";
+    const path = pathOf(url);
+    const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
+    if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
+    const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));
+    if (!matching)
+      throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
+    // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
+    if (!isRead && !isOwnOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
+    await access.checkUser(headers.authorization, plainAddress(request.socket.remoteAddress ?? ""));
+    const query = new URL(url, "http://host").searchParams;
+    const {
+      status = 200,
+      type = jsonType,
+      body,
+    } = await matching.route.answer((matching.parts ?? []).slice(1).map(decodeURIComponent), query);
+    send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
+  }
+
+  function fail(error: unknown, response: ServerResponse): void {
+    const { status, message, headers } = refusalOf(error);
+    if (status === 500) log.error(`Management: ${errorText(error)}`);
+    send(response, status, jsonType, JSON.stringify({ status: "error", error: message }), headers);
+  }
+
+  return listenTcp({
+    ...listen,
+    createServer() {
+      const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+        request.resume();
+        response.setHeader("Access-Control-Allow-Origin", "*");
+        response.setHeader("X-Content-Type-Options", "nosniff");
+        answer(request, response).catch((error: unknown) => fail(error, response));
+      });
+      server.on("clientError", (_error, socket) => socket.destroy());
+      return server;
+    },
+  });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof HttpRefusal) return error;
+  // The access of RTSP speaks of the same credentials; browsers and curl take Basic.
+  if (error instanceof RtspRefusal) {
+    const headers = error.status === 401 ? { "WWW-Authenticate": 'Basic realm="Backlot"' } : Object.fromEntries(error.headers);
+    return { status: error.status, message: error.message, headers };
+  }
+  if (error instanceof URIError) return { status: 400, message: "the path cannot be decoded", headers: {} };
+  return { status: 500, message: "internal error", headers: {} };
+}

@@ -1,0 +1,65 @@
+import { BitReader } from "./bit-reader.ts";
+import { h264Nal, h264NalType } from "./h264.ts";
+import { h265Nal, h265NalType } from "./h265.ts";
+import type { H264Track, H265Track, VideoTrack } from "./track.ts";
+
+export interface SeparatedUnits {
+  /** Without parameter sets, delimiters and filler. */
+  readonly units: readonly Buffer[];
+  /** The same object where the sets are those that it had. */
+  readonly track: VideoTrack;
+}
+
+/** Moves the parameter sets of an access unit into its track, as `Frame` wants it. A set replaces the one with its identifier. */
+export function separateParameterSets(track: VideoTrack, units: readonly Buffer[]): SeparatedUnits {
+  return track.codec === "h264" ? separateH264(track, units) : separateH265(track, units);
+}
+
+function separateH264(track: H264Track, units: readonly Buffer[]): SeparatedUnits {
+  const rest: Buffer[] = [];
+  let { sps, pps } = track;
+  for (const unit of units) {
+    const type = h264NalType(unit);
+    if (type === h264Nal.sps) sps = withSet(sps, unit, 4);
+    else if (type === h264Nal.pps) pps = withSet(pps, unit, 1);
+    else if (type !== h264Nal.delimiter && type !== h264Nal.filler) rest.push(unit);
+  }
+  return { units: rest, track: sps === track.sps && pps === track.pps ? track : { ...track, sps, pps } };
+}
+
+const h265Filler = 38;
+
+function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnits {
+  const rest: Buffer[] = [];
+  let { vps, sps, pps } = track;
+  for (const unit of units) {
+    const type = h265NalType(unit);
+    // The identifier of an SPS is behind its profile and levels; a stream has one in practice.
+    if (type === h265Nal.vps) vps = withOnly(vps, unit);
+    else if (type === h265Nal.sps) sps = withOnly(sps, unit);
+    else if (type === h265Nal.pps) pps = withSet(pps, unit, 2);
+    else if (type !== h265Nal.delimiter && type !== h265Filler) rest.push(unit);
+  }
+  const isSame = vps === track.vps && sps === track.sps && pps === track.pps;
+  return { units: rest, track: isSame ? track : { ...track, vps, sps, pps } };
+}
+
+const mostSets = 32;
+
+/** `idAt` is the byte at which the Exp-Golomb identifier begins. */
+function withSet(sets: readonly Buffer[], unit: Buffer, idAt: number): readonly Buffer[] {
+  if (sets.some((set) => set.equals(unit))) return sets;
+  const id = setId(unit, idAt);
+  return id === undefined ? sets : [...sets.filter((set) => setId(set, idAt) !== id), unit].slice(-mostSets);
+}
+
+const withOnly = (sets: readonly Buffer[], unit: Buffer): readonly Buffer[] => (sets[0]?.equals(unit) && sets.length === 1 ? sets : [unit]);
+
+function setId(unit: Buffer, at: number): number | undefined {
+  try {
+    return new BitReader(unit.subarray(at)).unsignedGolomb();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

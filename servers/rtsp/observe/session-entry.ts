@@ -1,0 +1,207 @@
+import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import { type RtspRole, rtspRoles } from "../../../contract/traffic/rtsp.ts";
+import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
+import { PendingParts } from "../../core/traffic/pending-parts.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { parseTarget } from "../protocol/header-fields.ts";
+import { headerOf, type RtspRequest, type RtspStatus, reasons } from "../protocol/message.ts";
+import type { RtspSession } from "../sessions/rtsp-session.ts";
+import { sentFlag, sessionTag } from "./session-record.ts";
+
+/** Of the connection by which the first request came. */
+export interface EntryConnection {
+  readonly id: number;
+  readonly remote: string;
+  readonly local: string;
+  readonly openedAt: number;
+  readonly tls: string | undefined;
+}
+
+export interface SessionEntryOptions {
+  readonly id: number;
+  readonly connection: EntryConnection;
+  readonly clientName: (userAgent: string | undefined) => string;
+  /** Bytes that are kept of each request and answer. */
+  readonly messageLimit: number;
+  readonly touch: (entry: SessionEntry) => void;
+}
+
+const leastStateMs = 5_000;
+
+/** The row of one session, from its first request to its end; also of requests that never became one. */
+export class SessionEntry implements TrafficEntry {
+  queueSlot = notQueued;
+  readonly id: number;
+  readonly at = Date.now();
+  client = "";
+  path = "";
+  session: RtspSession | undefined;
+  readonly #options: SessionEntryOptions;
+  readonly #parts = new PendingParts();
+  readonly #beganMs = performance.now();
+  #remote: string;
+  #userAgent = "";
+  #method = "";
+  #status: RtspStatus | undefined;
+  /** Why the last request was refused. */
+  #reason: string | undefined;
+  #messageBytesIn = 0;
+  #messageBytesOut = 0;
+  #startedMs = 0;
+  #preview = "";
+  #end: { readonly text: string; readonly tone: Tone; readonly totalMs: number } | undefined;
+  #wroteHead = false;
+  #isStateNew = true;
+  #wroteStateMs = 0;
+
+  constructor(options: SessionEntryOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#remote = options.connection.remote;
+  }
+
+  get open(): boolean {
+    return this.#end === undefined;
+  }
+
+  get role(): RtspRole {
+    return this.session?.role ?? "none";
+  }
+
+  get status(): RtspStatus | undefined {
+    return this.#status;
+  }
+
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  get tookMs(): number {
+    return this.#end?.totalMs ?? performance.now() - this.#beganMs;
+  }
+
+  get remote(): string {
+    return this.#remote;
+  }
+
+  /** "play", "publish", or the last method where there is no session. */
+  get verb(): string {
+    if (this.role === "none") return this.#method;
+    return this.role === "read" ? "play" : "publish";
+  }
+
+  received(request: RtspRequest): void {
+    const { method, uri, headers, head, body } = request;
+    this.#method = method;
+    this.#reason = undefined;
+    if (this.path === "") this.path = parseTarget(uri)?.path ?? uri.slice(0, 300);
+    const userAgent = headerOf(headers, "User-Agent");
+    if (userAgent !== undefined && this.#userAgent === "") {
+      this.#userAgent = userAgent.slice(0, 300);
+      this.client = this.#options.clientName(this.#userAgent);
+    }
+    const bytes = head.length + body.length;
+    this.#messageBytesIn += bytes;
+    // The head has credentials, and the URI may.
+    if (this.#preview === "") this.#preview = `${method} ${uri.replace(/\/\/[^/@]*@/, "//")}`.slice(0, previewBytes);
+    this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
+  }
+
+  sent(bytes: Buffer, status: RtspStatus): void {
+    this.#status = status;
+    this.#messageBytesOut += bytes.length;
+    if (status === 200 && this.#startedMs === 0 && (this.#method === "PLAY" || this.#method === "RECORD")) {
+      this.#startedMs = performance.now() - this.#beganMs;
+    }
+    this.#add(bytes, bytes.length, sentFlag);
+  }
+
+  /** The message is copied: a view would hold the whole buffer that it came in. */
+  #add(message: Buffer, bytes: number, flags: number): void {
+    this.#isStateNew = true;
+    this.#parts.add(Buffer.from(message.subarray(0, this.#options.messageLimit)), bytes, flags);
+    this.#options.touch(this);
+  }
+
+  failed(reason: string): void {
+    this.#reason = reason.slice(0, 500);
+  }
+
+  end(text: string, tone: Tone): void {
+    this.#isStateNew = true;
+    this.#end = { text, tone, totalMs: performance.now() - this.#beganMs };
+  }
+
+  get outcome(): string {
+    if (this.#end) return this.#end.text;
+    if (this.session) return this.session.state;
+    return this.#status === undefined ? "" : `${this.#status} ${reasons[this.#status]}`;
+  }
+
+  get heldBytes(): number {
+    return 1_000 + this.#parts.held;
+  }
+
+  write(record: RecordWriter): void {
+    const media = this.session?.mediaBytes ?? { received: 0, sent: 0 };
+    record.row({
+      id: this.id,
+      at: this.at,
+      kind: "rtsp",
+      verb: this.verb,
+      target: this.path === "" ? "*" : `/${this.path}`,
+      tone: this.#end?.tone ?? "pending",
+      outcome: this.outcome,
+      tookMs: this.#end && Math.round(this.#end.totalMs * 1_000) / 1_000,
+      bytesIn: this.#messageBytesIn + media.received,
+      bytesOut: this.#messageBytesOut + media.sent,
+      parts: this.#parts.total,
+      partBytes: this.#parts.bytes,
+      client: this.client,
+      peer: this.#remote,
+      preview: this.#preview,
+      user: this.session?.user,
+      reason: this.#reason,
+    });
+    if (!this.#wroteHead) this.#writeHead(record);
+    // What is written stays with the row: counts of a long session are written in steps that grow with it.
+    const nowMs = performance.now();
+    if (this.#isStateNew || nowMs - this.#wroteStateMs > Math.max(leastStateMs, (nowMs - this.#beganMs) / 20)) {
+      this.#isStateNew = false;
+      this.#wroteStateMs = nowMs;
+      this.#writeState(record);
+    }
+    this.#parts.write(record);
+  }
+
+  #writeHead(record: RecordWriter): void {
+    this.#wroteHead = true;
+    const { id, local, openedAt, tls } = this.#options.connection;
+    record.u8(sessionTag.head);
+    record.f64(id);
+    record.text(local);
+    record.f64(openedAt);
+    record.text(tls ?? "");
+  }
+
+  /** All that changes; a later piece replaces the one before. */
+  #writeState(record: RecordWriter): void {
+    const tracks = this.session?.describeTracks() ?? [];
+    record.u8(sessionTag.state);
+    record.text(this.session?.id ?? "");
+    record.u8(rtspRoles.indexOf(this.role));
+    record.text(this.path);
+    record.text(this.#userAgent);
+    record.f64(this.#startedMs);
+    record.text(this.#end?.text ?? "");
+    record.f64(this.#end?.totalMs ?? Number.NaN);
+    record.u8(tracks.length);
+    for (const { index, codec, transport, packets, bytes, dropped, lost, lossFraction, jitterMs } of tracks) {
+      record.u8(index);
+      record.text(codec);
+      record.text(transport);
+      for (const count of [packets, bytes, dropped, lost ?? Number.NaN, lossFraction ?? Number.NaN, jitterMs ?? Number.NaN])
+        record.f64(count);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { type RtspMessagePart, type RtspSession, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
+import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+
+/** Tags of the pieces of a session's detail. */
+export const sessionTag = { head: 1, state: 2 } as const;
+
+/** Of a part: the service has sent the message. */
+export const sentFlag = 1;
+
+export const sessionDecoder: DetailDecoder<"rtsp"> = {
+  detail: readSession,
+  part: ({ index, at, bytes, flags, content }): RtspMessagePart => ({
+    kind: "rtsp-message",
+    index,
+    at,
+    direction: (flags & sentFlag) === 0 ? "received" : "sent",
+    bytes,
+    base64: content.toString("base64"),
+  }),
+  // Whoever knows the identifier of an open session can use it.
+  withoutCredentials({ row, detail }) {
+    const { session: _, ...rest } = detail ?? {};
+    return { row: rowWithoutCredentials(row), detail: detail && (rest as RtspSession) };
+  },
+};
+
+/** Of the states that were written one after the other, the last one counts. */
+function readSession({ row, detail, parts }: RecordedRow): RtspSession {
+  const reader = new RecordReader(detail);
+  let head: RtspSession["connection"] | undefined;
+  let state: ReturnType<typeof readState> | undefined;
+  while (!reader.atEnd) {
+    switch (reader.u8()) {
+      case sessionTag.head:
+        head = readHead(reader, row.peer);
+        break;
+      case sessionTag.state:
+        state = readState(reader);
+        break;
+      default:
+        throw new RecordError("a piece of a session has an unknown tag");
+    }
+  }
+  if (!head || !state) throw new RecordError("a session has no head");
+  return { kind: "rtsp", id: row.id, at: row.at, ...state, ...(row.user !== undefined && { user: row.user }), connection: head, parts };
+}
+
+function readHead(reader: RecordReader, remote: string): RtspSession["connection"] {
+  const id = reader.f64();
+  const local = reader.text();
+  const openedAt = reader.f64();
+  const tls = reader.text();
+  return { id, remote, local, openedAt, ...(tls !== "" && { tls }) };
+}
+
+function readState(reader: RecordReader) {
+  const session = reader.text();
+  const role = rtspRoles[reader.u8()] ?? "none";
+  const path = reader.text();
+  const userAgent = reader.text();
+  const startedMs = reader.f64();
+  const ended = reader.text();
+  const totalMs = reader.f64();
+  const tracks: RtspSessionTrack[] = [];
+  for (let left = reader.u8(); left > 0; left--) tracks.push(readTrack(reader));
+  return {
+    ...(session !== "" && { session }),
+    ...{ role, path, userAgent, tracks },
+    ...(startedMs > 0 && { startedMs: rounded(startedMs) }),
+    ...(ended !== "" && { ended }),
+    ...(!Number.isNaN(totalMs) && { totalMs: rounded(totalMs) }),
+  };
+}
+
+function readTrack(reader: RecordReader): RtspSessionTrack {
+  const index = reader.u8();
+  const codec = reader.text();
+  const transport = reader.text();
+  const [packets, bytes, dropped] = [reader.f64(), reader.f64(), reader.f64()];
+  const [lost, lossFraction, jitterMs] = [reader.f64(), reader.f64(), reader.f64()];
+  return {
+    ...{ index, codec, transport, packets, bytes, dropped },
+    ...(!Number.isNaN(lost) && { lost }),
+    ...(!Number.isNaN(lossFraction) && { lossFraction }),
+    ...(!Number.isNaN(jitterMs) && { jitterMs: rounded(jitterMs) }),
+  };
+}
+
+const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;

@@ -1,0 +1,103 @@
+import type { Tone } from "../../../contract/traffic/row.ts";
+import { createClientNames } from "../../core/http/client-name.ts";
+import { durationText } from "../../core/http/http-log-line.ts";
+import type { Log } from "../../core/service/log.ts";
+import type { TrafficSink } from "../../core/service/service.ts";
+import { reasons } from "../protocol/message.ts";
+import type { RtspSession } from "../sessions/rtsp-session.ts";
+import { type EntryConnection, SessionEntry } from "./session-entry.ts";
+
+export interface SessionRecorderOptions {
+  readonly traffic: TrafficSink;
+  readonly log: Log;
+  /** Bytes that are kept of each request and answer. */
+  readonly messageLimit: number;
+}
+
+/** Begins and ends the rows of sessions and writes their log lines. */
+export class SessionRecorder {
+  /** Requests so far. */
+  requests = 0;
+  readonly #options: SessionRecorderOptions;
+  readonly #clientNameOf = createClientNames();
+  readonly #entries = new Map<RtspSession, SessionEntry>();
+
+  constructor(options: SessionRecorderOptions) {
+    this.#options = options;
+  }
+
+  begin(connection: EntryConnection): SessionEntry {
+    const { traffic, messageLimit } = this.#options;
+    const entry = new SessionEntry({
+      id: traffic.nextId(),
+      connection,
+      clientName: this.#clientNameOf,
+      messageLimit,
+      touch: (touched) => this.#touch(touched),
+    });
+    return entry;
+  }
+
+  #touch(entry: SessionEntry): void {
+    if (entry.open) this.#options.traffic.touch(entry);
+  }
+
+  /** The entry is the row of this session from now on. */
+  bind(session: RtspSession, entry: SessionEntry): void {
+    entry.session = session;
+    entry.path = session.path;
+    this.#entries.set(session, entry);
+  }
+
+  entryOf(session: RtspSession): SessionEntry | undefined {
+    return this.#entries.get(session);
+  }
+
+  sessionOf(row: number): RtspSession | undefined {
+    for (const [session, entry] of this.#entries) if (entry.id === row) return session;
+    return undefined;
+  }
+
+  endSession(session: RtspSession, reason: string, isOurs: boolean): void {
+    const entry = this.#entries.get(session);
+    if (!entry) return;
+    this.#entries.delete(session);
+    const wasLeft = !isOurs && reason !== "TEARDOWN";
+    this.#end(entry, reason, isOurs ? "failed" : wasLeft ? "neutral" : "ok");
+  }
+
+  /** Of requests that did not become a session. */
+  endConnection(entry: SessionEntry): void {
+    const { status } = entry;
+    if (status === undefined) this.#end(entry, "disconnected", "aborted");
+    else this.#end(entry, `${status} ${reasons[status]}`, toneOfStatus(status));
+  }
+
+  #end(entry: SessionEntry, text: string, tone: Tone): void {
+    entry.end(text, tone);
+    this.#options.traffic.end(entry);
+    this.#writeLogLine(entry, tone);
+  }
+
+  #writeLogLine(entry: SessionEntry, tone: Tone): void {
+    const { log } = this.#options;
+    const level = tone === "failed" ? "warning" : "info";
+    if (!log.enabled(level)) return;
+    const { verb, path, outcome, tookMs, client, remote, reason } = entry;
+    const why = reason === undefined ? "" : ` (${reason})`;
+    const line = `${verb} /${path.slice(0, 200)} ${outcome}${why} ${durationText(tookMs)} ${client || "-"} ${remote}`;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
+    log[level](line.replace(/[\0-\x1f\x7f]/g, " "));
+  }
+
+  /** Once a second: counts of sessions that play or publish. */
+  tick(): void {
+    for (const [session, entry] of this.#entries) if (session.state !== "ready") this.#touch(entry);
+  }
+}
+
+function toneOfStatus(status: number): Tone {
+  if (status < 300) return "ok";
+  if (status < 400) return "neutral";
+  return status < 500 ? "refused" : "failed";
+}

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import {
+  commonFields,
+  type FieldMeta,
+  failedLoginFields,
+  field,
+  portField,
+  usersField,
+  wholeNumber,
+} from "../core/config/common-fields.ts";
+import { authenticationMethods, parsePathRule, pathRuleRows } from "./sessions/path-rules.ts";
+
+const limit = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group">) =>
+  field(wholeNumber(least, most, standard), { ...meta, group: "Limits" });
+const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
+  field(wholeNumber(least, most, standard), { ...meta, unit: "s", group: "Times" });
+
+export const rtspConfig = z.strictObject({
+  port: portField(8_554, { title: "RTSP port", env: "RTSP_PORT" }),
+  udp: field(z.boolean().default(true), {
+    title: "UDP",
+    help: "Clients may play and publish over UDP; TCP is always possible.",
+    env: "RTSP_UDP",
+    group: "Listening",
+  }),
+  httpPort: portField(8_888, {
+    title: "HTTP port",
+    help: "Management: streams, sessions, statistics, Prometheus metrics.",
+    env: "HTTP_PORT",
+  }),
+  rtpPort: portField(8_000, { title: "RTP port", help: "UDP, even; RTCP uses the next one.", env: "RTP_PORT" }),
+  tls: field(z.boolean().default(false), {
+    title: "RTSPS",
+    help: "Also serve over TLS, with a certificate of this installation's authority; Settings says how to trust it.",
+    env: "RTSP_TLS",
+    group: "Listening",
+  }),
+  tlsPort: portField(8_322, { title: "RTSPS port", env: "RTSPS_PORT" }),
+  ...commonFields("rtsp"),
+
+  users: usersField({
+    env: "RTSP_USERS",
+    group: "Access",
+    help: "Saved as hashes for Digest and Basic. Without users everybody may play and publish. A variable or flag takes name:password, separated by commas.",
+  }),
+  authentication: field(
+    z
+      .array(z.enum(authenticationMethods))
+      .min(1)
+      .default([...authenticationMethods]),
+    { title: "Authentication", help: "Any of digest-sha256, digest-md5 and basic.", env: "RTSP_AUTHENTICATION", group: "Access" },
+  ),
+  pathRules: field(
+    z
+      .array(
+        z.string().refine((text) => parsePathRule(text) !== undefined, {
+          error: ({ input }) => `"${String(input)}" is not a valid rule; a rule is: user read|publish|both path`,
+        }),
+      )
+      .default([]),
+    {
+      title: "Path rules",
+      help: "No rules: every user may play and publish. With rules: only what is allowed. A variable or flag takes user read|publish|both path, with commas between rules; * is everyone, - is clients without a user name; a path may end with *.",
+      env: "RTSP_PATH_RULES",
+      group: "Access",
+      rows: pathRuleRows,
+    },
+  ),
+  ...failedLoginFields({
+    prefix: "RTSP",
+    group: "Access",
+    failures: 100,
+    windowSeconds: 60,
+    help: "Allowed for one address within the window; then logins get 403.",
+  }),
+
+  replacePublishers: field(z.boolean().default(true), {
+    title: "Replace publishers",
+    help: "A new publisher takes a path from the one before it; otherwise it gets 403.",
+    env: "RTSP_REPLACE_PUBLISHERS",
+    group: "Streams",
+  }),
+  packetBytes: field(wholeNumber(256, 65_000, 1_400), {
+    title: "Largest RTP packet",
+    unit: "B",
+    env: "RTSP_PACKET_BYTES",
+    group: "Streams",
+  }),
+  keptBytes: field(wholeNumber(0, 1 << 28, 8 << 20), {
+    title: "Kept since the key frame",
+    help: "Per stream, so that a player starts at once. A longer group of pictures is not kept, and players wait for the next one.",
+    unit: "B",
+    env: "RTSP_KEPT_BYTES",
+    group: "Streams",
+  }),
+
+  sessions: limit(1, 100_000, 5_000, { title: "Sessions", help: "Open at the same time; more get 503.", env: "RTSP_SESSIONS" }),
+  sessionsPerAddress: limit(1, 100_000, 2_000, {
+    title: "Sessions of an address",
+    help: "More get 503.",
+    env: "RTSP_SESSIONS_PER_ADDRESS",
+  }),
+  connections: limit(1, 100_000, 6_000, { title: "Connections", help: "More are closed at once.", env: "RTSP_CONNECTIONS" }),
+  connectionsPerAddress: limit(1, 100_000, 3_000, {
+    title: "Connections of an address",
+    help: "More are closed at once.",
+    env: "RTSP_CONNECTIONS_PER_ADDRESS",
+  }),
+  paths: limit(1, 100_000, 500, { title: "Paths", help: "With more of them, publishers get 503.", env: "RTSP_PATHS" }),
+  tracks: limit(1, 64, 8, { title: "Tracks of a publisher", help: "More get 400.", env: "RTSP_TRACKS" }),
+  headBytes: limit(1 << 10, 1 << 20, 16 << 10, {
+    title: "Head of a request",
+    help: "Request line and header fields; a longer one gets 400.",
+    unit: "B",
+    env: "RTSP_HEAD_BYTES",
+  }),
+  headerFields: limit(1, 10_000, 100, { title: "Header fields of a request", help: "More get 400.", env: "RTSP_HEADER_FIELDS" }),
+  uriBytes: limit(16, 1 << 16, 2_048, { title: "URI of a request", help: "A longer one gets 414.", unit: "B", env: "RTSP_URI_BYTES" }),
+  bodyBytes: limit(1 << 10, 1 << 24, 64 << 10, {
+    title: "Body of a request",
+    help: "A longer one gets 413.",
+    unit: "B",
+    env: "RTSP_BODY_BYTES",
+  }),
+  unsentBytes: limit(1 << 10, 1 << 30, 2 << 20, {
+    title: "Unsent bytes",
+    help: "A client over TCP that leaves more unread is skipped to the next key frame.",
+    unit: "B",
+    env: "RTSP_UNSENT_BYTES",
+  }),
+
+  timeoutSeconds: time(1, 86_400, 60, {
+    title: "Session timeout",
+    help: "Without a request or a report; a session that plays over TCP ends with its connection.",
+    env: "RTSP_TIMEOUT_SECONDS",
+  }),
+  stallSeconds: time(1, 3_600, 10, {
+    title: "Stalled client",
+    help: "A client that leaves too much unread for so long is closed.",
+    env: "RTSP_STALL_SECONDS",
+  }),
+  silenceSeconds: time(1, 3_600, 10, {
+    title: "Silent publisher",
+    help: "A publisher that sends no packet for so long is closed.",
+    env: "RTSP_SILENCE_SECONDS",
+  }),
+
+  recordedMessageBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded message",
+    help: "Bytes of each request and answer kept for the inspector.",
+    unit: "B",
+    env: "RTSP_RECORDED_MESSAGE_BYTES",
+    group: "Recorder",
+  }),
+});
+export type RtspConfig = z.output<typeof rtspConfig>;

@@ -1,0 +1,83 @@
+import { RtspRefusal } from "../protocol/message.ts";
+import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
+import type { RtspSession } from "./rtsp-session.ts";
+import { createTcpTransport, createUdpTransport, type PacketConnection, type TrackTransport } from "./track-transport.ts";
+import { plainAddress, type UdpPorts } from "./udp-ports.ts";
+
+/** Where the packets of an interleaved channel go. */
+export type ChannelReceiver = (packet: Buffer) => void;
+
+/** What transports need of a connection. */
+export interface TransportConnection extends PacketConnection {
+  /** Of the client. */
+  readonly address: string;
+  readonly udp: UdpPorts | undefined;
+  /** Its interleaved channels in use. */
+  readonly channels: Map<number, ChannelReceiver>;
+}
+
+export type ChosenTransport =
+  | { readonly kind: "tcp"; readonly offer: TransportOffer; readonly channels: PortPair }
+  | { readonly kind: "udp"; readonly offer: TransportOffer; readonly ports: PortPair };
+
+/** The first offer that can be served (RFC 2326 §12.39). Throws an RtspRefusal of 461. */
+export function chooseTransport(
+  offers: readonly TransportOffer[],
+  track: number,
+  session: RtspSession | undefined,
+  connection: TransportConnection,
+): ChosenTransport {
+  const own = session?.transports.get(track)?.answer;
+  for (const offer of offers) {
+    if (offer.profile !== "RTP/AVP" || offer.isMulticast) continue;
+    if (offer.lower === "TCP") {
+      const channels = offer.channels ?? freeChannels(connection);
+      if (channels && isFree(channels, own?.channels, (channel) => connection.channels.has(channel)))
+        return { kind: "tcp", offer, channels };
+      continue;
+    }
+    const { clientPorts, destination } = offer;
+    // §16.1: packets go only to where the request came from.
+    if (!clientPorts || !connection.udp || (destination !== undefined && plainAddress(destination) !== connection.address)) continue;
+    const { udp, address } = connection;
+    const isClaimed = (port: number, index: number) => udp.isClaimed(index === 0 ? "rtp" : "rtcp", address, port);
+    if (isFree(clientPorts, own?.clientPorts, isClaimed)) return { kind: "udp", offer, ports: clientPorts };
+  }
+  throw new RtspRefusal(461, offers.length === 0 ? "the Transport header has no transport of RTP" : "none of the transports is served");
+}
+
+const isFree = (pair: PortPair, own: PortPair | undefined, isUsed: (number: number, index: number) => boolean): boolean =>
+  pair.every((number, index) => own?.includes(number) || !isUsed(number, index));
+
+function freeChannels({ channels }: TransportConnection): PortPair | undefined {
+  for (let channel = 0; channel < 255; channel += 2)
+    if (!channels.has(channel) && !channels.has(channel + 1)) return [channel, channel + 1];
+  return undefined;
+}
+
+export interface OpenedTrack {
+  readonly track: number;
+  readonly session: RtspSession;
+  /** Of the packets that we send. */
+  readonly ssrc: number | undefined;
+}
+
+/** Opens what was chosen; from now on the client's packets reach the session. */
+export function openTransport(chosen: ChosenTransport, opened: OpenedTrack, connection: TransportConnection): TrackTransport {
+  const { track, session, ssrc } = opened;
+  const { profile, mode } = chosen.offer;
+  const common = { profile, mode, isMulticast: false, ...(ssrc !== undefined && { ssrc }) };
+  const onRtp = (packet: Buffer) => session.receiveRtp(track, packet);
+  const onRtcp = (packet: Buffer) => session.receiveRtcp(track, packet);
+  if (chosen.kind === "tcp") {
+    const { channels } = chosen;
+    connection.channels.set(channels[0], onRtp).set(channels[1], onRtcp);
+    return createTcpTransport(track, channels, connection, { ...common, lower: "TCP", channels });
+  }
+  const udp = connection.udp as UdpPorts;
+  const { ports } = chosen;
+  const { address } = connection;
+  udp.claim("rtp", address, ports[0], onRtp);
+  udp.claim("rtcp", address, ports[1], onRtcp);
+  return createUdpTransport(udp, address, ports, { ...common, lower: "UDP", clientPorts: ports, serverPorts: udp.ports });
+}

@@ -1,0 +1,247 @@
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import type { SessionEntry } from "../observe/session-entry.ts";
+import type { SessionRecorder } from "../observe/session-recorder.ts";
+import { sessionIdOf } from "../protocol/header-fields.ts";
+import { headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
+import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
+import type { ChannelReceiver } from "./choose-transport.ts";
+import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
+import type { RtspSession } from "./rtsp-session.ts";
+import type { SessionTable } from "./session-table.ts";
+import { plainAddress, type UdpPorts } from "./udp-ports.ts";
+
+export interface ConnectionLimits extends ParserLimits {
+  /** Without a session and without a request for so long, it is closed. */
+  readonly idleMs: number;
+  /** A client with more unsent bytes than this loses its connection at once. */
+  readonly mostUnsentBytes: number;
+}
+
+export interface ConnectionParts {
+  readonly handle: RequestHandler;
+  readonly sessions: SessionTable;
+  readonly recorder: SessionRecorder;
+  readonly udp: UdpPorts | undefined;
+  readonly limits: ConnectionLimits;
+  readonly log: Log;
+  readonly onClosed: (connection: RtspConnection) => void;
+}
+
+const serverField = ["Server", "Backlot"] as const;
+/** For the last bytes to reach a client that is disconnected. */
+const lingerMs = 2_000;
+
+/** One connection of a client: its requests are answered one after the other, its packets go to their sessions. */
+export class RtspConnection implements RequestConnection {
+  readonly id: number;
+  readonly address: string;
+  readonly localAddress: string;
+  readonly udp: UdpPorts | undefined;
+  readonly openedAt = Date.now();
+  readonly channels = new Map<number, ChannelReceiver>();
+  announced: Announcement | undefined;
+  /** Packets on channels that were not set up. */
+  strayPackets = 0;
+  requests = 0;
+  readonly #socket: Socket;
+  readonly #parts: ConnectionParts;
+  readonly #parser: RtspParser;
+  readonly #sessions = new Set<RtspSession>();
+  /** The row of what has no session yet. */
+  #entry: SessionEntry | undefined;
+  #isBusy = false;
+  #isClosing = false;
+  #activeAtMs = performance.now();
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(id: number, socket: Socket, parts: ConnectionParts) {
+    this.id = id;
+    this.address = plainAddress(socket.remoteAddress ?? "");
+    this.localAddress = plainAddress(socket.localAddress ?? "127.0.0.1");
+    this.udp = parts.udp;
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#parser = new RtspParser(parts.limits);
+    socket.setNoDelay(true);
+    socket.on("data", (chunk) => this.#receive(chunk));
+    // "close" follows.
+    socket.on("error", () => {});
+    socket.once("close", () => this.#closed());
+  }
+
+  get remote(): string {
+    return `${this.address}:${this.#socket.remotePort ?? 0}`;
+  }
+
+  get local(): string {
+    return `${this.localAddress}:${this.#socket.localPort ?? 0}`;
+  }
+
+  /** "TLSv1.3" */
+  get tls(): string | undefined {
+    return this.#socket instanceof TLSSocket ? (this.#socket.getProtocol() ?? undefined) : undefined;
+  }
+
+  get bytes(): { readonly read: number; readonly written: number } {
+    return { read: this.#socket.bytesRead, written: this.#socket.bytesWritten };
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  writePackets(bytes: Buffer): void {
+    if (!this.#isClosing) this.#socket.write(bytes);
+  }
+
+  uses(session: RtspSession): void {
+    if (this.#sessions.has(session)) return;
+    this.#sessions.add(session);
+    if (this.#entry && !this.#parts.recorder.entryOf(session)) {
+      this.#parts.recorder.bind(session, this.#entry);
+      this.#entry = undefined;
+    }
+  }
+
+  readonly onSessionEnd = (session: RtspSession, reason: string, isOurs: boolean): void => {
+    this.#sessions.delete(session);
+    this.#parts.recorder.endSession(session, reason, isOurs);
+    // The client finds out by its connection: RTSP 1.0 has no request from a server for it.
+    if (isOurs) this.close();
+  };
+
+  #receive(chunk: Buffer): void {
+    if (this.#isClosing) return;
+    this.#parser.push(chunk);
+    this.#work();
+  }
+
+  #work(): void {
+    if (this.#isBusy) return;
+    try {
+      for (let item = this.#parser.next(); item && !this.#isClosing; item = this.#parser.next()) {
+        if (item.kind === "packet") this.#receivePacket(item.channel, item.payload);
+        else if (item.kind === "request" && this.#request(item)) return;
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #receivePacket(channel: number, payload: Buffer): void {
+    const receiver = this.channels.get(channel);
+    if (receiver) receiver(payload);
+    else this.strayPackets++;
+  }
+
+  /** Bytes that are not RTSP, or an error of ours: no other connection is affected. */
+  #fail(error: unknown): void {
+    if (error instanceof RtspSyntaxError) {
+      this.#entry ??= this.#parts.recorder.begin(this);
+      this.#entry.failed(error.message);
+      this.#send(this.#entry, { status: error.status, cseq: error.cseq, headers: [] });
+    } else this.#parts.log.error(`${this.remote}: ${errorText(error)}`);
+    this.close();
+  }
+
+  /** True where the answer comes later: nothing else is read before it. */
+  #request(request: RtspRequest): boolean {
+    this.requests++;
+    this.#parts.recorder.requests++;
+    this.#activeAtMs = performance.now();
+    const entry = this.#entryFor(request);
+    entry.received(request);
+    let answer: RequestAnswer | Promise<RequestAnswer>;
+    try {
+      if (!/^\d{1,10}$/.test(headerOf(request.headers, "CSeq") ?? "")) throw new RtspRefusal(400, "the request has no CSeq");
+      answer = this.#parts.handle(request, this);
+    } catch (error) {
+      this.#refuse(entry, request, error);
+      return false;
+    }
+    if (!(answer instanceof Promise)) {
+      this.#answer(entry, request, answer);
+      return false;
+    }
+    this.#isBusy = true;
+    this.#socket.pause();
+    answer
+      .then(
+        (given) => this.#answer(entry, request, given),
+        (error: unknown) => this.#refuse(entry, request, error),
+      )
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#isBusy = false;
+        this.#socket.resume();
+        this.#work();
+      });
+    return true;
+  }
+
+  /** Requests of a session belong to its row, whichever connection they come by. */
+  #entryFor(request: RtspRequest): SessionEntry {
+    const id = sessionIdOf(headerOf(request.headers, "Session") ?? "");
+    const session = id === undefined ? undefined : this.#parts.sessions.get(id);
+    const known = session && session.address === this.address ? this.#parts.recorder.entryOf(session) : undefined;
+    if (known) return known;
+    this.#entry ??= this.#parts.recorder.begin(this);
+    return this.#entry;
+  }
+
+  #answer(entry: SessionEntry, request: RtspRequest, { headers, body, after }: RequestAnswer): void {
+    this.#send(entry, { status: 200, cseq: headerOf(request.headers, "CSeq"), headers, ...(body && { body }) });
+    after?.();
+  }
+
+  #refuse(entry: SessionEntry, request: RtspRequest, error: unknown): void {
+    const cseq = headerOf(request.headers, "CSeq");
+    if (error instanceof RtspRefusal) {
+      entry.failed(error.message);
+      this.#send(entry, { status: error.status, cseq, headers: error.headers });
+      return;
+    }
+    this.#parts.log.error(`${request.method} of ${this.remote}: ${errorText(error)}`);
+    this.#send(entry, { status: 500, cseq, headers: [] });
+  }
+
+  #send(entry: SessionEntry, answer: Parameters<typeof writeResponse>[0] & { readonly status: RtspStatus }): void {
+    if (this.#socket.destroyed) return;
+    const bytes = writeResponse({ ...answer, headers: [serverField, ...answer.headers] });
+    entry.sent(bytes, answer.status);
+    this.#socket.write(bytes);
+    // A client that asks and never reads.
+    if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
+  }
+
+  /** Once a second. */
+  tick(nowMs: number): void {
+    if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
+    else if (this.#sessions.size === 0 && !this.#isBusy && nowMs - this.#activeAtMs > this.#parts.limits.idleMs) this.close();
+  }
+
+  /** Sends what is written and closes. */
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#socket.end();
+    this.#linger = setTimeout(() => this.#socket.destroy(), lingerMs);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #closed(): void {
+    clearTimeout(this.#linger);
+    this.#isClosing = true;
+    for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", false);
+    this.channels.clear();
+    if (this.#entry) this.#parts.recorder.endConnection(this.#entry);
+    this.#entry = undefined;
+    this.#parts.onClosed(this);
+  }
+}

@@ -1,0 +1,100 @@
+import { createServer, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { listenTcp } from "../../core/net/tcp-listener.ts";
+import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
+import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
+import { plainAddress } from "./udp-ports.ts";
+
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed"> {
+  readonly port: number;
+  readonly openToLan: boolean;
+  /** Also over TLS. */
+  readonly tls: { readonly port: number; readonly certificates: TlsSource } | undefined;
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+export interface RtspServer {
+  readonly port: number;
+  /** 0 without TLS. */
+  readonly tlsPort: number;
+  readonly connections: number;
+  /** Connections that were closed at once because there were too many. */
+  readonly refused: number;
+  bytes(): { readonly read: number; readonly written: number };
+}
+
+const tickMs = 1_000;
+const handshakeMs = 10_000;
+
+/** Listens for clients over TCP and TLS. */
+export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer> {
+  const { openToLan, onStop } = options;
+  const connections = new Set<RtspConnection>();
+  const perAddress = new Map<string, number>();
+  /** Of connections that were closed. */
+  const past = { read: 0, written: 0 };
+  let nextId = 1;
+  let refused = 0;
+
+  function accept(socket: Socket): void {
+    const address = plainAddress(socket.remoteAddress ?? "");
+    const ofAddress = perAddress.get(address) ?? 0;
+    if (connections.size >= options.connections || ofAddress >= options.connectionsPerAddress) {
+      refused++;
+      socket.destroy();
+      return;
+    }
+    perAddress.set(address, ofAddress + 1);
+    connections.add(new RtspConnection(nextId++, socket, { ...options, onClosed: (connection) => forget(connection, address) }));
+  }
+
+  function forget(connection: RtspConnection, address: string): void {
+    connections.delete(connection);
+    const { read, written } = connection.bytes;
+    past.read += read;
+    past.written += written;
+    const left = (perAddress.get(address) ?? 1) - 1;
+    if (left > 0) perAddress.set(address, left);
+    else perAddress.delete(address);
+  }
+
+  const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
+  const tlsPort = options.tls
+    ? await listenTls({ ...options.tls, openToLan, createServer: (tls) => secureServer(tls, accept), onStop })
+    : 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections) connection.tick(now);
+  }, tickMs);
+  onStop(() => {
+    clearInterval(timer);
+    for (const connection of connections) connection.destroy();
+  });
+  return {
+    port,
+    tlsPort,
+    get connections() {
+      return connections.size;
+    },
+    get refused() {
+      return refused;
+    },
+    bytes() {
+      const sum = { ...past };
+      for (const { bytes } of connections) {
+        sum.read += bytes.read;
+        sum.written += bytes.written;
+      }
+      return sum;
+    },
+  };
+}
+
+function secureServer(tls: TlsOptions, accept: (socket: Socket) => void): TlsServer {
+  const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
+  // A client that does not speak TLS, or refuses the certificate.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return server;
+}

@@ -1,0 +1,270 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import type { DescribedTrack } from "../protocol/media-description.ts";
+import { RtspRefusal } from "../protocol/message.ts";
+import { parseRtcp } from "../rtp/rtcp.ts";
+import type { PathSource, Paths } from "../streams/paths.ts";
+import { RtpSource } from "../streams/rtp-source.ts";
+import type { Stream, StreamLimits } from "../streams/stream.ts";
+import { type ReaderLimits, type ReaderTrackCounts, StreamReader } from "./stream-reader.ts";
+import type { TrackTransport } from "./track-transport.ts";
+
+export type SessionState = "ready" | "playing" | "recording";
+
+export interface SessionLimits extends ReaderLimits, StreamLimits {
+  /** Without a request or a report for so long, it ends. */
+  readonly timeoutMs: number;
+  /** A publisher that sends nothing for so long is closed. */
+  readonly silenceMs: number;
+}
+
+export interface SessionOptions {
+  readonly path: string;
+  readonly user: string | undefined;
+  readonly address: string;
+  readonly limits: SessionLimits;
+  readonly paths: Paths;
+  /** Called once; the session is of no use then. `isOurs`: the client does not know of it yet. */
+  readonly onEnd: (session: RtspSession, reason: string, isOurs: boolean) => void;
+}
+
+/** What a session is about: a stream that is played, or tracks that are published. */
+export type SessionMedia =
+  | { readonly role: "read"; readonly stream: Stream }
+  | { readonly role: "publish"; readonly tracks: readonly DescribedTrack[] /** URI of the path. */; readonly base: string };
+
+interface ReportedLoss {
+  readonly lost: number;
+  readonly lossFraction: number;
+  readonly jitterMs: number;
+}
+
+/** RFC 2326 appendix A.2: ready after SETUP, then playing or recording. */
+export class RtspSession {
+  /** RFC 2326 §16.5: it must be impossible to guess. */
+  readonly id = randomBytes(16).toString("hex");
+  /** For lists: it gives no right to the session. */
+  readonly publicId = randomUUID();
+  readonly createdAt = Date.now();
+  readonly path: string;
+  readonly user: string | undefined;
+  readonly address: string;
+  state: SessionState = "ready";
+  readonly #options: SessionOptions;
+  readonly #media: SessionMedia;
+  readonly #transports = new Map<number, TrackTransport>();
+  readonly #counts = new Map<number, ReaderTrackCounts>();
+  readonly #losses = new Map<number, ReportedLoss>();
+  #reader: StreamReader | undefined;
+  /** Of the last RECORD: its counts outlive it. */
+  #source: RtpSource | undefined;
+  #pathSource: PathSource | undefined;
+  #activeAtMs = performance.now();
+  /** When the last packet of a publisher came. */
+  #packetAtMs = 0;
+  #reportAtMs = 0;
+  #ended = false;
+
+  constructor(media: SessionMedia, options: SessionOptions) {
+    this.#media = media;
+    this.#options = options;
+    this.path = options.path;
+    this.user = options.user;
+    this.address = options.address;
+  }
+
+  get role(): Exclude<RtspRole, "none"> {
+    return this.#media.role;
+  }
+
+  get media(): SessionMedia {
+    return this.#media;
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  get transports(): ReadonlyMap<number, TrackTransport> {
+    return this.#transports;
+  }
+
+  /** Its packets pass through this connection, so it ends with it. */
+  dependsOn(connection: unknown): boolean {
+    return [...this.#transports.values()].some((transport) => transport.connection === connection);
+  }
+
+  /** It has packets on another connection. */
+  isCarriedElsewhere(connection: unknown): boolean {
+    return [...this.#transports.values()].some((transport) => transport.connection !== undefined && transport.connection !== connection);
+  }
+
+  /** A request or a report came. */
+  touch(): void {
+    this.#activeAtMs = performance.now();
+  }
+
+  setUp(track: number, transport: TrackTransport): void {
+    this.#transports.set(track, transport);
+    if (!this.#counts.has(track)) this.#counts.set(track, { packets: 0, bytes: 0, dropped: 0 });
+  }
+
+  /** Ends one of several tracks; false where it was the last one. */
+  tearDown(track: number): boolean {
+    this.#transports.get(track)?.release();
+    this.#transports.delete(track);
+    return this.#transports.size > 0;
+  }
+
+  play(): void {
+    if (this.#media.role !== "read") throw new RtspRefusal(455, "the session publishes");
+    if (this.state === "playing") return;
+    this.state = "playing";
+    this.#reader = new StreamReader({
+      stream: this.#media.stream,
+      transports: this.#transports,
+      counts: this.#counts,
+      limits: this.#options.limits,
+      onEnd: (reason) => this.#endByStream(reason),
+    });
+    this.#reader.start();
+  }
+
+  pause(): void {
+    this.#reader?.stop();
+    this.#reader = undefined;
+    this.#unpublish();
+    this.state = "ready";
+  }
+
+  /** Throws an RtspRefusal where the path takes no publisher now. */
+  record(): void {
+    const media = this.#media;
+    if (media.role !== "publish") throw new RtspRefusal(455, "the session plays");
+    if (this.state === "recording") return;
+    const { limits, paths } = this.#options;
+    const source = new RtpSource({ ...limits, tracks: media.tracks, isUnordered: !this.#isOverTcp() });
+    const pathSource: PathSource = {
+      kind: "publisher",
+      title: this.id,
+      stream: source.stream,
+      open: () => Promise.resolve(source.stream),
+      close: (reason) => this.end(reason, true),
+    };
+    paths.publish(this.path, pathSource);
+    this.#source = source;
+    this.#pathSource = pathSource;
+    this.#packetAtMs = performance.now();
+    this.state = "recording";
+  }
+
+  #unpublish(): void {
+    if (!this.#source || !this.#pathSource) return;
+    this.#options.paths.remove(this.path, this.#pathSource);
+    this.#source.stream.end("the publisher has left");
+    this.#pathSource = undefined;
+  }
+
+  /** Of the client, for one of its tracks. */
+  receiveRtp(track: number, packet: Buffer): void {
+    this.#packetAtMs = performance.now();
+    this.#source?.receiveRtp(track, packet);
+  }
+
+  receiveRtcp(track: number, packet: Buffer): void {
+    this.touch();
+    if (this.#media.role === "publish") {
+      this.#source?.receiveRtcp(track, packet);
+      return;
+    }
+    const { clockRate } = this.#media.stream.tracks[track] ?? { clockRate: 1 };
+    for (const report of parseRtcp(packet) ?? []) {
+      if (report.type !== "receiver-report" && report.type !== "sender-report") continue;
+      for (const { ssrc, lost, fractionLost, jitter } of report.reports) {
+        if (ssrc !== this.#media.stream.packetizers[track]?.ssrc) continue;
+        this.#losses.set(track, { lost, lossFraction: fractionLost / 256, jitterMs: (jitter * 1_000) / clockRate });
+      }
+    }
+  }
+
+  /** Once a second: ends it where it is over, and reports to a publisher. */
+  tick(nowMs: number): void {
+    const { timeoutMs, silenceMs, stallMs } = this.#options.limits;
+    if (this.#reader?.isStalled(nowMs)) this.end(`it took nothing for ${stallMs / 1_000} s`, true);
+    else if (this.state === "recording") this.#tickSource(nowMs, silenceMs);
+    // A client that plays over TCP is there as long as its connection.
+    else if (!this.#isCarried() && nowMs - this.#activeAtMs > timeoutMs) this.end(`no request for ${timeoutMs / 1_000} s`, true);
+  }
+
+  #isCarried(): boolean {
+    return this.state === "playing" && this.#isOverTcp();
+  }
+
+  #isOverTcp(): boolean {
+    return [...this.#transports.values()].every(({ connection }) => connection !== undefined);
+  }
+
+  #tickSource(nowMs: number, silenceMs: number): void {
+    if (nowMs - this.#packetAtMs > silenceMs) {
+      this.end(`no packet for ${silenceMs / 1_000} s`, true);
+      return;
+    }
+    this.#source?.tick(nowMs);
+    if (nowMs - this.#reportAtMs < reportIntervalMs) return;
+    this.#reportAtMs = nowMs;
+    for (const [track, transport] of this.#transports) {
+      const report = this.#source?.receiverReport(track, nowMs);
+      if (report) transport.sendReport(report);
+    }
+  }
+
+  /** The source of the played stream has ended. */
+  #endByStream(reason: string): void {
+    if (this.#media.role === "read") {
+      for (const [track, transport] of this.#transports) transport.sendReport(this.#media.stream.goodbye(track, reason));
+    }
+    this.end(reason, true);
+  }
+
+  end(reason: string, isOurs: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#reader?.stop();
+    this.#unpublish();
+    for (const transport of this.#transports.values()) transport.release();
+    this.#options.onEnd(this, reason, isOurs);
+  }
+
+  /** For its row and the page. */
+  describeTracks(): RtspSessionTrack[] {
+    const media = this.#media;
+    return [...this.#transports].map(([index, { title }]) => {
+      const codec = (media.role === "read" ? media.stream.tracks[index] : media.tracks[index]?.track)?.codec ?? "";
+      if (media.role === "publish") {
+        const counts = this.#source?.counts(index);
+        const loss = counts && { lost: counts.lost, jitterMs: counts.jitterSeconds * 1_000 };
+        return {
+          index,
+          codec,
+          transport: title,
+          packets: counts?.packets ?? 0,
+          bytes: counts?.bytes ?? 0,
+          dropped: counts?.wrong ?? 0,
+          ...loss,
+        };
+      }
+      const counts = this.#counts.get(index) ?? { packets: 0, bytes: 0, dropped: 0 };
+      return { index, codec, transport: title, ...counts, ...this.#losses.get(index) };
+    });
+  }
+
+  get mediaBytes(): { readonly received: number; readonly sent: number } {
+    let received = 0;
+    let sent = 0;
+    for (const { bytes } of this.#counts.values()) sent += bytes;
+    for (const index of this.#transports.keys()) received += this.#source?.counts(index).bytes ?? 0;
+    return { received, sent };
+  }
+}
+
+const reportIntervalMs = 5_000;

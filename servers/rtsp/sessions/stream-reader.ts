@@ -1,0 +1,155 @@
+import type { FramePackets } from "../media/track.ts";
+import type { PacketReader, Stream } from "../streams/stream.ts";
+import type { TrackTransport } from "./track-transport.ts";
+
+export interface ReaderLimits {
+  /** A client that has more unsent bytes is skipped to the next key frame. */
+  readonly unsentBytes: number;
+  /** A client that takes nothing for so long is closed. */
+  readonly stallMs: number;
+}
+
+export interface ReaderTrackCounts {
+  packets: number;
+  bytes: number;
+  dropped: number;
+}
+
+export interface StreamReaderOptions {
+  readonly stream: Stream;
+  readonly transports: ReadonlyMap<number, TrackTransport>;
+  readonly counts: ReadonlyMap<number, ReaderTrackCounts>;
+  readonly limits: ReaderLimits;
+  readonly onEnd: (reason: string) => void;
+}
+
+/** The burst with which a stream begins would overflow the receive buffer of a UDP client. */
+const burstBytes = 16 << 10;
+const burstIntervalMs = 5;
+
+/** One client that plays a stream. It begins with a key frame and, when it is slow, goes on with one. */
+export class StreamReader implements PacketReader {
+  /** How often a slow client was skipped. */
+  skips = 0;
+  readonly #options: StreamReaderOptions;
+  /** The track whose key frames it waits for; -1 where it plays no video. */
+  readonly #keyTrack: number;
+  #waitsForKey: boolean;
+  #slowSince: number | undefined;
+  /** Packets since the key frame, and what came in the meantime, on their way to a UDP client. */
+  #backlog: FramePackets[] | undefined;
+  #backlogBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #remove: (() => void) | undefined;
+
+  constructor(options: StreamReaderOptions) {
+    this.#options = options;
+    const { stream, transports } = options;
+    this.#keyTrack = transports.has(stream.keyTrack) ? stream.keyTrack : -1;
+    this.#waitsForKey = this.#keyTrack >= 0;
+  }
+
+  start(): void {
+    const { stream, transports } = this.#options;
+    const isUdp = [...transports.values()].some(({ connection }) => !connection);
+    if (isUdp) this.#backlog = [];
+    this.#remove = stream.addPacketReader(this);
+    for (const track of transports.keys()) this.onReport(track, stream.senderReport(track));
+    this.#sendBacklog();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#backlog = undefined;
+    this.#remove?.();
+    this.#remove = undefined;
+  }
+
+  /** The client takes less than is sent, for longer than is allowed. */
+  isStalled(nowMs: number): boolean {
+    return this.#slowSince !== undefined && nowMs - this.#slowSince > this.#options.limits.stallMs;
+  }
+
+  onPackets(packets: FramePackets): void {
+    const transport = this.#options.transports.get(packets.frame.track);
+    if (!transport) return;
+    if (!this.#mayTake(packets, transport)) return;
+    if (this.#backlog) {
+      this.#backlog.push(packets);
+      this.#backlogBytes += packets.bytes.length;
+    } else this.#send(packets, transport);
+  }
+
+  #mayTake({ frame }: FramePackets, { connection }: TrackTransport): boolean {
+    const { unsentBytes } = this.#options.limits;
+    const unsent = connection?.unsentBytes ?? 0;
+    const isSlow = this.#slowSince !== undefined;
+    if (unsent > unsentBytes) {
+      if (!isSlow) {
+        this.#slowSince = performance.now();
+        this.skips++;
+        this.#waitsForKey = this.#keyTrack >= 0;
+      }
+      this.#drop(frame.track);
+      return false;
+    }
+    if (isSlow) {
+      if (unsent > unsentBytes / 2) {
+        this.#drop(frame.track);
+        return false;
+      }
+      this.#slowSince = undefined;
+    }
+    if (!this.#waitsForKey) return true;
+    if (frame.track === this.#keyTrack && frame.isKey) {
+      this.#waitsForKey = false;
+      return true;
+    }
+    // Before the first picture nothing is missing.
+    if (this.skips > 0) this.#drop(frame.track);
+    return false;
+  }
+
+  #drop(track: number): void {
+    const counts = this.#options.counts.get(track);
+    if (counts) counts.dropped++;
+  }
+
+  #send(packets: FramePackets, transport: TrackTransport): void {
+    const { stream, counts } = this.#options;
+    transport.send(packets);
+    const count = counts.get(packets.frame.track);
+    if (!count) return;
+    count.packets += packets.offsets.length;
+    count.bytes += packets.bytes.length;
+    stream.bytesSent += packets.bytes.length;
+  }
+
+  #sendBacklog(): void {
+    const backlog = this.#backlog;
+    if (!backlog) return;
+    let left = Math.max(burstBytes, this.#backlogBytes >> 4);
+    let sent = 0;
+    while (left > 0 && sent < backlog.length) {
+      const packets = backlog[sent++] as FramePackets;
+      left -= packets.bytes.length;
+      this.#backlogBytes -= packets.bytes.length;
+      const transport = this.#options.transports.get(packets.frame.track);
+      if (transport) this.#send(packets, transport);
+    }
+    backlog.splice(0, sent);
+    if (backlog.length === 0) this.#backlog = undefined;
+    else this.#timer = setTimeout(() => this.#sendBacklog(), burstIntervalMs);
+  }
+
+  onReport(track: number, report: Buffer): void {
+    this.#options.transports.get(track)?.sendReport(report);
+  }
+
+  onEnd(reason: string): void {
+    clearTimeout(this.#timer);
+    this.#backlog = undefined;
+    this.#remove = undefined;
+    this.#options.onEnd(reason);
+  }
+}

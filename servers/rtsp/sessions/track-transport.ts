@@ -1,0 +1,82 @@
+import type { FramePackets } from "../media/track.ts";
+import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
+import type { UdpPorts } from "./udp-ports.ts";
+
+/** What a transport over TCP needs of its connection. */
+export interface PacketConnection {
+  readonly channels: Map<number, unknown>;
+  /** Bytes that the client has not taken yet. */
+  readonly unsentBytes: number;
+  writePackets(bytes: Buffer): void;
+}
+
+/** How the packets of one track reach a client and come from it. */
+export interface TrackTransport {
+  /** For the answer's Transport header. */
+  readonly answer: TransportOffer;
+  /** "TCP, channels 0-1" */
+  readonly title: string;
+  readonly connection: PacketConnection | undefined;
+  send(packets: FramePackets): void;
+  sendReport(report: Buffer): void;
+  release(): void;
+}
+
+export function createTcpTransport(
+  track: number,
+  channels: PortPair,
+  connection: PacketConnection,
+  answer: TransportOffer,
+): TrackTransport {
+  const [rtpChannel, rtcpChannel] = channels;
+  return {
+    answer,
+    title: `TCP, channels ${channels.join("-")}`,
+    connection,
+    send({ bytes, offsets }) {
+      if (rtpChannel === 2 * track) {
+        connection.writePackets(bytes);
+        return;
+      }
+      const copy = Buffer.from(bytes);
+      for (const offset of offsets) copy[offset + 1] = rtpChannel;
+      connection.writePackets(copy);
+    },
+    sendReport: (report) => connection.writePackets(interleaved(rtcpChannel, report)),
+    release() {
+      for (const channel of channels) connection.channels.delete(channel);
+    },
+  };
+}
+
+/** RFC 2326 §10.12 */
+export function interleaved(channel: number, packet: Buffer): Buffer {
+  const framed = Buffer.allocUnsafe(4 + packet.length);
+  framed[0] = 0x24;
+  framed[1] = channel;
+  framed.writeUInt16BE(packet.length, 2);
+  packet.copy(framed, 4);
+  return framed;
+}
+
+const prefixBytes = 4;
+
+export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPair, answer: TransportOffer): TrackTransport {
+  const [rtp, rtcp] = ports;
+  return {
+    answer,
+    title: `UDP, ports ${ports.join("-")}`,
+    connection: undefined,
+    send({ bytes, offsets }) {
+      for (let index = 0; index < offsets.length; index++) {
+        const start = (offsets[index] as number) + prefixBytes;
+        udp.send("rtp", bytes, start, (offsets[index + 1] ?? bytes.length) - start, address, rtp);
+      }
+    },
+    sendReport: (report) => udp.send("rtcp", report, 0, report.length, address, rtcp),
+    release() {
+      udp.release("rtp", address, rtp);
+      udp.release("rtcp", address, rtcp);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { RemoteInfo, Socket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import { listenUdp } from "../../core/net/udp-listener.ts";
+import type { PortPair } from "../protocol/transport-header.ts";
+
+export type UdpPart = "rtp" | "rtcp";
+
+/** Takes the datagrams of one source address and port. */
+export type DatagramReceiver = (datagram: Buffer) => void;
+
+export interface UdpPortsOptions {
+  /** Even; RTCP has the next one. 0 picks a pair. */
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+const attempts = 50;
+
+/** The pair of UDP ports that all sessions share. Each datagram belongs to whoever claimed its source. */
+export class UdpPorts {
+  ports: PortPair = [0, 0];
+  /** Datagrams of sources that nobody claimed. */
+  foreign = 0;
+  bytesReceived = 0;
+  bytesSent = 0;
+  readonly #sockets: Record<UdpPart, { IPv4?: Socket; IPv6?: Socket }> = { rtp: {}, rtcp: {} };
+  readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
+
+  /** Resolves when both ports listen. */
+  async listen({ port, openToLan, onStop }: UdpPortsOptions): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const releases: (() => Promise<void>)[] = [];
+      const closeAll = async () => void (await Promise.all(releases.map((release) => release())));
+      const listen = (part: UdpPart, wanted: number) =>
+        listenUdp({
+          ...{ port: wanted, openToLan, onStop: (release) => void releases.push(release) },
+          onMessage: (datagram, from) => this.#receive(part, datagram, from),
+          onSocket: (socket, family) => {
+            this.#sockets[part][family] = socket;
+          },
+        });
+      try {
+        const rtp = await listen("rtp", port);
+        // RFC 3550 §11: RTP has an even port and RTCP the next one.
+        if (rtp % 2 === 0) {
+          this.ports = [rtp, await listen("rtcp", rtp + 1)];
+          onStop(closeAll);
+          return;
+        }
+        await closeAll();
+      } catch (error) {
+        await closeAll();
+        if (port !== 0 || attempt >= attempts) throw error;
+      }
+    }
+  }
+
+  #receive(part: UdpPart, datagram: Buffer, { address, port }: RemoteInfo): void {
+    this.bytesReceived += datagram.length;
+    const receiver = this.#receivers[part].get(sourceKey(address, port));
+    if (receiver) receiver(datagram);
+    else this.foreign++;
+  }
+
+  isClaimed(part: UdpPart, address: string, port: number): boolean {
+    return this.#receivers[part].has(sourceKey(address, port));
+  }
+
+  /** Datagrams of the source go to the receiver from now on. */
+  claim(part: UdpPart, address: string, port: number, receiver: DatagramReceiver): void {
+    this.#receivers[part].set(sourceKey(address, port), receiver);
+  }
+
+  release(part: UdpPart, address: string, port: number): void {
+    this.#receivers[part].delete(sourceKey(address, port));
+  }
+
+  /** An error is of no use here: the receiver's port may be closed already. */
+  send(part: UdpPart, bytes: Buffer, offset: number, length: number, address: string, port: number): void {
+    const socket = this.#sockets[part][isIPv6(address) ? "IPv6" : "IPv4"];
+    this.bytesSent += length;
+    socket?.send(bytes, offset, length, port, address);
+  }
+}
+
+const sourceKey = (address: string, port: number): string => `${plainAddress(address)} ${port}`;
+
+/** An IPv4 client of a socket for both versions has an address such as "::ffff:127.0.0.1". */
+export const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);

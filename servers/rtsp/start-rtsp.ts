@@ -1,0 +1,95 @@
+import type { Endpoint } from "../../contract/service.ts";
+import type { RtspActions } from "../../contract/services/rtsp.ts";
+import { loadDigestUsers } from "../core/credentials/digest-users.ts";
+import { createFailureLimits } from "../core/credentials/failure-limits.ts";
+import { assetFile } from "../core/files/asset-file.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { managementRoutes } from "./management/management-routes.ts";
+import { listenManagement } from "./management/management-server.ts";
+import { createRtspMetrics } from "./management/rtsp-metrics.ts";
+import { openClip } from "./media/mp4/open-clip.ts";
+import { createPageViews } from "./observe/page-views.ts";
+import { SessionRecorder } from "./observe/session-recorder.ts";
+import { createRtspActions } from "./rtsp-actions.ts";
+import type { RtspConfig } from "./rtsp-config.ts";
+import { rtspEndpoints, testPaths } from "./rtsp-endpoints.ts";
+import { createRtspSampleTraffic } from "./sample-traffic.ts";
+import { createAccess } from "./sessions/access.ts";
+import { parsePathRule, realm } from "./sessions/path-rules.ts";
+import { createRequestHandler } from "./sessions/request-handlers.ts";
+import { listenRtsp } from "./sessions/rtsp-server.ts";
+import type { SessionLimits } from "./sessions/rtsp-session.ts";
+import { SessionTable } from "./sessions/session-table.ts";
+import { UdpPorts } from "./sessions/udp-ports.ts";
+import { ClipSource } from "./streams/clip-source.ts";
+import { Paths } from "./streams/paths.ts";
+
+export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>): Promise<readonly Endpoint[]> {
+  const { config, log, traffic, onStop } = context;
+  const limits = sessionLimits(config);
+  const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
+  onStop(() => paths.closeAll("the service stops"));
+  for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits));
+
+  const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
+  const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });
+  onStop(() => sessions.close("the service stops"));
+  const access = createAccess({
+    users: loadDigestUsers(config.users, realm),
+    rules: config.pathRules.flatMap((text) => parsePathRule(text) ?? []),
+    methods: config.authentication,
+    failures: createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 }),
+  });
+  const udp = config.udp ? new UdpPorts() : undefined;
+  await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop });
+  const server = await listenRtsp({
+    ...{ port: config.port, openToLan: config.openToLan, udp, sessions, recorder, log, onStop },
+    handle: createRequestHandler({ paths, sessions, access, limits: { ...limits, tracks: config.tracks } }),
+    tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
+    connections: config.connections,
+    connectionsPerAddress: config.connectionsPerAddress,
+    limits: { ...config, idleMs: limits.timeoutMs, mostUnsentBytes: 8 * config.unsentBytes },
+  });
+
+  const stats = () => {
+    const { read, written } = server.bytes();
+    return {
+      uptimeSeconds: Math.round(process.uptime()),
+      connections: server.connections,
+      connectionsRefused: server.refused,
+      sessions: sessions.size,
+      sessionsOpened: sessions.opened,
+      sessionsRefused: sessions.refused,
+      requests: recorder.requests,
+      bytesReceived: read + (udp?.bytesReceived ?? 0),
+      bytesSent: written + (udp?.bytesSent ?? 0),
+      foreignDatagrams: udp?.foreign ?? 0,
+    };
+  };
+  const metrics = createRtspMetrics({ paths, sessions, stats });
+  const rtspUrl = () => `rtsp://127.0.0.1:${server.port}`;
+  const httpPort = await listenManagement({
+    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop },
+    routes: managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
+  });
+
+  const views = createPageViews({ paths, sessions, recorder, view: context.view });
+  const sample = createRtspSampleTraffic({ port: server.port, show: (view) => context.view("sample", view) });
+  onStop(sample.stop);
+  context.counters(() => {
+    views.show();
+    recorder.tick();
+    return views.counters(stats());
+  });
+  context.handle(createRtspActions({ recorder, sample }));
+  return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort });
+}
+
+const sessionLimits = (config: RtspConfig): SessionLimits => ({
+  packetBytes: config.packetBytes,
+  keptBytes: config.keptBytes,
+  unsentBytes: config.unsentBytes,
+  stallMs: config.stallSeconds * 1_000,
+  timeoutMs: config.timeoutSeconds * 1_000,
+  silenceMs: config.silenceSeconds * 1_000,
+});

@@ -1,0 +1,161 @@
+import { randomInt } from "node:crypto";
+import { separateParameterSets } from "../media/parameter-sets.ts";
+import type { DepacketizedFrame, Depacketizer, Track } from "../media/track.ts";
+import type { DescribedTrack } from "../protocol/media-description.ts";
+import { createDepacketizer } from "../rtp/create-depacketizer.ts";
+import { PublishedClock } from "../rtp/published-clock.ts";
+import { parseRtcp, writeRtcp } from "../rtp/rtcp.ts";
+import { isRtcp, parseRtpPacket } from "../rtp/rtp-packet.ts";
+import { type ReceivedPacket, RtpReceiver } from "../rtp/rtp-receiver.ts";
+import { cname, type SourceClock, Stream, type StreamOptions } from "./stream.ts";
+
+export interface RtpSourceOptions extends Pick<StreamOptions, "packetBytes" | "keptBytes" | "onReaders"> {
+  readonly tracks: readonly DescribedTrack[];
+  /** Over UDP packets may overtake each other. */
+  readonly isUnordered: boolean;
+}
+
+interface ReceivedTrack {
+  readonly payloadType: number;
+  readonly clockRate: number;
+  readonly receiver: RtpReceiver;
+  readonly depacketizer: Depacketizer;
+  track: Track;
+  /** RTP timestamp and pts of the last frame. */
+  last: { readonly timestamp: number; readonly pts: number } | undefined;
+  /** A moment of our clock and the pts that belongs to it. */
+  anchor: { readonly atMs: number; readonly pts: number } | undefined;
+  packets: number;
+  bytes: number;
+  /** What was not RTP, or of another payload type. */
+  wrong: number;
+}
+
+export interface ReceivedCounts {
+  readonly packets: number;
+  readonly bytes: number;
+  readonly lost: number;
+  readonly jitterSeconds: number;
+  /** Packets that were not used: not RTP, of another source, late, or of a wrong payload. */
+  readonly wrong: number;
+}
+
+const reorderPackets = 64;
+const reorderMs = 100;
+/** A sender's clock that is further from ours than when it was first seen was set. */
+const mostDriftMs = 10_000;
+
+/** A stream of RTP packets that a publisher sends or another server: makes frames of them. */
+export class RtpSource implements SourceClock {
+  readonly stream: Stream;
+  readonly #tracks: readonly ReceivedTrack[];
+  readonly #clock: PublishedClock;
+  readonly #ssrc = randomInt(2 ** 32);
+  /** From our clock to the sender's, once it has sent a report. */
+  #senderAheadMs: number | undefined;
+  #firstAtMs: number | undefined;
+
+  constructor(options: RtpSourceOptions) {
+    this.#tracks = options.tracks.map(({ track, payloadType, parameters }) => ({
+      payloadType,
+      clockRate: track.clockRate,
+      receiver: new RtpReceiver({
+        clockRate: track.clockRate,
+        reorderPackets: options.isUnordered ? reorderPackets : 0,
+        reorderMs: options.isUnordered ? reorderMs : 0,
+      }),
+      depacketizer: createDepacketizer(track, parameters),
+      track,
+      ...{ last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
+    }));
+    this.#clock = new PublishedClock(this.#tracks.map(({ clockRate }) => clockRate));
+    this.stream = new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
+  }
+
+  counts(track: number): ReceivedCounts {
+    const { packets, bytes, wrong, receiver, depacketizer } = this.#tracks[track] as ReceivedTrack;
+    const { lost, jitterSeconds, strays } = receiver;
+    return { packets, bytes, lost, jitterSeconds, wrong: wrong + strays + depacketizer.dropped };
+  }
+
+  receiveRtp(index: number, bytes: Buffer, nowMs = performance.now()): void {
+    const track = this.#tracks[index];
+    if (!track) return;
+    track.packets++;
+    track.bytes += bytes.length;
+    const packet = parseRtpPacket(bytes);
+    if (!packet || packet.payloadType !== track.payloadType) track.wrong++;
+    else this.#take(index, track, track.receiver.receive(packet, nowMs), nowMs);
+  }
+
+  /** Gives up what waited too long for a missing packet; to be called once a second. */
+  tick(nowMs = performance.now()): void {
+    for (const [index, track] of this.#tracks.entries()) this.#take(index, track, track.receiver.release(nowMs), nowMs);
+  }
+
+  #take(index: number, track: ReceivedTrack, received: readonly ReceivedPacket[], nowMs: number): void {
+    for (const { packet, isAfterLoss, isNewSource } of received) {
+      if (isNewSource) this.#clock.restart(index, packet.timestamp, Math.round(track.clockRate / 25));
+      const frames = track.depacketizer.push(packet.payload, packet.timestamp, packet.isMarked, isAfterLoss);
+      for (const frame of frames) this.#publish(index, track, frame, nowMs);
+    }
+  }
+
+  #publish(index: number, received: ReceivedTrack, { timestamp, units, isKey }: DepacketizedFrame, nowMs: number): void {
+    const pts = this.#clock.pts(index, timestamp, nowMs);
+    received.last = { timestamp, pts };
+    this.#firstAtMs ??= nowMs;
+    received.anchor ??= { atMs: nowMs, pts };
+    if (received.track.kind === "audio") {
+      this.stream.publish({ track: index, units, pts, dts: pts, isKey });
+      return;
+    }
+    const separated = separateParameterSets(received.track, units);
+    if (separated.track !== received.track) {
+      received.track = separated.track;
+      this.stream.setTrack(index, separated.track);
+    }
+    if (separated.units.length > 0) this.stream.publish({ track: index, units: separated.units, pts, dts: pts, isKey });
+  }
+
+  receiveRtcp(index: number, bytes: Buffer, nowMs = performance.now()): void {
+    const track = this.#tracks[index];
+    const packets = track && isRtcp(bytes) ? parseRtcp(bytes) : undefined;
+    if (!track) return;
+    if (!packets) track.wrong++;
+    for (const packet of packets ?? []) {
+      if (packet.type !== "sender-report") continue;
+      this.#clock.senderReport(index, packet.ntpMs, packet.timestamp);
+      if (packet.ntpMiddle !== undefined) track.receiver.senderReport(packet.ntpMiddle, nowMs);
+      this.#anchor(track, packet.ntpMs, packet.timestamp, nowMs);
+    }
+  }
+
+  /** The sender's own clock says best which timestamps belong together. */
+  #anchor(track: ReceivedTrack, ntpMs: number, timestamp: number, nowMs: number): void {
+    const aheadMs = ntpMs - nowMs;
+    if (this.#senderAheadMs === undefined || Math.abs(aheadMs - this.#senderAheadMs) > mostDriftMs) this.#senderAheadMs = aheadMs;
+    if (track.last) {
+      const pts = track.last.pts + ((timestamp - track.last.timestamp) | 0);
+      track.anchor = { atMs: ntpMs - this.#senderAheadMs, pts };
+    }
+  }
+
+  ptsAt(index: number, atMs: number): number {
+    const track = this.#tracks[index] as ReceivedTrack;
+    const { atMs: fromMs, pts } = track.anchor ?? { atMs: this.#firstAtMs ?? atMs, pts: 0 };
+    return pts + ((atMs - fromMs) * track.clockRate) / 1_000;
+  }
+
+  /** For the sender (RFC 3550 §6.4.2); undefined before its first packet. */
+  receiverReport(index: number, nowMs = performance.now()): Buffer | undefined {
+    const block = this.#tracks[index]?.receiver.report(nowMs);
+    return (
+      block &&
+      writeRtcp([
+        { type: "receiver-report", ssrc: this.#ssrc, reports: [block] },
+        { type: "source-description", chunks: [{ ssrc: this.#ssrc, cname }] },
+      ])
+    );
+  }
+}

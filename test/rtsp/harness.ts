@@ -1,0 +1,175 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach } from "vitest";
+import type { Endpoint } from "../../contract/service.ts";
+import type { RtspMessagePart, RtspSession } from "../../contract/traffic/rtsp.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
+import type { Counters } from "../../servers/core/service/service.ts";
+import { headerOf, type InterleavedPacket, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
+import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
+import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { createRecorded, type Row } from "../support/records.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
+
+checkLeaks();
+
+export interface RtspUnderTest {
+  readonly port: number;
+  /** "rtsp://127.0.0.1:8554" */
+  readonly url: string;
+  /** Of the management. */
+  readonly httpUrl: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly logs: readonly LogEntry[];
+  readonly views: ReadonlyMap<string, unknown>;
+  counters(): Counters | undefined;
+  act<Result = unknown>(name: string, params?: unknown): Promise<Result>;
+  /** A connection of our own, from this address of the computer. */
+  connect(localAddress?: string): Promise<RawClient>;
+  rows(): Row[];
+  detail(id: number): RtspSession;
+  parts(id: number): readonly RtspMessagePart[];
+  /** Waits for an ended row that matches. */
+  ended(match: (row: Row) => boolean): Promise<Row>;
+  stop(): Promise<void>;
+}
+
+const releases: (() => unknown)[] = [];
+
+/** Runs after the test, last registered first. */
+export const onEnd = (release: () => unknown): void => void releases.push(release);
+
+afterEach(async () => {
+  for (let release = releases.pop(); release; release = releases.pop()) await release();
+});
+
+/** The service on free ports, stopped after the test. */
+export async function startRtsp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<RtspUnderTest> {
+  const recorded = createRecorded();
+  const logs: LogEntry[] = [];
+  const views = new Map<string, unknown>();
+  let counters: Counters | undefined;
+  const starting = runService(rtspService, {
+    config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config },
+    dataDir: temporaryDir(),
+    ...(certificatesDir && { certificatesDir }),
+    onBatch(batch) {
+      recorded.add(batch);
+      logs.push(...readLogs(batch.logs));
+      starting.then(
+        ({ outbox }) => setImmediate(() => outbox.ack(batch.seq)),
+        () => {},
+      );
+    },
+    onView: (name, value) => void views.set(name, value),
+    onCounters: (value) => {
+      counters = value;
+    },
+  });
+  const running = await starting;
+  onEnd(running.stop);
+  const url = (running.endpoints[0]?.url ?? "").replace(/\/stream$/, "");
+  const port = Number(new URL(url).port);
+  return {
+    httpUrl: running.endpoints.find(({ label }) => label === "Management")?.url ?? "",
+    ...{ port, url, logs, views, endpoints: running.endpoints },
+    counters: () => counters,
+    act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
+    connect: (localAddress = "127.0.0.1") => RawClient.connect(port, url, localAddress),
+    rows: () => [...recorded.rows.values()],
+    detail: (id) => recorded.detail(id) as RtspSession,
+    parts: (id) => recorded.parts(id) as RtspMessagePart[],
+    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row)), 15_000),
+    stop: running.stop,
+  };
+}
+
+export const tcpTransport = (track: number): string => `RTP/AVP/TCP;unicast;interleaved=${2 * track}-${2 * track + 1}`;
+
+/** Sends what it is told to, byte by byte if need be, and keeps what comes. */
+export class RawClient {
+  readonly packets: InterleavedPacket[] = [];
+  readonly responses: RtspResponse[] = [];
+  closed = false;
+  readonly socket: Socket;
+  readonly url: string;
+  readonly #parser = new RtspParser({ headBytes: 1 << 20, headerFields: 1_000, bodyBytes: 1 << 20, uriBytes: 1 << 20 });
+  #cseq = 0;
+
+  private constructor(socket: Socket, url: string) {
+    this.socket = socket;
+    this.url = url;
+    socket.on("data", (chunk) => {
+      this.#parser.push(chunk);
+      for (let item = this.#parser.next(); item; item = this.#parser.next()) {
+        if (item.kind === "packet") this.packets.push(item);
+        else if (item.kind === "response") this.responses.push(item);
+      }
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.closed = true;
+    });
+  }
+
+  static async connect(port: number, url: string, localAddress: string): Promise<RawClient> {
+    const socket = connect({ port, host: "127.0.0.1", localAddress });
+    onEnd(() => socket.destroy());
+    await once(socket, "connect");
+    return new RawClient(socket, url);
+  }
+
+  write(bytes: string | Buffer): void {
+    this.socket.write(bytes);
+  }
+
+  /** Waits for the answer that is next. */
+  async next(): Promise<RtspResponse> {
+    const count = this.responses.length;
+    return await until(() => this.responses[count], 15_000);
+  }
+
+  /** `path` is "/stream", a whole URI, or "*". */
+  request(method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = ""): Promise<RtspResponse> {
+    const uri = path.startsWith("/") ? this.url + path : path;
+    const fields = { CSeq: String(++this.#cseq), ...headers, ...(body !== "" && { "Content-Length": String(Buffer.byteLength(body)) }) };
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    const answer = this.next();
+    this.write(`${method} ${uri} RTSP/1.0\r\n${head.join("")}\r\n${body}`);
+    return answer;
+  }
+
+  /** SETUP of the tracks over TCP. Resolves with the session's identifier. */
+  async setUp(path: string, tracks: readonly number[] = [0, 1], transport = tcpTransport): Promise<string> {
+    let session = "";
+    for (const track of tracks) {
+      const answer = await this.request("SETUP", `${path}/trackID=${track}`, {
+        Transport: transport(track),
+        ...(session !== "" && { Session: session }),
+      });
+      if (answer.status !== 200) throw new Error(`SETUP: ${answer.status} ${answer.reason}`);
+      session = header(answer, "Session").split(";")[0] ?? "";
+    }
+    return session;
+  }
+
+  async play(path: string, tracks?: readonly number[]): Promise<{ readonly session: string; readonly answer: RtspResponse }> {
+    const session = await this.setUp(path, tracks);
+    const answer = await this.request("PLAY", path, { Session: session });
+    if (answer.status !== 200) throw new Error(`PLAY: ${answer.status} ${answer.reason}`);
+    return { session, answer };
+  }
+
+  rtp(channel: number): Buffer[] {
+    return this.packets.filter((packet) => packet.channel === channel).map(({ payload }) => payload);
+  }
+
+  async ended(): Promise<void> {
+    await until(() => this.closed, 15_000);
+  }
+}
+
+export const header = (answer: RtspResponse, name: string): string => headerOf(answer.headers, name) ?? "";

@@ -1,0 +1,152 @@
+import { expect, it } from "vitest";
+import type { RtspViews } from "../../contract/services/rtsp.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { until } from "../support/until.ts";
+import { startRtsp } from "./harness.ts";
+
+const json = async (url: string, options?: Parameters<typeof httpRequest>[1]) => {
+  const answer = await httpRequest(url, options);
+  return { status: answer.status, body: JSON.parse(answer.body) as Record<string, unknown> };
+};
+
+it("[RTSP-60] a session is a row that opens into its requests and answers, with its tracks and its end", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  await client.request("OPTIONS", "*", { "User-Agent": "Probe/1.0 (test)" });
+  await client.request("DESCRIBE", "/stream");
+  const { session } = await client.play("/stream");
+  await until(() => client.rtp(0).length > 10);
+  const open = await until(() => server.rows().find(({ outcome }) => outcome === "playing"));
+  expect(open).toMatchObject({ kind: "rtsp", verb: "play", target: "/stream", tone: "pending", client: "Probe", preview: "OPTIONS *" });
+  await client.request("TEARDOWN", "/stream", { Session: session });
+  const row = await server.ended(({ id }) => id === open.id);
+  expect(row).toMatchObject({ verb: "play", target: "/stream", tone: "ok", outcome: "TEARDOWN", parts: 12 });
+  expect(row.bytesOut).toBeGreaterThan(5_000);
+  const detail = server.detail(row.id);
+  expect(detail).toMatchObject({ kind: "rtsp", session, role: "read", path: "stream", userAgent: "Probe/1.0 (test)", ended: "TEARDOWN" });
+  expect(detail.tracks).toMatchObject([
+    { index: 0, codec: "h264", transport: "TCP, channels 0-1", dropped: 0 },
+    { index: 1, codec: "aac", transport: "TCP, channels 2-3", dropped: 0 },
+  ]);
+  expect(detail.tracks[0]?.packets).toBeGreaterThan(9);
+  const lines = server
+    .parts(row.id)
+    .map(({ direction, base64 }) => `${direction} ${Buffer.from(base64, "base64").toString().split("\r\n")[0]}`);
+  expect(lines).toEqual([
+    "received OPTIONS * RTSP/1.0",
+    "sent RTSP/1.0 200 OK",
+    `received DESCRIBE ${server.url}/stream RTSP/1.0`,
+    "sent RTSP/1.0 200 OK",
+    `received SETUP ${server.url}/stream/trackID=0 RTSP/1.0`,
+    "sent RTSP/1.0 200 OK",
+    `received SETUP ${server.url}/stream/trackID=1 RTSP/1.0`,
+    "sent RTSP/1.0 200 OK",
+    `received PLAY ${server.url}/stream RTSP/1.0`,
+    "sent RTSP/1.0 200 OK",
+    `received TEARDOWN ${server.url}/stream RTSP/1.0`,
+    "sent RTSP/1.0 200 OK",
+  ]);
+});
+
+it("[RTSP-61] requests that do not become a session are a row of their connection, with the last answer and the reason", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  await client.request("DESCRIBE", "/nothing");
+  client.socket.destroy();
+  expect(await server.ended(() => true)).toMatchObject({
+    verb: "DESCRIBE",
+    target: "/nothing",
+    tone: "refused",
+    outcome: "404 Not Found",
+    reason: "there is no stream nothing",
+  });
+  const other = await server.connect();
+  other.write("GARBAGE\r\n\r\n");
+  await other.ended();
+  expect(await server.ended(({ outcome }) => outcome === "400 Bad Request")).toMatchObject({
+    tone: "refused",
+    reason: "the start line is neither a request nor an answer",
+  });
+  // A client that leaves without a word.
+  const silent = await server.connect();
+  await silent.play("/stream");
+  silent.socket.destroy();
+  expect(await server.ended(({ verb }) => verb === "play")).toMatchObject({ tone: "neutral", outcome: "the client has disconnected" });
+});
+
+it("[RTSP-62] a session is ended from the page, and sample traffic plays", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  await client.play("/stream");
+  const { id } = await until(() => server.rows().find(({ outcome }) => outcome === "playing"));
+  expect(await until(() => (server.views.get("sessions") as RtspViews["sessions"] | undefined)?.sessions[0])).toMatchObject({
+    row: id,
+    path: "stream",
+    state: "playing",
+  });
+  expect(await server.act("session.kick", { row: id })).toEqual({ kicked: true });
+  await client.ended();
+  expect((await server.ended((row) => row.id === id)).outcome).toBe("closed from the dashboard");
+  expect(await server.act("session.kick", { row: id })).toEqual({ kicked: false });
+  await server.act("sample.start");
+  await until(() => server.rows().some(({ client: name, outcome }) => name === "Backlot" && outcome === "playing"));
+  expect(server.views.get("sample")).toEqual({ running: true });
+  await server.act("sample.stop");
+  await until(() => (server.views.get("sample") as { running: boolean }).running === false);
+});
+
+it("[RTSP-70] /v3 has paths and sessions in pages, as MediaMTX has them, and ends a session", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  await client.play("/stream");
+  const { body: paths } = await json(`${server.httpUrl}/v3/paths/list`);
+  expect(paths).toMatchObject({ itemCount: 2, pageCount: 1 });
+  expect((paths.items as unknown[])[0]).toMatchObject({
+    name: "stream",
+    confName: "stream",
+    ready: true,
+    readyTime: expect.stringMatching(/Z$/),
+    source: { type: "file", id: "stream.mp4" },
+    tracks: ["H264", "MPEG-4 Audio"],
+    readers: [{ type: "rtspSession", id: expect.any(String) }],
+    bytesReceived: expect.any(Number),
+    bytesSent: expect.any(Number),
+  });
+  expect(await json(`${server.httpUrl}/v3/paths/list?itemsPerPage=1&page=1`)).toMatchObject({
+    body: { itemCount: 2, pageCount: 2, items: [{ name: "test" }] },
+  });
+  expect((await json(`${server.httpUrl}/v3/paths/list?page=x`)).status).toBe(400);
+  expect((await json(`${server.httpUrl}/v3/paths/get/test`)).body).toMatchObject({ name: "test", readers: [] });
+  expect(await json(`${server.httpUrl}/v3/paths/get/nothing`)).toEqual({ status: 404, body: { status: "error", error: "path not found" } });
+  const { body: sessions } = await json(`${server.httpUrl}/v3/rtspsessions/list`);
+  const [session] = sessions.items as { id: string }[];
+  expect(session).toMatchObject({ state: "read", path: "stream", transport: "TCP", remoteAddr: "127.0.0.1" });
+  const kick = (id: string | undefined, headers = {}) => json(`${server.httpUrl}/v3/rtspsessions/kick/${id}`, { method: "POST", headers });
+  expect((await kick(session?.id, { Origin: "https://app.example.com" })).status).toBe(403);
+  expect(await kick(session?.id)).toEqual({ status: 200, body: { status: "ok" } });
+  await client.ended();
+  expect(await kick(session?.id)).toEqual({ status: 404, body: { status: "error", error: "session not found" } });
+  expect((await json(`${server.httpUrl}/v3/paths/list`, { method: "POST" })).status).toBe(405);
+});
+
+it("[RTSP-71] /stats and /metrics count requests, sessions and bytes; the index page names the streams", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  await client.play("/stream");
+  await until(() => client.rtp(0).length > 5);
+  expect((await json(`${server.httpUrl}/stats`)).body).toMatchObject({
+    connections: 1,
+    sessions: 1,
+    sessionsOpened: 1,
+    requests: 3,
+    paths: [{ name: "stream" }, { name: "test" }],
+  });
+  const metrics = (await httpRequest(`${server.httpUrl}/metrics`)).body;
+  expect(metrics).toMatch(/^rtsp_sessions\{state="playing"\} 1$/m);
+  expect(metrics).toMatch(/^rtsp_path_readers\{path="stream"\} 1$/m);
+  expect(metrics).toMatch(/^rtsp_requests_total 3$/m);
+  const index = await httpRequest(`${server.httpUrl}/`);
+  expect([index.status, index.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(index.body).toContain(`href="${server.url}/stream"`);
+  expect((await httpRequest(`${server.httpUrl}/nothing`)).status).toBe(404);
+});
