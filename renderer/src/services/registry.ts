@@ -1,7 +1,7 @@
 import type { ServiceId, ServiceView } from "../../../contract/service.ts";
 import type { ServicePageDefinition } from "../pages/service/define-service-page.ts";
 import { isPickedAtStart, originOf } from "../ui/texts/address.ts";
-import type { Tokens } from "../ui/theme.ts";
+import type { ServiceColor } from "../ui/theme.ts";
 import { accountPage } from "./account/account-page.tsx";
 import { eventsPage } from "./events/events-page.tsx";
 import { grpcPage } from "./grpc/grpc-page.tsx";
@@ -15,7 +15,8 @@ const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, r
 export const servicePages: ReadonlyMap<ServiceId, ServicePageDefinition> = new Map(pages.map((page) => [page.id, page]));
 
 /** The token of a service's colour in plots, the same wherever it is drawn. */
-export const seriesToken = (id: ServiceId | undefined): keyof Tokens => (id && servicePages.get(id)?.color) ?? "--bl-text-3";
+export const seriesToken = (id: ServiceId | undefined): ServiceColor | "--bl-text-3" =>
+  (id && servicePages.get(id)?.color) ?? "--bl-text-3";
 
 /** The command that makes the first row, of the first of these services whose page has one and whose address is known. */
 export function firstCommand(services: readonly ServiceView[]): { readonly title: string; readonly command: string } | undefined {

@@ -62,6 +62,8 @@ const dark: MantineColorsTuple = [
 ];
 
 export type Tokens = Record<`--${string}`, string>;
+/** Colours of services in plots, one for each of the seven; `--bl-s7` is the grey of what is off or rejected. */
+export type ServiceColor = `--bl-s${1 | 2 | 3 | 4 | 5 | 6 | 8}`;
 
 export const darkTokens: Tokens = {
   // surfaces, back to front

@@ -6,7 +6,7 @@ import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Column } from "../../list/column.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
 import type { Noun } from "../../ui/texts/quantity.ts";
-import type { Tokens } from "../../ui/theme.ts";
+import type { ServiceColor } from "../../ui/theme.ts";
 
 export interface FilterScope {
   readonly value: TrafficFilter["tone"];
@@ -61,8 +61,8 @@ export type ServiceTab = (TrafficTab | ContentTab) & {
 
 export interface ServicePageDefinition {
   readonly id: ServiceId;
-  /** Colour of its lines in plots and its mark in the Timeline; no other service has it, and none has the grey `--bl-s7`. */
-  readonly color: keyof Tokens;
+  /** Colour of its lines in plots and its mark in the Timeline; no other service has it. */
+  readonly color: ServiceColor;
   /** The first one opens. Config and Logs follow on every page. */
   readonly tabs: readonly ServiceTab[];
   /** The widest verb and outcome of its rows, for the Timeline. */
