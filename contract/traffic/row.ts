@@ -24,7 +24,7 @@ export interface TrafficRow {
   readonly kind: DetailKind;
   /** HTTP method, RPC pattern or packet type. */
   readonly verb: string;
-  /** Path, method name or topic. */
+  /** Path, method name or topic; of other protocols what the client addresses, such as the URL of a stream, or the peer of a datagram. */
   readonly target: string;
   readonly tone: Tone;
   /** Status code or reason in the protocol's own words: "200", "OK", "client left". */
@@ -52,14 +52,12 @@ export interface RateSample {
   readonly service: ServiceId;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Requests, messages or events. */
+  /** Requests, messages or events; in the unit of `ServiceView.rateUnit`. */
   readonly itemsPerSecond: number;
-  /** "req/s", "msg/s". */
-  readonly unit: string;
   readonly bytesInPerSecond: number;
   readonly bytesOutPerSecond: number;
-  /** Open connections or sessions. */
-  readonly clients: number;
+  /** Open connections or sessions. Absent for a service without them. */
+  readonly clients?: number;
   /** Since the service started. */
   readonly total: number;
   /** How many of `total` were dropped before they could be shown. */
@@ -74,7 +72,7 @@ export interface RateSample {
 export interface Figure {
   readonly label: string;
   readonly value: number;
-  /** "msg/s", "B/s", "ms"; empty for a plain count. */
+  /** "msg/s", "B/s", "ms": with "/s" where it is a rate. Empty for a plain count. */
   readonly unit: string;
 }
 

@@ -10,6 +10,7 @@ export const accountService = defineService({
   id: "account",
   title: "Account",
   purpose: "Login, JSON Web Tokens, Basic, details",
+  rateUnit: "req/s",
   config: accountConfig,
   actions: accountActions,
   details: httpDetails,

@@ -13,6 +13,7 @@ export const eventsService = defineService({
   id: "events",
   title: "Events",
   purpose: "Collects completion events, pages and statistics",
+  rateUnit: "req/s",
   config: eventsConfig,
   actions: eventsActions,
   details: httpDetails,

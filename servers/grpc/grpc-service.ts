@@ -8,6 +8,7 @@ export const grpcService = defineService({
   id: "grpc",
   title: "gRPC",
   purpose: "Greeter with all four call patterns, reflection, health",
+  rateUnit: "call/s",
   config: grpcConfig,
   actions: grpcActions,
   details: { "grpc-call": async () => (await import("./observe/decode-call.ts")).callDecoder },

@@ -10,6 +10,7 @@ export const httpService = defineService({
   id: "http",
   title: "HTTP",
   purpose: "REST endpoints, server-sent events, WebSocket echo",
+  rateUnit: "req/s",
   config: httpConfig,
   actions: httpActions,
   details: httpDetails,

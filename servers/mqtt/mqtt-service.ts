@@ -8,6 +8,7 @@ export const mqttService = defineService({
   id: "mqtt",
   title: "MQTT",
   purpose: "Broker, 3.1.1 and 5.0, TCP, WebSocket and TLS",
+  rateUnit: "msg/s",
   config: mqttConfig,
   actions: mqttActions,
   // Without sessions on disk, only optional files are stored: reply rules and a replay file.

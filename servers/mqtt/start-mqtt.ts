@@ -166,7 +166,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     const dropped = counters.droppedInAll;
     return {
       items: counters.messagesRouted,
-      unit: "msg/s",
       bytesIn: counters.bytesIn,
       bytesOut: scheduler.bytesOut,
       clients: clients.size,

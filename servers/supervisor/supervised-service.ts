@@ -127,10 +127,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       service: id,
       at,
       itemsPerSecond: perSecond(counters.items, before.items),
-      unit: counters.unit,
       bytesInPerSecond: perSecond(counters.bytesIn, before.bytesIn),
       bytesOutPerSecond: perSecond(counters.bytesOut, before.bytesOut),
-      clients: counters.clients,
+      ...(counters.clients !== undefined && { clients: counters.clients }),
       total: counters.items,
       dropped: traffic.dropped,
       figures: (counters.figures ?? []).map(({ label, value, unit, perSecond: isRate }) => {
@@ -230,6 +229,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       id,
       title: service.title,
       purpose: service.purpose,
+      rateUnit: service.rateUnit,
       built: true,
       status,
       ports: portsOf(status.state === "running" ? status.endpoints : service.endpoints(runningConfig ?? config)),
@@ -325,7 +325,6 @@ const shortestRateSeconds = 0.5;
 
 const idleRate = {
   itemsPerSecond: 0,
-  unit: "",
   bytesInPerSecond: 0,
   bytesOutPerSecond: 0,
   clients: 0,

@@ -19,6 +19,7 @@ const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceV
   status,
   ports: [8_080],
   plannedEndpoints: [],
+  rateUnit: "req/s",
   openToLan: false,
   restartNeeded: false,
   ...extra,

@@ -19,6 +19,7 @@ const rtsp = defineService({
   id: "rtsp",
   title: "RTSP",
   purpose: "Test",
+  rateUnit: "pkt/s",
   config: z.strictObject({
     port: portField(8_554, { title: "Port", env: "RTSP_PORT" }),
     httpPort: portField(8_888, { title: "HTTP port", env: "HTTP_PORT" }),

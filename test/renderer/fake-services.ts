@@ -4,7 +4,7 @@ import type { ServiceId } from "../../contract/service.ts";
 export interface Sketch {
   readonly title: string;
   readonly purpose: string;
-  readonly unit: string;
+  readonly rateUnit: string;
   readonly rate: number;
   readonly bytes: number;
   readonly clients: number;
@@ -16,11 +16,11 @@ export interface Sketch {
 const sketch = (
   title: string,
   purpose: string,
-  [rate, unit, bytes, clients]: readonly [number, string, number, number],
+  [rate, rateUnit, bytes, clients]: readonly [number, string, number, number],
   note: string,
   ports: readonly number[],
   endpoints: Sketch["endpoints"],
-): Sketch => ({ title, purpose, rate, unit, bytes, clients, note, ports, endpoints });
+): Sketch => ({ title, purpose, rate, rateUnit, bytes, clients, note, ports, endpoints });
 
 const sketches: Readonly<Partial<Record<ServiceId, Sketch>>> = {
   http: sketch(

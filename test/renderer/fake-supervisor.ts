@@ -57,6 +57,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     purpose: sketchOf(id).purpose,
     built: true,
     status: statuses.get(id) as ServiceStatus,
+    rateUnit: sketchOf(id).rateUnit,
     ports: sketchOf(id).ports,
     plannedEndpoints: endpointsOf(id),
     openToLan: id === "mqtt" && scenario !== "first",
@@ -144,13 +145,12 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     second() {
       const at = Date.now();
       const samples = serviceIds.filter(isRunning).map((service): RateSample => {
-        const { unit, bytes, clients, note } = sketchOf(service);
+        const { bytes, clients, note } = sketchOf(service);
         const bytesPerSecond = bytes * wave(at / 1_000, service);
         return {
           service,
           at,
           itemsPerSecond: rateOf(service, at / 1_000),
-          unit,
           bytesInPerSecond: bytesPerSecond * 0.2,
           bytesOutPerSecond: bytesPerSecond * 0.8,
           clients,

@@ -42,6 +42,7 @@ export const fixtureService = (id: ServiceId) =>
     id,
     title: `Fixture ${id}`,
     purpose: "Tests of the supervisor",
+    rateUnit: "row/s",
     config: z.strictObject({
       port: portField(0, { title: "Port", env: `${id.toUpperCase()}_PORT` }),
       ...commonFields(id),
@@ -113,7 +114,7 @@ export const fixtureService = (id: ServiceId) =>
         { label: "made", value: 10 * rows, unit: "part/s", perSecond: true },
         { label: "rows in all", value: rows, unit: "" },
       ];
-      counters(() => ({ items: rows, unit: "row/s", bytesIn: 0, bytesOut: 0, clients: 0, figures: figures(), note: "" }));
+      counters(() => ({ items: rows, bytesIn: 0, bytesOut: 0, clients: 0, figures: figures(), note: "" }));
       const newRow = (tone: Tone): TrafficEntry => {
         rows++;
         return fixtureEntry(traffic.nextId(), () => tone);

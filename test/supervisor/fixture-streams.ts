@@ -84,6 +84,7 @@ export const streamFixture = (id: "rtsp" | "webrtc") =>
     id,
     title: `Stream ${id}`,
     purpose: "Tests of binary items and of streams between services",
+    rateUnit: "item/s",
     config: z.strictObject({ port: portField(0, { title: "Port", env: `${id.toUpperCase()}_PORT` }), ...commonFields(id) }),
     details: {},
     actions: fixtureStreamActions,

@@ -14,6 +14,7 @@ const relay = defineService({
   id: "webrtc",
   title: "Relay",
   purpose: "Test",
+  rateUnit: "msg/s",
   config: z.strictObject({
     turnPort: portField(3_478, { title: "TURN port" }),
     tlsPort: portField(5_349, { title: "TLS port" }),

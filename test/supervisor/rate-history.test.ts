@@ -8,7 +8,6 @@ const sample = (at: number, itemsPerSecond: number, service: RateSample["service
   service,
   at,
   itemsPerSecond,
-  unit: "req/s",
   bytesInPerSecond: 100,
   bytesOutPerSecond: 200,
   clients: 0,

@@ -17,11 +17,13 @@ describe("services", () => {
   it("[BL-1] lists every service and follows its state", async () => {
     const { dashboard, port } = await supervise();
     const seen = dashboard.follow("status");
-    expect((await dashboard.call("service.list", {})).map(({ id, built, status }) => [id, built, status.state])).toEqual([
-      ["http", true, "stopped"],
-      ["grpc", false, "stopped"],
-      ["mqtt", true, "stopped"],
-      ["events", true, "stopped"],
+    expect(
+      (await dashboard.call("service.list", {})).map(({ id, built, status, rateUnit }) => [id, built, status.state, rateUnit]),
+    ).toEqual([
+      ["http", true, "stopped", "row/s"],
+      ["grpc", false, "stopped", ""],
+      ["mqtt", true, "stopped", "row/s"],
+      ["events", true, "stopped", "row/s"],
     ]);
     const started = await dashboard.call("service.start", http);
     expect(started.status).toMatchObject({ state: "running", endpoints: [{ label: "TCP", url: `tcp://127.0.0.1:${port("http")}` }] });

@@ -38,7 +38,7 @@ function State({ service }: { service: ServiceView }) {
       return (
         <span className={styles.figure}>
           <span className="visually-hidden">running, </span>
-          {rate ? `${formatRate(rate.itemsPerSecond)} ${rate.unit}` : "running"}
+          {rate ? `${formatRate(rate.itemsPerSecond)} ${service.rateUnit}` : "running"}
         </span>
       );
     case "failed":

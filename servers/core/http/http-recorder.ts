@@ -150,7 +150,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
         ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
         ...(serverErrors === 0 ? [] : [`${serverErrors.toLocaleString("en")} of ${begun.toLocaleString("en")} answered 5xx`]),
       ];
-      return { items: begun, unit: "req/s", bytesIn: read, bytesOut: written, clients: connections.open, note: notes.join(" · ") };
+      return { items: begun, bytesIn: read, bytesOut: written, clients: connections.open, note: notes.join(" · ") };
     },
     stop() {
       stopping = true;

@@ -26,6 +26,8 @@ export interface Service<
   readonly title: string;
   /** Its purpose in a few words. */
   readonly purpose: string;
+  /** Of the items of its counters, as cards show their rate: "req/s", "call/s". */
+  readonly rateUnit: `${string}/s`;
   /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
   readonly config: Schema;
   readonly actions: Actions;
@@ -105,10 +107,10 @@ export interface ServiceContext<
 export interface Counters {
   /** Requests, messages or events since the start. */
   readonly items: number;
-  readonly unit: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  readonly clients: number;
+  /** Open connections or sessions. Absent for a service without them. */
+  readonly clients?: number;
   /** Further figures; with `perSecond` the value is a count since the start, from which the supervisor derives a rate. */
   readonly figures?: readonly (Figure & { readonly perSecond?: boolean })[];
   /** One line of text, or empty. */

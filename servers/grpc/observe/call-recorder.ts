@@ -89,7 +89,6 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
       ];
       return {
         items: begun,
-        unit: "call/s",
         bytesIn: read,
         bytesOut: written,
         clients: connections.count,

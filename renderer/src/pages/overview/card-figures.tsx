@@ -28,7 +28,8 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
   const running = service.status.state === "running";
   const rate = running ? newest : undefined;
   const values = running ? recent.itemsPerSecond : [];
-  const unit = newest?.unit ?? "req/s";
+  const unit = service.rateUnit;
+  const hasClients = rate === undefined || rate.clients !== undefined;
   const perSecond = formatRate(rate?.itemsPerSecond ?? 0);
   return (
     <>
@@ -36,7 +37,8 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
         <span className={running ? styles.rate : `${styles.rate} ${styles.idle}`}>{perSecond}</span>
         <span className={styles.unit}>{unit}</span>
         <span className={styles.clients}>
-          {formatCountOf(rate?.clients ?? 0, "client")} · {formatByteRate((rate?.bytesInPerSecond ?? 0) + (rate?.bytesOutPerSecond ?? 0))}
+          {hasClients && `${formatCountOf(rate?.clients ?? 0, "client")} · `}
+          {formatByteRate((rate?.bytesInPerSecond ?? 0) + (rate?.bytesOutPerSecond ?? 0))}
         </span>
       </div>
       <Sparkline

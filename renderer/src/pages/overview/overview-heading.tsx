@@ -18,7 +18,7 @@ export function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<Se
   for (const { id, status } of services) {
     const rate = status.state === "running" ? rates.get(id) : undefined;
     if (!rate) continue;
-    totals.clients += rate.clients;
+    totals.clients += rate.clients ?? 0;
     totals.itemsPerSecond += rate.itemsPerSecond;
     totals.bytesPerSecond += rate.bytesInPerSecond + rate.bytesOutPerSecond;
   }

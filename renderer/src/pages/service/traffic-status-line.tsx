@@ -27,7 +27,7 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
-        {running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</Fact>}
+        {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>

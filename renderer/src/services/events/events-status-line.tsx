@@ -33,7 +33,7 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
     <StatusLine>
       <Facts>
         {running ? <Following view={view} onFollow={onFollow} /> : <Stopped view={view} available={available} service={service} />}
-        {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
+        {service && running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</span>}
         {view.sortedAmong !== undefined && (
           <span className={styles.limited} title="A sorted list holds this many rows. Filter to sort others.">
             {`the newest ${formatCount(view.sortedAmong)} of ${formatCount(view.matching)}${view.exact ? "" : "+"}, sorted`}
