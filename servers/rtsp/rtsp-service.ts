@@ -9,6 +9,7 @@ export const rtspService = defineService({
   id: "rtsp",
   title: "RTSP",
   purpose: "Two test streams with H.264 and AAC, publishing over TCP and UDP",
+  rateUnit: "req/s",
   config: rtspConfig,
   actions: rtspActions,
   details: { rtsp: async () => (await import("./observe/session-record.ts")).sessionDecoder },

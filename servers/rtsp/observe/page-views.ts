@@ -99,7 +99,6 @@ export function createPageViews({ paths, sessions, recorder, view }: PageViewsOp
       const count = (state: string) => all.filter((session) => session.state === state).length;
       return {
         items: requests,
-        unit: "req/s",
         bytesIn: bytesReceived,
         bytesOut: bytesSent,
         clients: connections,
