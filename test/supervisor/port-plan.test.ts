@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { addressOf, isPickedAtStart } from "../../renderer/src/ui/texts/address.ts";
+import { addressOf, isPickedAtStart, originOf } from "../../renderer/src/ui/texts/address.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
@@ -137,6 +137,7 @@ describe("ports of our own", () => {
     const view = (await dashboard.call("service.list", {})).find(({ id }) => id === "http");
     expect(view?.plannedEndpoints[0]?.url).toBe("turn:127.0.0.1:13478?transport=udp");
     expect(view?.ports).toEqual([13_478]);
+    expect(originOf(view)).toBe("turn:127.0.0.1:13478");
     expect(addressOf("turn:127.0.0.1:13478?transport=udp")).toBe("127.0.0.1:13478?transport=udp");
     expect([isPickedAtStart("turn:127.0.0.1:0?transport=udp"), isPickedAtStart("turn:127.0.0.1:13478?transport=udp")]).toEqual([
       true,

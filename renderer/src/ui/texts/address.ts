@@ -42,6 +42,7 @@ export function originOfConnection(service: ServiceView | undefined, { tls, loca
 }
 
 const originOfUrl = (url: string): string => {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
+  const { protocol, host, pathname } = new URL(url);
+  // RFC 7065: the address of a TURN server has no slashes.
+  return host === "" ? `${protocol}${pathname}` : `${protocol}//${host}`;
 };
