@@ -1,5 +1,5 @@
+import type { HttpSample } from "../core/http/http-sample-traffic.ts";
 import type { Log } from "../core/service/log.ts";
-import type { SampleTraffic } from "../core/traffic/sample-traffic.ts";
 import { sampleUser } from "./store/sample-data.ts";
 
 type Turn = { readonly method: "GET"; readonly target: string; readonly as: "bearer" | "basic" | "nobody"; readonly software: string };
@@ -22,7 +22,7 @@ const turns: readonly Turn[] = [
 const turnsPerLogin = 25;
 
 /** Logs in, reads and refreshes. It stops when its login is refused: failures are counted. */
-export const accountSample = (log: Log): SampleTraffic => ({
+export const accountSample = (log: Log): HttpSample => ({
   intervalMs: 400,
   maxSockets: 1,
   begin(send, stop) {

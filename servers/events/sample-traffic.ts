@@ -1,4 +1,4 @@
-import type { SampleTraffic, SendSample } from "../core/traffic/sample-traffic.ts";
+import type { HttpSample, SendSample } from "../core/http/http-sample-traffic.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 
 const headers = { "User-Agent": "editor-plugin/0.5.0", "X-Plugin-Version": "0.5.0" };
@@ -15,4 +15,4 @@ function begin(send: SendSample): () => void {
   };
 }
 
-export const eventsSample: SampleTraffic = { intervalMs: 350, maxSockets: 2, begin };
+export const eventsSample: HttpSample = { intervalMs: 350, maxSockets: 2, begin };

@@ -1,11 +1,12 @@
 import { type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import type { SampleViews } from "../../contract/sample-traffic.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { asIs, type OwnClientOptions, openClient } from "./clients/own-client.ts";
 import { prefixBytes } from "./engine/message-type.ts";
 import { clientMessage, dataRequest, echoMessage, helloRequest, streamRequest } from "./services/example-messages.ts";
 
 export interface GrpcSampleOptions extends OwnClientOptions {
-  readonly show: (view: { readonly running: boolean }) => void;
+  readonly show: (view: SampleViews["sample"]) => void;
 }
 
 const intervalMs = 600;

@@ -1,4 +1,4 @@
-import type { SampleTraffic, SendSample } from "../core/traffic/sample-traffic.ts";
+import type { HttpSample, SendSample } from "../core/http/http-sample-traffic.ts";
 import { seededRandom } from "./formats/seeded-random.ts";
 
 interface SampleRequest {
@@ -63,4 +63,4 @@ function begin(send: SendSample): () => void {
   };
 }
 
-export const httpSample: SampleTraffic = { intervalMs: 350, maxSockets: 4, begin };
+export const httpSample: HttpSample = { intervalMs: 350, maxSockets: 4, begin };

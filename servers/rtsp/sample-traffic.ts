@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { SampleViews } from "../../contract/sample-traffic.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { RtspClient } from "./client/rtsp-client.ts";
 import { sessionIdOf } from "./protocol/header-fields.ts";
@@ -6,7 +7,7 @@ import { headerOf } from "./protocol/message.ts";
 
 export interface RtspSampleOptions {
   readonly port: number;
-  readonly show: (view: { readonly running: boolean }) => void;
+  readonly show: (view: SampleViews["sample"]) => void;
 }
 
 const playMs = 8_000;

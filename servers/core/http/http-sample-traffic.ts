@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
-import { createSampleSwitch, type SampleSwitch } from "./sample-switch.ts";
+import type { SampleViews } from "../../../contract/sample-traffic.ts";
+import { createSampleSwitch, type SampleSwitch } from "../traffic/sample-switch.ts";
 
 /** Resolves with the complete answer, or with undefined if there is none. A body is sent as JSON. */
 export type SendSample = (options: RequestOptions, body?: unknown) => Promise<SampleAnswer | undefined>;
@@ -10,20 +11,20 @@ export interface SampleAnswer {
   readonly text: string;
 }
 
-export interface SampleTraffic {
+export interface HttpSample {
   readonly intervalMs: number;
   readonly maxSockets: number;
   /** Called at each start; what it returns is called at each interval. `stop` ends the traffic. */
   readonly begin: (send: SendSample, stop: () => void) => () => void;
 }
 
-interface SampleTrafficOptions extends SampleTraffic {
+interface HttpSampleOptions extends HttpSample {
   readonly port: number;
-  readonly show: (view: { readonly running: boolean }) => void;
+  readonly show: (view: SampleViews["sample"]) => void;
 }
 
-/** A client of our own on loopback that sends real requests, so that a new user sees traffic. */
-export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show }: SampleTrafficOptions): SampleSwitch {
+/** An HTTP client of our own on loopback that sends real requests, so that a new user sees traffic. */
+export function createHttpSampleTraffic({ port, intervalMs, maxSockets, begin, show }: HttpSampleOptions): SampleSwitch {
   function play(): () => void {
     const agent = new Agent({ keepAlive: true, maxSockets });
     const open = new Set<ClientRequest>();

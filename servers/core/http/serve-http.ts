@@ -5,12 +5,12 @@ import type { HttpActions } from "../../../contract/services/http.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
-import { createSampleTraffic, type SampleTraffic } from "../traffic/sample-traffic.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
 import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { HttpRoute } from "./http-route.ts";
+import { createHttpSampleTraffic, type HttpSample } from "./http-sample-traffic.ts";
 import { createHttpServers, type HttpUpgrade } from "./http-server.ts";
 import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts";
 
@@ -42,7 +42,7 @@ export interface HttpOptions {
   /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
   readonly upgrade?: (recorder: HttpRecorder) => HttpUpgrade & { close(): void };
-  readonly sample: SampleTraffic;
+  readonly sample: HttpSample;
   /** Called at stop before the connections close: completes what was received. */
   readonly onClosing?: () => void | Promise<void>;
 }
@@ -102,7 +102,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
   if (options.onClosing) onStop(options.onClosing);
   const client = createLoopbackClient({ port, https, recorder });
   onStop(client.close);
-  const sample = createSampleTraffic({ ...options.sample, port, show: (view) => context.view("sample", view) });
+  const sample = createHttpSampleTraffic({ ...options.sample, port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   // From here on an aborted exchange counts as aborted by the service.
   onStop(recorder.stop);
