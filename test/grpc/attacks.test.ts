@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { clientMessage, echoMessage, helloReply, helloRequest, serverResponse } from "../../servers/grpc/services/example-messages.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
@@ -9,6 +9,8 @@ import { body, callMethod, openStream } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { besideBystander, callFields, field, flags, frameTypes, h2Frame, hostileClient, preface } from "./hostile-http2.ts";
 
+// Each attack goes on until the bystander has made its calls.
+vi.setConfig({ testTimeout: 90_000 });
 const { data, headers, rstStream, settings, ping, continuation } = frameTypes;
 const sayHello = "/example.Greeter/SayHello";
 const echoUnary = "/example.EchoService/EchoUnary";

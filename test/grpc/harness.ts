@@ -89,7 +89,7 @@ export async function startGrpc(
     rows: () => [...recorded.rows.values()],
     detail: (id) => recorded.detail(id) as GrpcCall,
     parts: (id) => recorded.parts(id) as readonly GrpcMessagePart[],
-    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row))),
+    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row)), 20_000),
     stop: running.stop,
   };
 }

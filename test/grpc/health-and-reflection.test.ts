@@ -1,3 +1,4 @@
+import path from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
@@ -120,3 +121,57 @@ it("[GRPC-31] reflection serves files under their names with their imports, symb
   expect(served.extensionNumbers("b.Nothing")).toBeUndefined();
   expect(served.extension("a.Base", 150)?.file.proto.name).toBe("b/more.proto");
 });
+
+it("[GRPC-31] Python asks for files, symbols of every kind and extensions of proto2, on one stream, by both versions", async () => {
+  const service = await startGrpc({ protos: [path.join(import.meta.dirname, "protos")] });
+  const symbol = (name: string) => ({ file_containing_symbol: name });
+  const extension = (type: string, number: number) => ({
+    file_containing_extension: { containing_type: type, extension_number: number },
+  });
+  const symbols = [
+    ...["my.test.S", "my.test.S.B", "my.test.M", "my.test.M.Inner", "my.test.M.Inner.E", "my.test.M.Inner.A", "my.test.M.Grp.In"],
+    ...["my.test.M.choice", "my.test.M.c1", "my.test.M.mp_field", "my.test.TWO", "my.test.ext_of_opt", "my.test.M.Inner.nested_ext"],
+  ];
+  const asked = [
+    { file_by_filename: "sub/base.proto" },
+    ...symbols.map(symbol),
+    symbol("my.test.sub.Base"),
+    extension("my.test.Opt", 102),
+    extension("google.protobuf.FieldOptions", 50_002),
+    { all_extension_numbers_of_type: "my.test.Opt" },
+    { all_extension_numbers_of_type: "google.protobuf.FieldOptions" },
+    { all_extension_numbers_of_type: "my.test.sub.Base" },
+    ...[symbol("my.test.Nothing"), symbol("my.test.M.Inner.E.A"), extension("my.test.Opt", 199)],
+    ...[{ file_by_filename: "none.proto" }, { all_extension_numbers_of_type: "my.test.Kind" }, {}],
+  ];
+  for (const version of ["v1", "v1alpha"]) {
+    const output = JSON.parse(await python("symbols_client.py", service.address, version, JSON.stringify(asked))) as {
+      answers: unknown[];
+    };
+    expect(output).toMatchObject({
+      types: {
+        "my.test.M": expect.arrayContaining(["s", "grp", "c1", "og", "mp_field", "in", "at"]),
+        "my.test.M.Inner": ["up", "base", "e"],
+        "my.test.Opt": ["a", "b", "many", "nested", "kind", "m", "any", "f", "g"],
+        "my.test.sub.Base": expect.any(Array),
+      },
+      extensions: ["my.test.M.Inner.nested_ext", "my.test.ext_of_opt", "my.test.packed_ext"],
+    });
+    const [base, first, ...rest] = output.answers;
+    expect(base).toEqual(["sub/base.proto"]);
+    // With what it imports and was not sent yet.
+    const imports = ["google/protobuf/any.proto", "google/protobuf/descriptor.proto", "google/protobuf/timestamp.proto"];
+    expect((first as string[])[0]).toBe("all.proto");
+    expect((first as string[]).slice(1).sort()).toEqual(imports);
+    expect(rest).toEqual([
+      ...symbols.slice(1).map(() => ["all.proto"]),
+      ["sub/base.proto"],
+      ["all.proto"],
+      ["all.proto"],
+      { "my.test.Opt": [100, 101, 102] },
+      { "google.protobuf.FieldOptions": [50_000, 50_002] },
+      { "my.test.sub.Base": [] },
+      ...[5, 5, 5, 5, 5, 3],
+    ]);
+  }
+}, 60_000);

@@ -1,66 +1,27 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import type { GrpcProtosAdded, GrpcViews } from "../../contract/services/grpc.ts";
-import { describedMessage, flatMessage } from "../../servers/grpc/engine/message-type.ts";
+import { describedMessage } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
-import { type GrpcUnderTest, startGrpc } from "./harness.ts";
+import { startGrpc } from "./harness.ts";
 import { python } from "./python.ts";
+import { drop, empty, get, named, polled, protosOf, serviceProto, servicesOf, shop, write } from "./user-protos.ts";
 
 const run = promisify(execFile);
-const empty = flatMessage("shop.Empty", {});
-const named = flatMessage("shop.Named", { name: [1, "string"] });
-
-/** Writes files, with their folders; the folder. */
-function write(folder: string, files: Readonly<Record<string, string | Uint8Array>>): string {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), content);
-  }
-  return folder;
-}
-
-const shop = {
-  "shop/item.proto": 'syntax = "proto3"; package shop; message Item { string sku = 1; int32 count = 2; }',
-  "shop/orders.proto": `syntax = "proto3"; package shop; import "shop/item.proto"; import "google/protobuf/timestamp.proto";
-    message Order { string name = 1; repeated Item items = 2; google.protobuf.Timestamp made_at = 3; }
-    message Empty {}
-    service Orders {
-      rpc Get(Empty) returns (Order); rpc Watch(Empty) returns (stream Order);
-      rpc Put(stream Order) returns (Item); rpc Talk(stream Order) returns (stream Item);
-    }`,
-};
-const service = (name: string, more = "") =>
-  `syntax = "proto3"; package shop; message ${name}Reply { string name = 1; ${more} } service ${name} { rpc Get(${name}Reply) returns (${name}Reply); }`;
-
-const servicesOf = ({ views }: GrpcUnderTest) =>
-  (views.get("services") as GrpcViews["services"]).services.map(({ name }) => name).filter((name) => !/^(?:example|grpc)\./.test(name));
-const protosOf = ({ views }: GrpcUnderTest) => views.get("protos") as GrpcViews["protos"];
-const get = (of: GrpcUnderTest, name: string) => callMethod(of.client(), `/shop.${name}/Get`, empty, named, [{}]);
-
-/** Views come at most ten times a second. */
-const polled = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000 });
-
-async function drop(to: GrpcUnderTest, files: Readonly<Record<string, string | Uint8Array>>): Promise<GrpcProtosAdded> {
-  const { upload } = await to.act<{ upload: number }>("protos.begin");
-  const pieces = Object.entries(files).map(([name, content]) => ({ name, base64: Buffer.from(content as string).toString("base64") }));
-  await to.act("protos.put", { upload, pieces });
-  return to.act<GrpcProtosAdded>("protos.end", { upload });
-}
 
 it("[GRPC-154] nothing is kept of an upload that is cancelled, and no more of it is taken", async () => {
   const dataDir = temporaryDir();
   const to = await startGrpc({}, undefined, dataDir);
   await until(() => to.views.has("services"));
   const { upload } = await to.act<{ upload: number }>("protos.begin");
-  const pieces = [{ name: "shop.proto", base64: Buffer.from(service("Shop")).toString("base64") }];
+  const pieces = [{ name: "shop.proto", base64: Buffer.from(serviceProto("Shop")).toString("base64") }];
   await to.act("protos.put", { upload, pieces });
   await to.act("protos.cancel", { upload });
   await to.act("protos.cancel", { upload });
@@ -74,7 +35,10 @@ it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are 
   const folder = write(temporaryDir(), shop);
   const set = path.join(temporaryDir(), "shop.binpb");
   await run("protoc", ["-I", folder, "--include_imports", `--descriptor_set_out=${set}`, "shop/orders.proto"]);
-  const single = write(temporaryDir(), { "one.proto": `${service("One")} import "sub/two.proto";`, "sub/two.proto": service("Two") });
+  const single = write(temporaryDir(), {
+    "one.proto": `${serviceProto("One")} import "sub/two.proto";`,
+    "sub/two.proto": serviceProto("Two"),
+  });
   const stamped = expect.stringMatching(/^2\d{3}-/);
   const item = (number: number) => ({ sku: number === 1 ? "sku" : `sku-${number}`, count: number });
   const order = (number: number) => ({
@@ -100,7 +64,7 @@ it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are 
 }, 60_000);
 
 it("[GRPC-81] a change on disk is served at once; open calls go on with their types; health watchers are told", async () => {
-  const folder = write(temporaryDir(), { "a.proto": service("A") });
+  const folder = write(temporaryDir(), { "a.proto": serviceProto("A") });
   const served = await startGrpc({ protos: [folder] });
   const { revision: before } = await served.act<{ revision: string }>("schema");
   const talk = openStream(served.client(), "/shop.A/Get");
@@ -116,7 +80,7 @@ it("[GRPC-81] a change on disk is served at once; open calls go on with their ty
   await until(() => states.length === 1);
 
   // As an editor does: another file is put in its place.
-  writeFileSync(path.join(folder, "a.proto.tmp"), service("B"));
+  writeFileSync(path.join(folder, "a.proto.tmp"), serviceProto("B"));
   renameSync(path.join(folder, "a.proto.tmp"), path.join(folder, "a.proto"));
   await until(() => servicesOf(served).join() === "shop.B");
   expect((await get(served, "B")).replies).toEqual([{ name: "name" }]);
@@ -134,31 +98,35 @@ it("[GRPC-81] a change on disk is served at once; open calls go on with their ty
   expect(Buffer.from(schema.base64, "base64").includes("AReply")).toBe(true);
 
   // A folder that comes later, and a file in it.
-  write(folder, { "deep/er/c.proto": service("C") });
+  write(folder, { "deep/er/c.proto": serviceProto("C") });
   await until(() => servicesOf(served).join() === "shop.B,shop.C");
-  write(folder, { "deep/er/d.proto": service("D") });
+  write(folder, { "deep/er/d.proto": serviceProto("D") });
   await until(() => servicesOf(served).length === 3);
   rmSync(path.join(folder, "deep"), { recursive: true });
   await until(() => servicesOf(served).join() === "shop.B");
   rmSync(folder, { recursive: true });
   await until(() => servicesOf(served).length === 0);
-  write(folder, { "e.proto": service("E") });
+  write(folder, { "e.proto": serviceProto("E") });
   await until(() => servicesOf(served).join() === "shop.E");
 }, 60_000);
 
 it("[GRPC-82] dropped files are kept across restarts, replaced by name, and removed; of equal names the setting's file is served", async () => {
   const dataDir = temporaryDir();
-  const folder = write(temporaryDir(), { "a.proto": service("A") });
+  const folder = write(temporaryDir(), { "a.proto": serviceProto("A") });
   const first = await startGrpc({ protos: [folder] }, undefined, dataDir);
   expect(
-    await drop(first, { "b.proto": service("B"), "set/c.proto": service("C"), "set/in/d.proto": `${service("D")} import "c.proto";` }),
+    await drop(first, {
+      "b.proto": serviceProto("B"),
+      "set/c.proto": serviceProto("C"),
+      "set/in/d.proto": `${serviceProto("D")} import "c.proto";`,
+    }),
   ).toEqual({
     sources: ["dropped b.proto", "dropped set"],
     problems: [],
   });
   await polled(() => servicesOf(first).sort()).toEqual(["shop.A", "shop.B", "shop.C", "shop.D"]);
   const problem = `another file with this name, of ${folder}, is served in its place`;
-  expect(await drop(first, { "a.proto": service("Other") })).toMatchObject({
+  expect(await drop(first, { "a.proto": serviceProto("Other") })).toMatchObject({
     problems: [{ source: "dropped a.proto", file: "a.proto", problem }],
   });
   await first.stop();
@@ -171,7 +139,7 @@ it("[GRPC-82] dropped files are kept across restarts, replaced by name, and remo
       { id: "dropped b.proto", kind: "dropped", title: "b.proto", files: 1, services: ["shop.B"], problems: 0 },
       { id: "dropped set", kind: "dropped", title: "set", files: 2, services: ["shop.C", "shop.D"], problems: 0 },
     ]);
-  await drop(second, { "set/c.proto": service("C2"), "b.proto": service("B2") });
+  await drop(second, { "set/c.proto": serviceProto("C2"), "b.proto": serviceProto("B2") });
   await second.act("protos.remove", { source: "dropped a.proto" });
   await polled(() => servicesOf(second).sort()).toEqual(["shop.B2", "shop.C2"]);
   await expect(second.act("protos.remove", { source: "dropped ../x" })).rejects.toMatchObject({ code: "CALL_INVALID" });
@@ -183,7 +151,7 @@ it("[GRPC-82] dropped files are kept across restarts, replaced by name, and remo
 it("[GRPC-84] a broken file is named with its line on the page, in the log and by the action; the good ones go on", async () => {
   const folder = write(temporaryDir(), {
     "bad.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
-    "good.proto": service("Good"),
+    "good.proto": serviceProto("Good"),
   });
   const served = await startGrpc({ protos: [folder, path.join(folder, "gone.binpb"), path.join(folder, "../notes.txt")] });
   write(path.dirname(folder), {});
@@ -199,20 +167,20 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
   await until(() =>
     served.logs.some(({ level, text }) => level === "warning" && text === `bad.proto:3:11: there is no type Nothing (${folder})`),
   );
-  const added = await drop(served, { "worse.proto": "syntax = 'proto3';\n\noops", "fine.proto": service("Fine") });
+  const added = await drop(served, { "worse.proto": "syntax = 'proto3';\n\noops", "fine.proto": serviceProto("Fine") });
   expect(added.problems).toEqual([
     { source: "dropped worse.proto", file: "worse.proto", line: 3, column: 1, problem: '"oops" does not begin a definition' },
   ]);
   expect((await get(served, "Fine")).status.code).toBe(0);
-  writeFileSync(path.join(folder, "bad.proto"), service("Mended"));
+  writeFileSync(path.join(folder, "bad.proto"), serviceProto("Mended"));
   await until(() => servicesOf(served).includes("shop.Mended"));
 }, 60_000);
 
 it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of theirs and of Google's files are no problem", async () => {
   const folder = write(temporaryDir(), {
     "mine.proto": 'syntax = "proto3";\npackage example;\nmessage Mine {}\nservice Greeter { rpc SayHello(Mine) returns (Mine); }',
-    "example.proto": service("Taken"),
-    "grpc/health/v1/health.proto": service("Health"),
+    "example.proto": serviceProto("Taken"),
+    "grpc/health/v1/health.proto": serviceProto("Health"),
     "google/protobuf/any.proto": 'syntax = "proto3"; package google.protobuf; message Any {}',
     "also.proto": 'syntax = "proto3";\npackage grpc.health.v1;\nservice Health {}',
   });
@@ -232,7 +200,7 @@ it("[GRPC-89] names do not lead out of a folder, links that lead back end, and w
   const folder = write(temporaryDir(), {
     "latin.proto": Buffer.from('syntax = "proto3";\n// caf\xe9\nmessage A {}', "latin1"),
     "up.proto": 'syntax = "proto3";\nimport "../secret.proto";',
-    "in/good.proto": service("Good"),
+    "in/good.proto": serviceProto("Good"),
   });
   symlinkSync("..", path.join(folder, "in/again"));
   symlinkSync("self.proto", path.join(folder, "self.proto"));
@@ -247,13 +215,13 @@ it("[GRPC-89] names do not lead out of a folder, links that lead back end, and w
     ]);
   await polled(() => servicesOf(served)).toEqual(["shop.Good"]);
   for (const name of ["../out.proto", "/etc/x.proto", "a/../../b.proto", "a\\b.proto", "", "a//b.proto"]) {
-    await expect(drop(served, { [name]: service("Evil") }), name).rejects.toMatchObject({ code: "CALL_INVALID" });
+    await expect(drop(served, { [name]: serviceProto("Evil") }), name).rejects.toMatchObject({ code: "CALL_INVALID" });
   }
   await polled(() => protosOf(served)?.sources.length).toBe(1);
 }, 60_000);
 
 it("[GRPC-11] details of a status may have the user's types", async () => {
-  const served = await startGrpc({ protos: [write(temporaryDir(), { "a.proto": service("A") })] });
+  const served = await startGrpc({ protos: [write(temporaryDir(), { "a.proto": serviceProto("A") })] });
   await polled(() => servicesOf(served)).toEqual(["shop.A"]);
   const metadata = { "x-backlot-status": "ABORTED", "x-backlot-details": '{"@type":"shop.AReply","name":"why"}' };
   const { status } = await callMethod(served.client(), "/shop.A/Get", empty, named, [{}], { metadata });
@@ -262,7 +230,7 @@ it("[GRPC-11] details of a status may have the user's types", async () => {
 }, 30_000);
 
 it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files twice are named problems, and the service goes on", async () => {
-  const served = await startGrpc({ protos: [write(temporaryDir(), { "good.proto": service("Good") })] });
+  const served = await startGrpc({ protos: [write(temporaryDir(), { "good.proto": serviceProto("Good") })] });
   const folder = write(temporaryDir(), shop);
   const built = async (...flags: string[]) => {
     const file = path.join(temporaryDir(), "set.binpb");

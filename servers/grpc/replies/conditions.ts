@@ -140,7 +140,7 @@ function holds(value: Json | undefined, part: Json): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, String(part));
 }
 
-/** Compares numbers, 64-bit ones too, and times. Positive if the value is greater; NaN if the two cannot be compared. */
+/** Compares numbers, 64-bit ones too, durations, and times. Positive if the value is greater; NaN if the two cannot be compared. */
 function order(value: Json | undefined, limit: number | string): number {
   if (typeof value !== "number" && typeof value !== "string") return Number.NaN;
   const isWhole = (text: number | string) => /^-?\d{1,40}$/.test(String(text));
@@ -148,7 +148,13 @@ function order(value: Json | undefined, limit: number | string): number {
     const difference = BigInt(value) - BigInt(limit);
     return difference > 0n ? 1 : difference < 0n ? -1 : 0;
   }
-  const numbers = [value, limit].map((one) => (typeof one === "number" || /^-?\d/.test(one) ? Number(one) : Number.NaN));
+  const numbers = [value, limit].map(numberOf);
   const [left, right] = numbers.some(Number.isNaN) ? [Date.parse(String(value)), Date.parse(String(limit))] : numbers;
   return (left as number) - (right as number);
+}
+
+/** A duration is a number of seconds with an s behind it. */
+function numberOf(one: number | string): number {
+  if (typeof one === "number") return one;
+  return /^-?\d/.test(one) ? Number(one.replace(/s$/, "")) : Number.NaN;
 }

@@ -39,6 +39,9 @@ export const fieldNamed = (message: DescMessage, name: string): DescField | unde
 export const hasOwnJson = ({ typeName }: DescMessage): boolean =>
   /^google\.protobuf\.(?:Any|Timestamp|Duration|FieldMask|Struct|Value|ListValue|\w+Value)$/.test(typeName);
 
+const hasScalarJson = ({ typeName }: DescMessage): boolean =>
+  /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|\w+Value)$/.test(typeName) && typeName !== "google.protobuf.ListValue";
+
 const namesOf = (message: DescMessage): string =>
   message.fields.length === 0
     ? "it has no fields"
@@ -68,6 +71,8 @@ export function pathInType(message: DescMessage, path: FieldPath): FieldPath {
     }
     within = field.message;
     if (!within && index + 1 < path.length) throw new Error(`${field.name} has no fields`);
+    if (within && hasScalarJson(within) && index + 1 < path.length)
+      throw new Error(`${field.name} is a ${within.typeName}: in JSON it is one value without fields`);
   }
   return [...found, ...path.slice(found.length)];
 }
