@@ -124,7 +124,7 @@ class Compiler {
     for (const imported of file.dependency) this.#import(file.name, imported);
     this.#define({ file });
     resolveTypes({ file, places: new WeakMap() }, this.#symbols);
-    return this.#describer.describe(file);
+    return this.#describe(file);
   }
 
   #compile({ name, text }: ProtoSource): DescFile {
@@ -146,6 +146,14 @@ class Compiler {
         message: (typeName) => own.getMessage(typeName) ?? registry.getMessage(typeName),
       };
     });
+    return this.#describe(file);
+  }
+
+  /** Of a file with its options. */
+  #describe(file: FileDescriptorProto): DescFile {
+    const { length } = toBinary(FileDescriptorProtoSchema, file);
+    const { bytes } = this.#limits?.ofFile ?? { bytes: Number.POSITIVE_INFINITY };
+    if (length > bytes) throw new ProtoError(file.name, `its descriptor has ${length} bytes; that of one file may have ${bytes}`);
     return this.#describer.describe(file);
   }
 
@@ -168,9 +176,6 @@ class Compiler {
     const what = "messages, enums and methods";
     if (this.#types + count > types) throw new ProtoError(file.name, `with its ${count} ${what} there would be more than ${types} in all`);
     if (count > ofFile.types) throw new ProtoError(file.name, `it has ${count} ${what}; one file may have ${ofFile.types}`);
-    const { length } = toBinary(FileDescriptorProtoSchema, file);
-    if (length > ofFile.bytes)
-      throw new ProtoError(file.name, `its descriptor has ${length} bytes; that of one file may have ${ofFile.bytes}`);
     this.#types += count;
   }
 

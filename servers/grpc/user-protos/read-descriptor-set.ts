@@ -135,9 +135,10 @@ function fieldProblem(field: FieldDescriptorProto, oneofs: number): string | und
 const enumProblem = ({ name, value }: EnumDescriptorProto): string | undefined =>
   value.length === 0 ? `enum ${name.slice(0, 100)} has no values` : undefined;
 
-/** Removes comments, which are not served, and adds the JSON names that some programs leave out. */
+/** Removes comments and buf's remarks, which are not served, and adds the JSON names that some programs leave out. */
 function complete(file: FileDescriptorProto): void {
   delete file.sourceCodeInfo;
+  delete file.$unknown;
   const message = (type: DescriptorProto) => {
     for (const field of type.field) if (field.jsonName === "") field.jsonName = jsonNameOf(field.name);
     for (const nested of type.nestedType) message(nested);
