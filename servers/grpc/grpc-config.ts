@@ -146,12 +146,17 @@ export const grpcConfig = z.strictObject({
 
   handshakeMs: time(100, 3_600_000, 10_000, {
     title: "Handshake time",
-    help: "For TLS and the first HTTP/2 frame; after that the connection is closed.",
+    help: "For TLS, the first HTTP/2 frame, and the head of an HTTP/1.1 request; after that the connection is closed.",
     env: "GRPC_HANDSHAKE_MS",
+  }),
+  requestMs: time(100, 3_600_000, 30_000, {
+    title: "Request time",
+    help: "On the web port, for the request of a method that takes one message; then the call ends with DEADLINE_EXCEEDED.",
+    env: "GRPC_REQUEST_MS",
   }),
   keepaliveMs: time(0, 86_400_000, 30_000, {
     title: "Keepalive",
-    help: "Interval of pings on an idle connection; 0 for none.",
+    help: "Interval of pings on an HTTP/2 connection; 0 for none.",
     env: "GRPC_KEEPALIVE_MS",
   }),
   keepaliveTimeoutMs: time(100, 3_600_000, 10_000, {

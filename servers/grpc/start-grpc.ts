@@ -75,6 +75,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     connectionsPerAddress: config.connectionsPerAddress,
     metadataBytes: config.metadataBytes,
     handshakeMs: config.handshakeMs,
+    requestMs: config.requestMs,
     keepaliveMs: config.keepaliveMs,
     keepaliveTimeoutMs: config.keepaliveTimeoutMs,
     graceMs: config.graceMs,
@@ -85,11 +86,13 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
       ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }
       : undefined,
   };
-  const server = await listenGrpc({ ...common, port: config.port });
+  let { webPort } = config;
+  const server = await listenGrpc({ ...common, port: config.port, webPort: () => webPort });
   const web = await listenWeb({
     ...{ ...common, port: config.webPort, corsOrigins: config.corsOrigins },
     ...{ errors: createConnectErrors(own), grpcPort: () => server.port },
   });
+  webPort = web.port;
   onStop(async () => void (await Promise.all([server.drain(), web.drain()])));
   // Clients that watch are told before their calls end.
   onStop(() => health.stop());

@@ -1,10 +1,21 @@
+import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
+import { grpcTimeoutMs, metadataOf, percentEncoded } from "../../servers/grpc/engine/call-metadata.ts";
+import type { CallHead } from "../../servers/grpc/engine/call-transport.ts";
+import { createDetailReader } from "../../servers/grpc/engine/error-details.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { inflateMessage } from "../../servers/grpc/engine/message-coding.ts";
 import { frameOf } from "../../servers/grpc/engine/message-type.ts";
+import { requestedBehaviour } from "../../servers/grpc/engine/requested-behaviour.ts";
 import { StatusError } from "../../servers/grpc/engine/status.ts";
+import { CallEntry } from "../../servers/grpc/observe/call-entry.ts";
+import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { clientMessage, dataResponse, helloRequest, streamItem, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { connectErrorOf, createConnectErrors } from "../../servers/grpc/web/connect-error.ts";
+import { createRecorded, recordOf } from "../support/records.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
+
+const own = await loadOwnProtos();
 
 const bytesOf = (random: SeededRandom, most: number) => Buffer.from(Array.from({ length: random.below(most) }, () => random.below(256)));
 
@@ -59,5 +70,120 @@ it("[GRPC-139] random bytes that say to be compressed are INTERNAL", async () =>
     await expect(inflateMessage(Buffer.concat([Buffer.from([0x1f, 0x8b]), bytesOf(random, 40)]), coding, 1_000)).rejects.toThrow(
       StatusError,
     );
+  }
+});
+
+/** Texts that are nearly those that are understood. */
+function nearly(random: SeededRandom, good: readonly string[]): string {
+  const text = good[random.below(good.length)] as string;
+  const pieces = ["", "-", "=", ",", " ", "\0", "\u00eb", "\ud83d", "{", '"', "%", "9999999999", "x".repeat(5_000)];
+  const at = random.below(text.length + 1);
+  const piece = random.chance(0.5) ? pieces[random.below(pieces.length)] : String.fromCharCode(random.below(256));
+  return random.chance(0.3) ? text : text.slice(0, at) + piece + text.slice(at + random.below(4));
+}
+
+const askedFields = {
+  "x-backlot-status": ["UNAVAILABLE", "14", "0"],
+  "x-backlot-message": ["why"],
+  "x-backlot-message-bin": ["w6Q="],
+  "x-backlot-details": ['{"@type":"RetryInfo","retryDelay":"2s"}', '{"@type":"google.rpc.BadRequest","fieldViolations":[{"field":"a"}]}'],
+  "x-backlot-details-bin": ["CA4="],
+  "x-backlot-delay": ["250ms", "2s", "0.5"],
+  "x-backlot-cut-after": ["3"],
+  "x-backlot-headers": ["a=b", "c-bin=AQ=="],
+  "x-backlot-trailers": ["a=b, c"],
+  "x-backlot-echo": ["headers", "both"],
+  "x-backlot-compression": ["gzip", "identity"],
+  "x-own": ["a", "b"],
+  "x-own-bin": ["AQ==,Ag"],
+} as const;
+
+const headOf = (rawHeaders: readonly string[]): CallHead => ({
+  ...{ protocol: "grpc", httpVersion: "2", httpMethod: "POST", codec: "proto", path: "/a.B/C", authority: "x", rawHeaders },
+  metadata: metadataOf(rawHeaders),
+  ...{ timeoutMs: 5, fault: undefined, acceptEncoding: "", requestEncoding: "identity", connectionCalls: 1 },
+  connection: { id: 1, remote: "127.0.0.1:1", local: "127.0.0.1:2", openedAt: 1, tls: undefined, clientCertificate: undefined, calls: 1 },
+});
+
+it("[GRPC-15] whatever behaviour is asked for, it is understood or INVALID_ARGUMENT", () => {
+  const random = seededRandom(15);
+  const options = { longestDelayMs: 60_000, readDetails: createDetailReader(() => own) };
+  const names = Object.keys(askedFields) as (keyof typeof askedFields)[];
+  let understood = 0;
+  for (let round = 0; round < 5_000; round++) {
+    const rawHeaders = Array.from({ length: random.below(5) }, () => {
+      const name = names[random.below(names.length)] as keyof typeof askedFields;
+      return [random.chance(0.05) ? nearly(random, [name]) : name, nearly(random, askedFields[name])];
+    }).flat();
+    try {
+      const asked = requestedBehaviour(headOf(rawHeaders), options);
+      // What is sent can be sent.
+      const sent = new Metadata();
+      for (const [name, value] of [...(asked?.headers ?? []), ...(asked?.trailers ?? [])]) sent.add(name, value);
+      sent.toHttp2Headers();
+      asked?.details?.(3, "why");
+      percentEncoded((asked?.status?.message ?? "").toWellFormed());
+      understood++;
+    } catch (error) {
+      expect(error, `round ${round}: ${JSON.stringify(rawHeaders)}`).toBeInstanceOf(StatusError);
+      expect((error as StatusError).code, `round ${round}`).toBe(3);
+    }
+  }
+  expect(understood).toBeGreaterThan(1_000);
+});
+
+it("[GRPC-163] a text is a timeout of its unit or none", () => {
+  const random = seededRandom(163);
+  for (let round = 0; round < 5_000; round++) {
+    const text = nearly(random, ["1H", "20m", "99999999n", "5S", "7M", "300u"]);
+    const timeoutMs = grpcTimeoutMs(text);
+    expect(timeoutMs === undefined, text).toBe(!/^[0-9]{1,8}[HMSmun]$/.test(text));
+    if (timeoutMs !== undefined) expect(timeoutMs, text).toBeGreaterThanOrEqual(0);
+  }
+});
+
+it("[GRPC-121] details of a status for Connect are those of any bytes, or stay as they are", () => {
+  const random = seededRandom(121);
+  const errors = createConnectErrors(own);
+  const details = createDetailReader(() => own)(askedFields["x-backlot-details"])(3, "why");
+  for (let round = 0; round < 2_000; round++) {
+    const damaged = Buffer.from(details);
+    for (let count = random.below(4); count > 0; count--) damaged[random.below(damaged.length)] = random.below(256);
+    const trailers = new Metadata();
+    trailers.set("grpc-status-details-bin", damaged.subarray(0, random.chance(0.5) ? damaged.length : random.below(damaged.length)));
+    JSON.stringify(connectErrorOf({ code: 3, message: "why", trailers }, errors));
+  }
+});
+
+it("[GRPC-60] damaged records of calls decode in part or throw a RecordError, nothing else", () => {
+  const random = seededRandom(60);
+  const entry = new CallEntry({
+    id: 1,
+    head: headOf(["a", "b", "c", "d".repeat(300)]),
+    method: undefined,
+    client: "test",
+    messageLimit: 100,
+    counts: { received: 0, sent: 0 },
+    touch: () => {},
+  });
+  const message = Buffer.from("message");
+  entry.addReceived({ bytes: message, wireBytes: 3, compressed: true });
+  entry.answered("gzip");
+  entry.addSent(frameOf(message), frameOf(message));
+  entry.halfClosed();
+  entry.end({ headers: [["a", "b"]], trailers: [["c", "d"]], status: { code: 3, message: "why" }, aborted: undefined });
+  const whole = Buffer.from(recordOf(entry));
+  for (let round = 0; round < 2_000; round++) {
+    const bytes = Buffer.from(whole.subarray(0, random.chance(0.5) ? whole.length : random.below(whole.length)));
+    for (let count = random.below(5); count > 0 && bytes.length > 0; count--) bytes[random.below(bytes.length)] = random.below(256);
+    const recorded = createRecorded();
+    try {
+      for (const id of recorded.add({ records: bytes })) {
+        recorded.detail(id);
+        recorded.parts(id);
+      }
+    } catch (error) {
+      expect((error as Error).constructor.name, `round ${round}: ${(error as Error).stack}`).toBe("RecordError");
+    }
   }
 });

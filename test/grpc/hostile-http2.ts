@@ -22,7 +22,7 @@ export const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\
 
 /** RFC 7541 §6.2.2: a literal that is not indexed; texts of up to 126 bytes. */
 export const field = (name: string, value: string): Buffer =>
-  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
+  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([Buffer.byteLength(value)]), Buffer.from(value)]);
 
 export const callFields = (path: string): Buffer =>
   Buffer.concat([
@@ -47,8 +47,10 @@ export interface HostileClient {
 }
 
 /** A connection whose bytes are written by hand; with `reads: false` it reads nothing. */
-export function hostileClient(service: GrpcUnderTest, reads = true): HostileClient {
-  const socket = connect(service.port, "127.0.0.1");
+export const hostileClient = (service: GrpcUnderTest, reads = true): HostileClient => hostileConnection(service.port, reads);
+
+export function hostileConnection(port: number, reads = true): HostileClient {
+  const socket = connect(port, "127.0.0.1");
   onEnd(() => socket.destroy());
   const chunks: Buffer[] = [];
   socket.on("error", () => {});

@@ -9,37 +9,12 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
+import { echoUnary, framed, rawRequest } from "./raw-call.ts";
 
-const echoUnary = "/example.EchoService/EchoUnary";
 const sayHello = "/example.Greeter/SayHello";
 const hello = (service: GrpcUnderTest) => callMethod(service.client(), sayHello, helloRequest, helloReply, [{ name: "x" }]);
 
-/** One call as raw HTTP/2; resolves with the fields of its end. */
-function rawCall(service: GrpcUnderTest, headers: Record<string, string>, bytes: Buffer): Promise<Record<string, unknown>> {
-  const session = connect(`http://${service.address}`);
-  onEnd(() => session.destroy());
-  session.on("error", () => {});
-  const stream = session.request({ ":method": "POST", ":path": echoUnary, "content-type": "application/grpc", te: "trailers", ...headers });
-  stream.on("error", () => {});
-  stream.resume();
-  stream.end(bytes);
-  return new Promise((resolve) => {
-    let fields: Record<string, unknown> = {};
-    stream.on("response", (response) => {
-      fields = { ...fields, ...response };
-    });
-    stream.on("trailers", (trailers) => {
-      fields = { ...fields, ...trailers };
-    });
-    stream.on("close", () => resolve(fields));
-  });
-}
-
-const framed = (message: Buffer, flag = 0) => {
-  const prefix = Buffer.from([flag, 0, 0, 0, 0]);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
-};
+const rawCall = async (...request: Parameters<typeof rawRequest>) => (await rawRequest(...request)).fields;
 
 it("[GRPC-50] a message above the limit is RESOURCE_EXHAUSTED, also one that becomes so when it is decompressed", async () => {
   const service = await startGrpc({ messageBytes: 1_000 });

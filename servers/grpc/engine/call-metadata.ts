@@ -43,3 +43,6 @@ export function fieldPairs(fields: object): [name: string, value: string][] {
   }
   return pairs;
 }
+
+/** As `grpc-message` has it: all but printable ASCII, and the percent sign. The text is well-formed. */
+export const percentEncoded = (text: string): string => text.replace(/[^ -$&-~]+/g, encodeURIComponent);

@@ -1,4 +1,5 @@
 import type { Log } from "../../core/service/log.ts";
+import type { GrpcConnection } from "./connections.ts";
 
 const linesAtOnce = 20;
 const periodMs = 10_000;
@@ -6,6 +7,7 @@ const periodMs = 10_000;
 /** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
   readonly #log: Pick<Log, "warning">;
+  readonly #closed = new WeakSet<GrpcConnection>();
   #written = 0;
   #leftOut = 0;
   #period: NodeJS.Timeout | undefined;
@@ -20,6 +22,13 @@ export class FaultLog {
       this.#written++;
       this.#log.warning(text);
     } else this.#leftOut++;
+  }
+
+  /** One line for a connection, whatever else goes wrong with it. */
+  closed(connection: GrpcConnection, why: string): void {
+    if (this.#closed.has(connection)) return;
+    this.#closed.add(connection);
+    this.write(`The connection from ${connection.remote} was closed: ${why}.`);
   }
 
   /** Ends the period: says how many lines were left out. */

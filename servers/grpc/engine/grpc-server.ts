@@ -1,4 +1,4 @@
-import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
@@ -8,22 +8,21 @@ import { type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { BodyLimits } from "./framed-body.ts";
 import { http2ServersOf, replaceStreamListener, setHttp2Options } from "./grpc-js-access.ts";
-import { Http2Call } from "./http2-call.ts";
+import { Http2Call, type OpenedStream, refuseStream } from "./http2-call.ts";
 import { ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
-import { guardSession, http2Limits } from "./session-guard.ts";
+import type { Refusal } from "./refusal.ts";
+import { type GuardOptions, guardSession, http2Limits, notHttp2 } from "./session-guard.ts";
 
-export interface GrpcServerOptions extends ListenerCallsOptions {
+export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions {
   readonly port: number;
+  /** Of gRPC-Web and Connect. */
+  readonly webPort: () => number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
   readonly concurrentStreams: number;
   /** Of the header fields of a call. */
   readonly metadataBytes: number;
   readonly connectionsPerAddress: number;
-  /** For TLS and the first frame. */
-  readonly handshakeMs: number;
-  readonly keepaliveMs: number;
-  readonly keepaliveTimeoutMs: number;
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
   readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
@@ -50,48 +49,28 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
   const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
   const faults = new FaultLog(log);
   onStop(() => faults.flush());
-  const faulty = new WeakSet<GrpcConnection>();
 
-  const server = new Server({
-    "grpc.enable_channelz": 0,
-    ...(options.keepaliveMs > 0 && {
-      "grpc.keepalive_time_ms": options.keepaliveMs,
-      "grpc.keepalive_timeout_ms": options.keepaliveTimeoutMs,
-    }),
-  });
+  const server = new Server({ "grpc.enable_channelz": 0 });
   setHttp2Options(server, {
     ...http2Limits,
     settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: options.metadataBytes },
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
-  for (const http2Server of http2Servers) watch(http2Server);
-
-  function watch(http2Server: Http2Server): void {
-    replaceStreamListener(http2Server, beginCall);
-    http2Server.on("session", (session) => guardSession(session, { handshakeMs: options.handshakeMs, onFault: onSessionFault }));
-    http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => onSessionFault(session, error.message));
-  }
+  for (const http2Server of http2Servers) replaceStreamListener(http2Server, beginCall);
 
   function beginCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
     // What went wrong is in its code when it closes.
     stream.on("error", () => {});
     const connection = stream.session && ofSessions.get(stream.session);
     if (!connection || stream.destroyed) return;
-    if (!isGrpc.test(headers["content-type"] ?? "")) {
-      stream.respond({ ":status": 415 }, { endStream: true });
-      return;
-    }
-    calls.begin(new Http2Call({ stream, headers, rawHeaders }, connection, bodyLimits));
+    const opened: OpenedStream = { stream, headers, rawHeaders };
+    const refusal = refusalOf(headers, options.webPort());
+    if (refusal) refuseStream(opened, connection, options.recorder, refusal);
+    else calls.begin(new Http2Call(opened, connection, bodyLimits));
   }
 
-  /** One line for a connection, whatever else goes wrong with it. */
-  function onSessionFault(session: Http2Session, why: string): void {
-    const connection = ofSessions.get(session);
-    if (!connection || faulty.has(connection)) return;
-    faulty.add(connection);
-    faults.write(`The connection from ${connection.remote} was closed: ${why}.`);
-  }
+  const otherPort = () => `${notHttp2} without TLS. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
 
   function take(socket: Socket): void {
     // HTTP/2 has its own listener; one must be there before it and after it.
@@ -107,7 +86,12 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
     }
     const connection = connections.add(socket);
     socket.setNoDelay(true);
-    for (const http2Server of http2Servers) http2Server.once("session", (session) => ofSessions.set(session, connection));
+    for (const http2Server of http2Servers) {
+      http2Server.once("session", (session) => {
+        ofSessions.set(session, connection);
+        guardSession(session, options, (why) => faults.closed(connection, why === notHttp2 && !options.tls ? otherPort() : why));
+      });
+    }
     // Its session begins within this call.
     injector.injectConnection(socket);
   }
@@ -158,4 +142,10 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
   return { port, connections, drain };
 }
 
-const isGrpc = /^application\/grpc(?:$|[+;])/;
+const isGrpc = /^application\/grpc(?:$|[+;])/i;
+
+function refusalOf(headers: IncomingHttpHeaders, webPort: number): Refusal | undefined {
+  if (headers[":method"] !== "POST") return { httpStatus: 405, why: "A call is a POST", fields: { allow: "POST" } };
+  if (isGrpc.test(headers["content-type"] ?? "")) return undefined;
+  return { httpStatus: 415, why: `This port speaks gRPC; gRPC-Web and Connect are spoken on port ${webPort}` };
+}

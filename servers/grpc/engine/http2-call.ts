@@ -1,11 +1,14 @@
 import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Metadata } from "@grpc/grpc-js";
-import { fieldPairs, grpcTimeoutMs, metadataOf, unreadableTimeout } from "./call-metadata.ts";
+import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
+import type { CallRecorder } from "../observe/call-recorder.ts";
+import { fieldPairs, grpcTimeoutMs, metadataOf, percentEncoded, unreadableTimeout } from "./call-metadata.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
+import { type Refusal, recordRefusal } from "./refusal.ts";
 import { type StatusError, statusCode } from "./status.ts";
 
 /** An HTTP/2 stream as it was opened. */
@@ -21,12 +24,14 @@ interface CallStream extends ServerHttp2Stream {
   [callOf]: Http2Call;
 }
 
-const answerFields = {
-  ":status": 200,
-  "content-type": "application/grpc+proto",
-  "grpc-accept-encoding": "identity,deflate,gzip",
+const answerFields = { ":status": 200, "grpc-accept-encoding": "identity,deflate,gzip" } as const;
+const codecFields = {
+  proto: { ...answerFields, "content-type": "application/grpc+proto" },
+  json: { ...answerFields, "content-type": "application/grpc+json" },
 } as const;
-const withTrailers = { waitForTrailers: true } as const;
+// A date would be metadata to clients.
+const withTrailers = { waitForTrailers: true, sendDate: false } as const;
+const atOnce = { endStream: true, sendDate: false } as const;
 
 /** A client that leaves the last bytes of a call unread for so long does not get its status. */
 const lastBytesMs = 10_000;
@@ -131,7 +136,7 @@ export class Http2Call implements StartableTransport {
     const stream = this.#stream;
     if (this.#isEnding || stream.closed || stream.destroyed) return;
     if (coding !== "identity") headers.set("grpc-encoding", coding);
-    stream.respond(withMetadata(answerFields, headers), withTrailers);
+    stream.respond(withMetadata(codecFields[this.head.codec], headers), withTrailers);
   }
 
   sendFrame(frame: Buffer, onWritten: () => void): void {
@@ -145,14 +150,14 @@ export class Http2Call implements StartableTransport {
     if (this.#isEnding) return;
     this.#isEnding = true;
     if (stream.closed || stream.destroyed) return;
-    const status = { "grpc-status": code, ...(message !== "" && { "grpc-message": encodeURI(message) }) };
+    const status = { "grpc-status": code, ...(message !== "" && { "grpc-message": percentEncoded(message) }) };
     this.#trailers = withMetadata(status, trailers);
     this.#status = { code, message };
     if (stream.headersSent) {
       stream.end();
       if (stream.writableLength > 0) this.#lastBytes = setTimeout(() => this.#abandon(), lastBytesMs);
     } else {
-      stream.respond({ ...answerFields, ...this.#trailers }, { endStream: true });
+      stream.respond({ ...codecFields[this.head.codec], ...this.#trailers }, atOnce);
       this.#stopUpload();
     }
     // What the client still sends is read and dropped.
@@ -237,11 +242,30 @@ function onClose(this: ServerHttp2Stream): void {
   (this as CallStream)[callOf].over();
 }
 
+/** Answers a stream that is no call, and gives it a row. */
+export function refuseStream(
+  { stream, headers, rawHeaders }: OpenedStream,
+  connection: GrpcConnection,
+  recorder: CallRecorder,
+  refusal: Refusal,
+): void {
+  const { httpStatus, why, fields } = refusal;
+  const end = recordRefusal(recorder, new Http2CallHead(headers, rawHeaders, connection), undefined, refusal);
+  stream.once("close", () => end(stream.sentHeaders && fieldPairs(stream.sentHeaders)));
+  stream.respond({ ":status": httpStatus, ...fields, "content-type": "text/plain; charset=utf-8" });
+  stream.end(`${why}\n`);
+  // Node closes no stream with unread bytes.
+  stream.resume();
+}
+
+/** Of other codecs nothing is known: they are taken for the one that is nearly always meant. */
+const isJson = /^application\/grpc\+json\b/i;
+
 class Http2CallHead implements CallHead {
   readonly protocol = "grpc";
   readonly httpVersion = "2";
-  readonly httpMethod = "POST";
-  readonly codec = "proto";
+  readonly httpMethod: string;
+  readonly codec: GrpcCodec;
   readonly path: string;
   readonly authority: string;
   readonly rawHeaders: readonly string[];
@@ -255,6 +279,8 @@ class Http2CallHead implements CallHead {
 
   constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[], connection: GrpcConnection) {
     const timeout = headers["grpc-timeout"];
+    this.httpMethod = headers[":method"] ?? "";
+    this.codec = isJson.test(headers["content-type"] ?? "") ? "json" : "proto";
     this.path = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
     this.rawHeaders = rawHeaders;

@@ -18,7 +18,10 @@ export interface RequestedBehaviour {
 }
 
 const prefix = "x-backlot-";
-const known = ["status", "message", "details", "details-bin", "delay", "cut-after", "headers", "trailers", "echo", "compression"];
+const known = [
+  ...["status", "message", "message-bin", "details", "details-bin", "delay", "cut-after"],
+  ...["headers", "trailers", "echo", "compression"],
+];
 
 export interface BehaviourOptions {
   readonly longestDelayMs: number;
@@ -27,9 +30,10 @@ export interface BehaviourOptions {
 
 /** Undefined if nothing is asked for. Throws INVALID_ARGUMENT for an unknown field or value, so that a mistake in a test is seen. */
 export function requestedBehaviour(
-  { rawHeaders }: CallHead,
+  head: Pick<CallHead, "rawHeaders" | "metadata">,
   { longestDelayMs, readDetails }: BehaviourOptions,
 ): RequestedBehaviour | undefined {
+  const { rawHeaders } = head;
   // From the raw fields: Node joins those of one name with commas, and JSON contains commas.
   let asked: Map<string, string[]> | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -53,9 +57,12 @@ export function requestedBehaviour(
   };
   const code = read("status", codeOf);
   const details = texts("details");
-  const echoed = echo(rawHeaders, text("echo"));
+  const echoed = echo(head, text("echo"));
   return {
-    status: code === undefined ? undefined : { code, message: text("message") ?? `${statusName(code)} was asked for` },
+    status:
+      code === undefined
+        ? undefined
+        : { code, message: messageOf(text("message-bin"), text("message")) ?? `${statusName(code)} was asked for` },
     delayMs: read("delay", (value) => durationOf(value, longestDelayMs)) ?? 0,
     cutAfter: read("cut-after", countOf),
     headers: [...pairsOf("headers", texts("headers")), ...echoed.headers],
@@ -67,6 +74,10 @@ export function requestedBehaviour(
 }
 
 const wrong = (name: string, why: string) => new StatusError("INVALID_ARGUMENT", `${prefix}${name}: ${why}`);
+
+/** Metadata is ASCII: other texts come as bytes. */
+const messageOf = (utf8: string | undefined, ascii: string | undefined): string | undefined =>
+  utf8 === undefined ? ascii : Buffer.from(utf8, "base64").toString();
 
 function codeOf(text: string): number {
   const code = parseStatusCode(text);
@@ -109,15 +120,13 @@ const reserved =
 const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|origin$|referer$|sec-|date$)/;
 
 /** The client's own metadata, sent back unchanged. */
-function echo(rawHeaders: readonly string[], where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
+function echo({ metadata }: Pick<CallHead, "metadata">, where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
   if (where === undefined) return { headers: [], trailers: [] };
   if (where !== "headers" && where !== "trailers" && where !== "both")
     throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
-  const pairs: [string, MetadataValue][] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] as string).toLowerCase();
-    if (!notEchoed.test(name) && !reserved.test(name)) pairs.push([name, metadataValue(name, rawHeaders[index + 1] as string)]);
-  }
+  const pairs = Object.keys(metadata.getMap())
+    .filter((name) => !notEchoed.test(name) && !reserved.test(name))
+    .flatMap((name) => metadata.get(name).map((value) => [name, value] as const));
   return { headers: where === "trailers" ? [] : pairs, trailers: where === "headers" ? [] : pairs };
 }
 

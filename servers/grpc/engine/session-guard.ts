@@ -21,17 +21,37 @@ export const http2Limits: ServerOptions = {
 const controlBurst = 1_000;
 const controlPerSecond = 50;
 
+/** NGHTTP2_ERR_BAD_CLIENT_MAGIC */
+const badPreface = -903;
+export const notHttp2 = "its first bytes are not those of HTTP/2";
+
 export interface GuardOptions {
   /** Time for the client's first SETTINGS. */
   readonly handshakeMs: number;
-  readonly onFault: (session: Http2Session, why: string) => void;
+  /** A connection is pinged so often; 0 never. */
+  readonly keepaliveMs: number;
+  /** For the answer; then the connection is closed. */
+  readonly keepaliveTimeoutMs: number;
 }
 
-/** Ends a session whose client does not speak HTTP/2, or sends too many frames that have to be answered. */
-export function guardSession(session: Http2Session, { handshakeMs, onFault }: GuardOptions): void {
+/** Ends a session whose client does not speak HTTP/2, does not answer, or sends too many frames that have to be answered. */
+export function guardSession(session: Http2Session, options: GuardOptions, onFault: (why: string) => void): void {
+  const { handshakeMs, keepaliveMs, keepaliveTimeoutMs } = options;
   const handshake = setTimeout(() => end("it sent no SETTINGS in time", constants.NGHTTP2_SETTINGS_TIMEOUT), handshakeMs);
+  let answer: NodeJS.Timeout | undefined;
+  const keepalive = keepaliveMs === 0 ? undefined : setInterval(ping, keepaliveMs);
   let left = controlBurst;
   let countedAt = performance.now();
+
+  function ping(): void {
+    if (answer !== undefined || session.destroyed) return;
+    const wasSent = session.ping(() => {
+      clearTimeout(answer);
+      answer = undefined;
+    });
+    if (wasSent) answer = setTimeout(() => end("it did not answer a ping in time", constants.NGHTTP2_NO_ERROR), keepaliveTimeoutMs);
+  }
+
   function count(): void {
     left--;
     if (left >= 0) return;
@@ -40,13 +60,20 @@ export function guardSession(session: Http2Session, { handshakeMs, onFault }: Gu
     countedAt = now;
     if (left <= 0) end("too many PING or SETTINGS frames", constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
+
   function end(why: string, code: number): void {
     if (session.destroyed) return;
-    onFault(session, why);
+    onFault(why);
     session.destroy(undefined, code);
   }
+
   session.once("remoteSettings", () => clearTimeout(handshake));
   session.on("remoteSettings", count);
   session.on("ping", count);
-  session.once("close", () => clearTimeout(handshake));
+  session.on("error", ({ errno, message }: NodeJS.ErrnoException) => onFault(errno === badPreface ? notHttp2 : message));
+  session.once("close", () => {
+    clearTimeout(handshake);
+    clearInterval(keepalive);
+    clearTimeout(answer);
+  });
 }

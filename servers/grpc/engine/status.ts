@@ -10,12 +10,15 @@ export function parseStatusCode(text: string): number | undefined {
   return code in grpcStatusNames ? code : undefined;
 }
 
+/** Messages quote what a client sent, and clients bound the fields in which messages are. */
+const longestMessage = 1_000;
+
 /** What a handler throws to end its call with a status. */
 export class StatusError extends Error {
   readonly code: number;
 
   constructor(name: GrpcStatusName, message: string) {
-    super(message);
+    super(message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message);
     this.code = statusCode(name);
   }
 }

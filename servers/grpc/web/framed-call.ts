@@ -1,5 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
-import { fieldPairs } from "../engine/call-metadata.ts";
+import { fieldPairs, percentEncoded } from "../engine/call-metadata.ts";
 import type { CallEnd } from "../engine/call-transport.ts";
 import type { MessageCoding } from "../engine/message-coding.ts";
 import { prefixBytes } from "../engine/message-type.ts";
@@ -89,6 +89,3 @@ function flaggedFrame(flags: number, text: string): Buffer {
   frame.write(text, prefixBytes);
   return frame;
 }
-
-/** The encoding of `grpc-message`: everything but printable ASCII, and the percent sign. */
-const percentEncoded = (text: string): string => text.replace(/[^ -$&-~]+/g, encodeURIComponent);

@@ -5,20 +5,14 @@ import type { CallHead } from "../engine/call-transport.ts";
 import { FramedBody } from "../engine/framed-body.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { GrpcMethods } from "../engine/handlers.ts";
+import type { Refusal } from "../engine/refusal.ts";
 import { StatusError } from "../engine/status.ts";
 import { BareBody, type BodyReader, TextBody } from "./body-reader.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { ConnectUnaryCall } from "./connect-unary-call.ts";
 import { connectStreamProtocol, FramedCall, grpcWebProtocol } from "./framed-call.ts";
 import type { WebCall, WebCallOptions } from "./web-call.ts";
-import type { AnswerFields, WebExchange } from "./web-exchange.ts";
-
-/** The answer to a request that is not a call: an HTTP status. */
-export interface Refusal {
-  readonly httpStatus: number;
-  readonly why: string;
-  readonly fields?: AnswerFields;
-}
+import type { WebExchange } from "./web-exchange.ts";
 
 export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMessage" | "onFault"> {
   readonly methods: GrpcMethods;
@@ -26,7 +20,7 @@ export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMess
   /** Of the port that speaks gRPC itself. */
   readonly grpcPort: () => number;
   /** For a request of one message to arrive. */
-  readonly requestTimeoutMs: number;
+  readonly requestMs: number;
 }
 
 /** Protocol and codec of a request, from its content type. */
@@ -210,11 +204,11 @@ const codingNames = (text: string): string =>
 
 function optionsOf(
   exchange: WebExchange,
-  { cors, largestMessage, onFault, requestTimeoutMs }: WebCallMaker,
+  { cors, largestMessage, onFault, requestMs }: WebCallMaker,
   head: CallHead,
   body: BodyReader,
   method: GrpcMethod | undefined,
 ): WebCallOptions {
   const takesOne = method?.pattern === "unary" || method?.pattern === "server stream";
-  return { exchange, head, body, cors, largestMessage, onFault, requestTimeoutMs: takesOne ? requestTimeoutMs : undefined };
+  return { exchange, head, body, cors, largestMessage, onFault, requestMs: takesOne ? requestMs : undefined };
 }

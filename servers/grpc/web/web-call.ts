@@ -14,7 +14,7 @@ export interface WebCallOptions {
   readonly cors: WebCors;
   readonly largestMessage: number;
   /** For the request of a method that takes one message to arrive; undefined for a stream. */
-  readonly requestTimeoutMs: number | undefined;
+  readonly requestMs: number | undefined;
   /** Called for an answer that could not be written. */
   readonly onFault: (head: CallHead, error: unknown) => void;
 }
@@ -74,8 +74,8 @@ export abstract class WebCall implements StartableTransport {
       this.#pump();
     });
     if (output.destroyed) process.nextTick(() => this.#over());
-    const { requestTimeoutMs } = this.#options;
-    if (requestTimeoutMs !== undefined) this.#requestTimer = setTimeout(() => this.#fail(tooSlow(requestTimeoutMs)), requestTimeoutMs);
+    const { requestMs } = this.#options;
+    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => this.#fail(tooSlow(requestMs)), requestMs);
   }
 
   read(): void {

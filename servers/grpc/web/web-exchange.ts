@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders as Http2Headers, type ServerHttp2Stream } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import { fieldPairs } from "../engine/call-metadata.ts";
@@ -172,5 +172,3 @@ export function refuse(exchange: WebExchange, status: number, text: string, fiel
   exchange.respond(status, { ...fields, "content-type": "text/plain; charset=utf-8", "content-length": String(body.length) });
   exchange.finish(exchange.httpMethod === "HEAD" ? undefined : body);
 }
-
-export const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? ""}`.trim();

@@ -10,19 +10,26 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
+import { FaultLog } from "../engine/fault-log.ts";
 import { ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
+import { type Refusal, recordRefusal } from "../engine/refusal.ts";
+import { type GuardOptions, guardSession, http2Limits } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
-import { type KeepAliveTimes, keepSessionAlive } from "./keep-alive.ts";
-import { headOf, openWebCall, type Refusal, type WebCallMaker } from "./open-web-call.ts";
+import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
-import { Http1Exchange, Http2Exchange, refuse, statusLine, type WebExchange } from "./web-exchange.ts";
+import { Http1Exchange, Http2Exchange, refuse, type WebExchange } from "./web-exchange.ts";
 
-export interface WebServerOptions extends ListenerCallsOptions, KeepAliveTimes {
+export interface WebServerOptions extends ListenerCallsOptions, GuardOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
   /** Open calls on a connection. */
   readonly concurrentStreams: number;
+  readonly connectionsPerAddress: number;
+  /** Of the request line and the header fields; a GET has its message there. */
+  readonly metadataBytes: number;
+  /** For the request of a method that takes one message. */
+  readonly requestMs: number;
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
   readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
@@ -38,12 +45,6 @@ export interface WebServer {
   drain(): Promise<void>;
 }
 
-/** Request line and header fields together; a GET has its message there. */
-const headerBytes = 64 << 10;
-/** For the head of a request, a TLS handshake, and the first bytes of a connection. */
-const headersTimeoutMs = 10_000;
-/** For the request of a method that takes one message. */
-const requestTimeoutMs = 30_000;
 /** For the next request on a connection of HTTP/1.1. */
 const idleTimeoutMs = 30_000;
 /** For the last answers to leave. */
@@ -58,18 +59,17 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
   const connections = new GrpcConnections();
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
-  const maker: WebCallMaker = { ...options, cors, requestTimeoutMs, onFault };
+  const maker: WebCallMaker = { ...options, cors, onFault };
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
   const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
   const http1Servers = new Set<Server>();
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
 
   const http2Server = createHttp2Server({
-    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
-    unknownProtocolTimeout: headersTimeoutMs,
-  });
-  http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => {
-    log.warning(`A connection from ${remoteOf(session)} was closed: ${error.message}`);
+    ...http2Limits,
+    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: options.metadataBytes },
   });
 
   function onFault({ path }: CallHead, error: unknown): void {
@@ -93,34 +93,22 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
     }
   }
 
-  /** A refused request has a row too, so that the user finds the reason. */
-  function answerRefusal(exchange: WebExchange, { httpStatus, why, fields }: Refusal): void {
+  function answerRefusal(exchange: WebExchange, refusal: Refusal): void {
     const path = exchange.target.split("?", 1)[0] as string;
     const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
     const head = headOf(exchange, { protocol: "connect", codec: "proto", path, ...none });
-    const entry = recorder.begin(head, options.methods.find(path));
-    exchange.output.once("close", () => {
-      recorder.end(entry, {
-        headers: exchange.answered,
-        trailers: undefined,
-        status: undefined,
-        aborted: `HTTP ${statusLine(httpStatus)}: ${why}`,
-        httpStatus,
-      });
-    });
-    refuse(exchange, httpStatus, why, cors.readable(exchange, fields ?? {}));
+    const end = recordRefusal(recorder, head, options.methods.find(path), refusal);
+    exchange.output.once("close", () => end(exchange.answered));
+    refuse(exchange, refusal.httpStatus, refusal.why, cors.readable(exchange, refusal.fields ?? {}));
   }
-
-  http2Server.on("session", (session) => {
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
-    keepSessionAlive(session, options);
-  });
 
   function takeHttp2(socket: Socket, connection: GrpcConnection): void {
     // When the client closes its half of the connection, ours has no use.
     socket.allowHalfOpen = false;
     http2Server.once("session", (session) => {
+      sessions.add(session);
+      session.once("close", () => sessions.delete(session));
+      guardSession(session, options, (why) => faults.closed(connection, why));
       session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
         serve(new Http2Exchange(stream, headers, rawHeaders ?? [], connection));
       });
@@ -141,7 +129,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
       connection.open = (connection.open ?? 1) - 1;
     });
     if (connection.open > options.concurrentStreams) {
-      log.warning(`A connection from ${connection.remote} was closed: it has ${connection.open} requests without an answer`);
+      faults.closed(connection, `it has ${connection.open} requests without an answer`);
       socket.destroy();
       return;
     }
@@ -163,20 +151,20 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
       socket.destroy();
       return;
     }
-    const { status, message } = malformedVerdict(error, error.rawPacket, headerBytes);
-    log.warning(`A request from ${connection?.remote ?? "a client"} was answered ${status}: ${message}`);
+    const { status, message } = malformedVerdict(error, error.rawPacket, options.metadataBytes);
+    faults.write(`A request from ${connection?.remote ?? "a client"} was answered ${status}: ${message}`);
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n`;
     lingeringClose(socket, `${head}${message}\n`);
   }
 
   function createServers(material?: TlsOptions): Server {
     const serverOptions: ServerOptions = {
-      maxHeaderSize: headerBytes,
-      headersTimeout: headersTimeoutMs,
-      // A client's stream has no time limit; the request of a method that takes one message has `requestTimeoutMs`.
+      maxHeaderSize: options.metadataBytes,
+      headersTimeout: options.handshakeMs,
+      // A client's stream has no time limit; the request of a method that takes one message has `requestMs`.
       requestTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
-      connectionsCheckingInterval: 1_000,
+      connectionsCheckingInterval: Math.min(1_000, options.handshakeMs),
       requireHostHeader: false,
       ...(options.keepaliveMs > 0 && { keepAlive: true, keepAliveInitialDelay: options.keepaliveMs }),
     };
@@ -196,12 +184,17 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
         socket.destroy();
         return;
       }
+      if (connections.countFrom(socket) >= options.connectionsPerAddress) {
+        faults.write(`A connection from ${socket.remoteAddress} was refused: it has ${options.connectionsPerAddress} already.`);
+        socket.destroy();
+        return;
+      }
       const connection = connections.add(socket);
       ofSockets.set(socket, connection);
       socket.setNoDelay(true);
       if ((socket as TLSSocket).alpnProtocol === "h2") takeHttp2(socket, connection);
       else {
-        sniff(socket, (isHttp2) => {
+        sniff(socket, options.handshakeMs, (isHttp2) => {
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
@@ -214,7 +207,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
       // Node would treat it as a malformed request.
       server.removeAllListeners("tlsClientError");
       server.on("tlsClientError", (error: Error, socket: Socket) => {
-        log.warning(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
+        faults.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
         socket.on("error", () => {}).destroy();
       });
     }
@@ -224,7 +217,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
 
   const tlsOptions = () => ({
     ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: headersTimeoutMs,
+    handshakeTimeout: options.handshakeMs,
     // A browser asks its user for a certificate even if it is optional.
     requestCert: tls?.requireClientCertificate ?? false,
     rejectUnauthorized: tls?.requireClientCertificate ?? false,
@@ -274,9 +267,9 @@ function malformedHead(request: IncomingMessage): Refusal | undefined {
 const preface = "PRI";
 
 /** Finds out the HTTP version from the first bytes, which can still be read after that. */
-function sniff(socket: Socket, then: (isHttp2: boolean) => void): void {
+function sniff(socket: Socket, withinMs: number, then: (isHttp2: boolean) => void): void {
   let first: Buffer = Buffer.alloc(0);
-  const timer = setTimeout(() => socket.destroy(), headersTimeoutMs);
+  const timer = setTimeout(() => socket.destroy(), withinMs);
   const end = () => {
     clearTimeout(timer);
     socket.off("data", take);
@@ -300,11 +293,3 @@ function sniff(socket: Socket, then: (isHttp2: boolean) => void): void {
   socket.once("close", end);
   socket.once("end", leave);
 }
-
-const remoteOf = ({ socket }: ServerHttp2Session): string => {
-  try {
-    return `${socket.remoteAddress}:${socket.remotePort}`;
-  } catch {
-    return "a client that has left";
-  }
-};

@@ -1,0 +1,119 @@
+/** What holds for the connections of both ports: GRPC_PORT, and HTTP/2 on GRPC_WEB_PORT. */
+import { connect as connectTcp } from "node:net";
+import { expect, it } from "vitest";
+import { until } from "../support/until.ts";
+import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
+import { besideBystander, callFields, flags, frameTypes, h2Frame, hostileConnection, preface } from "./hostile-http2.ts";
+
+const { headers, rstStream, settings, ping } = frameTypes;
+const watch = callFields("/grpc.health.v1.Health/Watch");
+
+const ports = [
+  ["GRPC_PORT", (service: GrpcUnderTest) => service.port],
+  ["GRPC_WEB_PORT", (service: GrpcUnderTest) => Number(new URL(service.webUrl).port)],
+] as const;
+
+const closedLines = ({ logs }: GrpcUnderTest) =>
+  logs.filter(({ level, text }) => level === "warning" && /^The connection from 127\.0\.0\.1:\d+ was closed: /.test(text));
+const closedBecause = (service: GrpcUnderTest, why: RegExp) => until(() => closedLines(service).find(({ text }) => why.test(text)));
+
+it.each(ports)("[GRPC-166] a client of HTTP/2 that does not answer pings is closed, with a log line, on %s", async (_name, portOf) => {
+  const service = await startGrpc({ keepaliveMs: 200, keepaliveTimeoutMs: 200 });
+  const gone = hostileConnection(portOf(service));
+  await gone.write(preface);
+  await gone.closed;
+  await closedBecause(service, /it did not answer a ping in time\.$/);
+});
+
+it.each(ports)("[GRPC-166] keepalive lets a client that answers be, on %s", async (_name, portOf) => {
+  const service = await startGrpc({ keepaliveMs: 100, keepaliveTimeoutMs: 2_000 });
+  const client = hostileConnection(portOf(service));
+  await client.write(preface);
+  for (let answered = 0; answered < 5; answered++) {
+    const isPing = (frame: Buffer) => frame[3] === ping && (frame[4] ?? 0) === 0;
+    const next = await until(() => framesOf(client.received()).filter(isPing)[answered]);
+    await client.write(h2Frame(ping, flags.ack, 0, next.subarray(9)));
+  }
+  expect(client.isClosed).toBe(false);
+  expect(closedLines(service)).toEqual([]);
+});
+
+it.each(ports)("[GRPC-166] a client that sends a preface and no SETTINGS is closed, with a log line, on %s", async (_name, portOf) => {
+  const service = await startGrpc({ handshakeMs: 300 });
+  const silent = hostileConnection(portOf(service));
+  await silent.write(preface.subarray(0, 24));
+  await silent.closed;
+  await closedBecause(service, /it sent no SETTINGS in time\.$/);
+});
+
+it.each(ports)(
+  "[GRPC-166] floods on %s end their connection, each with its log line",
+  async (_name, portOf) => {
+    const service = await startGrpc({ concurrentStreams: 50 });
+    const calls = (count: number, more: (stream: number) => readonly Buffer[]) =>
+      Array.from({ length: count }, (_, index) => 2 * index + 1).flatMap((stream) => [
+        h2Frame(headers, flags.endHeaders, stream, watch),
+        ...more(stream),
+      ]);
+    const floods = {
+      settings: Array.from({ length: 3_000 }, () => h2Frame(settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100]))),
+      pings: Array.from({ length: 3_000 }, () => h2Frame(ping, 0, 0, Buffer.alloc(8))),
+      resets: calls(3_000, (stream) => [h2Frame(rstStream, 0, stream, Buffer.from([0, 0, 0, 8]))]),
+      streams: calls(5_000, () => []),
+      broken: [h2Frame(ping, 0, 0, Buffer.alloc(7))],
+    };
+    await besideBystander(service, async () => {
+      for (const [name, frames] of Object.entries(floods)) {
+        const before = closedLines(service).length;
+        const client = hostileConnection(portOf(service));
+        await client.write(preface);
+        await until(() => client.received().length > 9);
+        await client.write(Buffer.concat([h2Frame(settings, flags.ack, 0), ...frames]));
+        await client.closed;
+        await until(() => closedLines(service).length > before).catch(() => {
+          throw new Error(`there is no log line of ${name}`);
+        });
+      }
+    });
+  },
+  60_000,
+);
+
+it.each(ports)("[GRPC-166] the connections of an address are bounded on %s", async (_name, portOf) => {
+  const service = await startGrpc({ connectionsPerAddress: 3 });
+  const kept = Array.from({ length: 3 }, () => hostileConnection(portOf(service)));
+  for (const client of kept) await client.write(preface);
+  await until(() => kept.every((client) => client.received().length > 0));
+  await hostileConnection(portOf(service)).closed;
+  await until(() => service.logs.some(({ text }) => /was refused: it has 3 already/.test(text)));
+  expect(kept.some(({ isClosed }) => isClosed)).toBe(false);
+});
+
+it("[GRPC-167] a client of HTTP/1.1 that sends half of a head, or of its one message, is answered when its time is over", async () => {
+  const service = await startGrpc({ handshakeMs: 300, requestMs: 300 });
+  const answerTo = async (bytes: string) => {
+    const socket = connectTcp(Number(new URL(service.webUrl).port), "127.0.0.1");
+    onEnd(() => socket.destroy());
+    const chunks: Buffer[] = [];
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.write(bytes);
+    return until(() => chunks.length > 0 && Buffer.concat(chunks).toString().split("\r\n", 1)[0], 20_000);
+  };
+  expect(await answerTo("POST /example.Greeter/SayHello HTTP/1.1\r\nHost: a\r\nContent-")).toBe("HTTP/1.1 408 Request Timeout");
+  await until(() => service.logs.some(({ level, text }) => level === "warning" && /was answered 408/.test(text)));
+  const head = "POST /example.Greeter/SayHello HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n";
+  expect(await answerTo(`${head}{"na`)).toBe("HTTP/1.1 504 Gateway Timeout");
+  expect(await service.ended(() => true)).toMatchObject({ outcome: "DEADLINE_EXCEEDED" });
+}, 40_000);
+
+/** Complete frames. */
+function framesOf(bytes: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const end = at + 9 + bytes.readUIntBE(at, 3);
+    if (end <= bytes.length) frames.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return frames;
+}
