@@ -82,7 +82,7 @@ const reservedMetadata =
 /** Why a client cannot send this metadata. The value of a name that ends in "-bin" is base64. */
 export function metadataProblem(name: string, value: string): { readonly of: "name" | "value"; readonly problem: string } | undefined {
   const key = name.toLowerCase();
-  if (!/^[0-9a-z_.-]+$/.test(key)) return { of: "name", problem: "A name has letters, digits, hyphens, underscores and dots only" };
+  if (!/^[0-9a-z_.-]+$/.test(key)) return { of: "name", problem: "Only letters, digits and - _ . are allowed" };
   if (reservedMetadata.test(key)) return { of: "name", problem: "The client sets this field itself" };
   if (key.endsWith("-bin"))
     return /^[\w+/-]*={0,2}$/.test(value) ? undefined : { of: "value", problem: "The value of a name that ends in -bin is base64" };

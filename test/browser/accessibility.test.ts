@@ -139,7 +139,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
   await page.locator('input[aria-label="Metadata 1, name"]').fill("bad name");
   await page.keyboard.press("Escape");
-  await page.getByText("A name has letters").waitFor();
+  await page.getByText("Only letters, digits").waitFor();
   await check("Try, wrong metadata");
   await page.getByRole("button", { name: /^Remove metadata/ }).click();
   await page.getByRole("button", { name: "Send", exact: true }).click();

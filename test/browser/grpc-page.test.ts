@@ -64,7 +64,7 @@ it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is se
   await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
   await input(page, "Metadata 1, name").fill("bad name");
   await page.keyboard.press("Escape");
-  await page.getByText("A name has letters, digits").waitFor();
+  await page.getByText("Only letters, digits").waitFor();
   const send = page.getByRole("button", { name: "Send", exact: true });
   await send.and(page.locator("[aria-disabled=true]")).waitFor();
   await page.keyboard.press("Control+Enter");

@@ -29,7 +29,7 @@ it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("row").filter({ hasText: '{"name":"Ada"}' }).click();
-  await page.getByText("example.HelloRequest").waitFor();
+  await page.getByTitle("example.HelloRequest").waitFor();
   await page.getByText("Bytes", { exact: true }).click();
   await page.getByRole("region", { name: "Bytes of the message" }).waitFor();
 }, 60_000);

@@ -9,7 +9,7 @@ import {
   serverResponse,
 } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
-import { body, callMethod } from "./calls.ts";
+import { body, callMethod, openStream } from "./calls.ts";
 import { onEnd, startGrpc } from "./harness.ts";
 
 it("[GRPC-60] a call is one row; its messages are its parts in both directions, as their bytes, with times and sizes", async () => {
@@ -85,6 +85,18 @@ it("[GRPC-61] messages of an open call are there while it goes on, and long ones
   session.destroy();
   expect(await service.ended(() => true)).toMatchObject({ tone: "aborted", outcome: "client left" });
   expect(service.detail(row.id)).toMatchObject({ aborted: "client left" });
+});
+
+it("[GRPC-61] the response headers of an open call are there, once, and after its end too", async () => {
+  const service = await startGrpc();
+  const stream = openStream(service.client(), "/example.Greeter/BidirectionalStream", { metadata: { "x-backlot-headers": "x-mine=yes" } });
+  stream.write(body(clientMessage.frame({ clientId: "c", message: "m", sequence: 1 })));
+  const open = await until(() => service.rows().find(({ parts }) => parts === 2));
+  expect(service.detail(open.id).responseHeaders).toContainEqual(["x-mine", "yes"]);
+  stream.end();
+  const { id } = await service.ended(() => true);
+  expect(service.detail(id).responseHeaders?.filter(([name]) => name === "x-mine").length).toBe(1);
+  expect(service.detail(id).trailers).toContainEqual(["grpc-status", "0"]);
 });
 
 it("[GRPC-62] the log names each call with status, time, messages and client; the counters count calls", async () => {

@@ -229,6 +229,21 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([]);
   });
 
+  it("that matched and no longer do are not counted, neither as matching nor as arrived", async () => {
+    const { rows, ids } = listOf([row(1, { tone: "pending" })]);
+    await rows.setFilter({ ...noFilter, tone: "open" });
+    rows.scrolled(true);
+    rows.receive([row(2, { tone: "pending" }), row(3, { tone: "pending" })], 0);
+    expect(rows.view()).toMatchObject({ arrived: 2, matching: 3 });
+    rows.receive([row(2), row(4)], 0);
+    expect(rows.view()).toMatchObject({ arrived: 1, matching: 2 });
+    rows.receive([row(1)], 0);
+    expect(rows.view()).toMatchObject({ arrived: 1, matching: 1 });
+    expect(ids()).toEqual([]);
+    rows.scrolled(false);
+    expect(ids()).toEqual([3]);
+  });
+
   it("use only the answer to the latest request", async () => {
     const answers: ((page: TrafficPage) => void)[] = [];
     const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), nextFrame: atOnce });

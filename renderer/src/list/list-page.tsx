@@ -13,6 +13,8 @@ interface ListPageProps {
   readonly filter: ReactNode;
   /** Beside the filter; on a separate line if the page is narrow. */
   readonly scopes?: ReactNode;
+  /** The scopes need more width than usual. */
+  readonly hasWideScopes?: boolean;
   /** At the end of the toolbar. */
   readonly tools: ReactNode;
   readonly status: ReactNode;
@@ -46,11 +48,11 @@ export function ListArea({ region, children }: { readonly region: string; readon
 }
 
 /** Toolbar, list and status line, each in a fixed place. */
-export function ListPage({ label, toolbarLabel, filter, scopes, tools, status, children, below }: ListPageProps) {
+export function ListPage({ label, toolbarLabel, filter, scopes, hasWideScopes = false, tools, status, children, below }: ListPageProps) {
   return (
     <ListFrame label={label}>
       <Boundary region={`${label}: toolbar`} line>
-        <Toolbar label={toolbarLabel} className={scopes ? styles.withScopes : ""}>
+        <Toolbar label={toolbarLabel} className={scopes ? `${styles.withScopes} ${hasWideScopes ? styles.withWideScopes : ""}` : ""}>
           {filter}
           {scopes && <span className={styles.scopes}>{scopes}</span>}
           <Spring />

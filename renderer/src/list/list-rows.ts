@@ -106,13 +106,13 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   }
 
   /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an ended one. */
-  function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "same" {
+  function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "removed" | "same" {
     const known = into.find(row) as Row | undefined;
     if (known && !adds && isOther(known, row)) return "same";
     if (known ? (isOpen(row) && !isOpen(known)) || isSame(known, row) : !adds) return "same";
     if (!matches(row)) {
       if (known) into.remove(row);
-      return known ? "changed" : "same";
+      return known ? "removed" : "same";
     }
     into.put(row);
     return known ? "changed" : "added";
@@ -139,6 +139,9 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     // A row older than the loaded page would precede rows that are not loaded.
     const oldest = view.hasOlder ? oldestRow() : undefined;
     let added = 0;
+    let removed = 0;
+    /** Change of the number of rows that wait. */
+    let arrived = 0;
     let firstSeen = 0;
     let changed = false;
     for (const row of items) {
@@ -147,20 +150,25 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       const into = held && isNewer ? waiting : rows;
       const merged = merge(into, row, into === waiting || (!held && (oldest === undefined || order(row, oldest) >= 0)));
       if (merged === "added") added++;
+      if (merged === "removed") {
+        removed++;
+        if (into === waiting) arrived--;
+      }
       changed ||= merged !== "same" && into === rows;
     }
     if (waiting.keepNewest(followRows) > 0) missing = "some";
     const left = held ? 0 : rows.keepNewest(followRows);
     if (dropped > 0) reloadWhenQuiet();
-    if (!changed && added === 0 && firstSeen === 0 && dropped === 0) return;
+    arrived += added;
+    if (!changed && added === 0 && removed === 0 && firstSeen === 0 && dropped === 0) return;
     total += firstSeen + dropped;
     const droppedMatching = isFiltering(view.filter) ? 0 : dropped;
     change(
       {
         hasOlder: readsOlder && (view.hasOlder || left > 0),
-        arrived: held ? view.arrived + added + droppedMatching : 0,
+        arrived: held ? Math.max(0, view.arrived + arrived + droppedMatching) : 0,
         kept: Math.min(bound, view.kept + firstSeen + dropped),
-        matching: Math.min(bound, view.matching + added + droppedMatching),
+        matching: Math.max(0, Math.min(bound, view.matching + added - removed + droppedMatching)),
         // A held list counts no rows as left out: they have arrived since.
         skipped: view.skipped + (held ? 0 : dropped),
       },
@@ -265,7 +273,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       const known = rows.find(row) as Row | undefined;
       hasOther ||= known !== undefined && isOther(known, row);
       if (lastHeld === undefined || order(row, lastHeld) > 0) newer++;
-      else changed = merge(rows, row, false) === "changed" || changed;
+      else changed = merge(rows, row, false) !== "same" || changed;
     }
     const first = page.rows[0];
     const sourceRestarted =

@@ -1,7 +1,7 @@
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconSearch, IconTextWrap } from "@tabler/icons-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { saveFile } from "../ui/copy/files.ts";
 import { Caption, SectionTitle } from "../ui/panel.tsx";
@@ -47,16 +47,26 @@ interface ContentViewerProps {
   readonly cutBy?: string;
   /** Shown if there are no bytes. */
   readonly emptyText?: string;
+  /** Shown in place of the title. */
+  readonly heading?: ReactNode;
+  /** What the content was made from, if that is something else. */
+  readonly sourceBytes?: number;
+  /** Further facts about the content. */
+  readonly facts?: string | undefined;
+  /** Before the choice of pretty and raw. */
+  readonly controls?: ReactNode;
+  /** False if the format is known. */
+  readonly hasFormats?: boolean;
 }
 
 /** Content in a matching format, as it was sent, or as bytes; always as text, never as a document. */
 export function ContentViewer(props: ContentViewerProps) {
-  const { title = "Body", content, emptyText = "No body." } = props;
+  const { title = "Body", heading = title, content, emptyText = "No body." } = props;
   if (content.totalBytes > 0) return <Viewer {...props} title={title} />;
   return (
     <div className={styles.viewer}>
       <div className={styles.head}>
-        <SectionTitle as="h3">{title}</SectionTitle>
+        <SectionTitle as="h3">{heading}</SectionTitle>
         <Caption>{emptyText}</Caption>
       </div>
     </div>
@@ -64,7 +74,8 @@ export function ContentViewer(props: ContentViewerProps) {
 }
 
 function Viewer(props: ContentViewerProps) {
-  const { of, title, content, contentType, contentEncoding = "", isText = false, rememberAs, cutBy } = props;
+  const { of, title, heading = title, content, contentType, contentEncoding = "", isText = false, rememberAs, cutBy } = props;
+  const { controls, hasFormats = true } = props;
   const [raw, setRaw] = useRemembered("viewer.raw", false);
   const [wrap, setWrap] = useRemembered("viewer.wrap", false);
   const [format, setFormat] = useRememberedFormat(rememberAs);
@@ -83,27 +94,29 @@ function Viewer(props: ContentViewerProps) {
   const image = laidOut?.format === "image" && !raw ? imageSize(bytes) : undefined;
   const label = `${title} of the ${of}`;
   const facts = [
-    !isCut && formatBytes(content.totalBytes),
+    !isCut && formatBytes(props.sourceBytes ?? content.totalBytes),
     isCut && `first ${formatLimit(keptBytes)} of ${formatBytes(content.totalBytes)}`,
     content.hiddenIn !== undefined && "secrets hidden",
     decodedFrom && `${decodedFrom}, ${formatBytes(bytes.length)} unpacked`,
     leftEncoded && `${leftEncoded}, shown as sent`,
+    props.facts,
   ].filter(Boolean);
   const notes = noteText(laidOut, [isCut && cutText(cutBy)]);
   return (
     <div ref={box.ref} className={styles.viewer}>
       <div className={styles.head}>
-        <SectionTitle as="h3">{title}</SectionTitle>
+        <SectionTitle as="h3">{heading}</SectionTitle>
         <Caption grow title={facts.join(" · ")}>
           {facts.join(" · ")}
         </Caption>
+        {controls}
         <SegmentedControl
           aria-label={`Show the ${title?.toLowerCase()} as`}
           data={rawChoices}
           value={raw ? "raw" : "pretty"}
           onChange={(value) => setRaw(value === "raw")}
         />
-        <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />
+        {hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />}
       </div>
       <div className={styles.tools}>
         {notes !== "" && <span className={styles.notes}>{notes}</span>}

@@ -71,6 +71,8 @@ export interface CallTransport {
   read(): void;
   /** `coding` is used for the compressed messages. */
   sendHeaders(headers: Metadata, coding: MessageCoding): void;
+  /** Undefined before they are sent. */
+  sentHeaders(): SentEnd["headers"];
   /** `frame` is a prefix and a message, which may be compressed. Calls `onWritten` when the operating system has it. */
   sendFrame(frame: Buffer, onWritten: () => void): void;
   end(end: CallEnd): void;

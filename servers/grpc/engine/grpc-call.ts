@@ -264,7 +264,7 @@ export class GrpcCall implements CallEvents {
   sendHeaders(): void {
     if (this.#sentHeaders || this.isEnding) return;
     this.#sentHeaders = true;
-    this.entry.answered(this.#coding);
+    this.entry.answered(this.#coding, this.#transport);
     this.#transport.sendHeaders(this.responseHeaders, this.#coding);
   }
 

@@ -139,6 +139,11 @@ export class Http2Call implements StartableTransport {
     stream.respond(withMetadata(codecFields[this.head.codec], headers), withTrailers);
   }
 
+  sentHeaders(): SentEnd["headers"] {
+    const { sentHeaders } = this.#stream;
+    return sentHeaders && fieldPairs(sentHeaders);
+  }
+
   sendFrame(frame: Buffer, onWritten: () => void): void {
     const stream = this.#stream;
     if (this.#isEnding || stream.closed || stream.destroyed) return;

@@ -4,7 +4,7 @@ import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
-import type { CallHead, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
+import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
 import { callTag, isCompressed, messageFlags } from "./call-record.ts";
@@ -62,8 +62,10 @@ export class CallEntry implements TrafficEntry {
   #wroteHead = false;
   #wroteAnswered = false;
   #wroteHalfClose = false;
-  /** Reply rules, and how many of them are written. */
-  readonly #rules: { readonly key: string; readonly name: string }[] = [];
+  #transport: Pick<CallTransport, "sentHeaders"> | undefined;
+  #wroteHeaders = false;
+  /** Reply rules, and how many of them are written. Most calls have none. */
+  #rules: { readonly key: string; readonly name: string }[] | undefined;
   #wroteRules = 0;
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
@@ -122,13 +124,16 @@ export class CallEntry implements TrafficEntry {
     this.#halfClosedAt = performance.now();
   }
 
-  answered(encoding: string): void {
+  /** The response headers are sent; `transport` has them while the call is open. */
+  answered(encoding: string, transport: Pick<CallTransport, "sentHeaders">): void {
     this.#answeredAt = performance.now();
+    this.#transport = transport;
     this.responseEncoding = encoding;
   }
 
   /** A reply rule has a part in the call. */
   ruled({ key, name }: { readonly key: string; readonly name: string }): void {
+    this.#rules ??= [];
     if (this.#rules.length === mostRules || this.#rules.some((rule) => rule.key === key)) return;
     this.#rules.push({ key, name });
     this.#touch(this);
@@ -136,6 +141,7 @@ export class CallEntry implements TrafficEntry {
 
   end(end: SentEnd): void {
     this.#endedAt = performance.now();
+    this.#transport = undefined;
     this.#end = end;
   }
 
@@ -198,17 +204,18 @@ export class CallEntry implements TrafficEntry {
       record.f64(this.#answeredAt - this.#startedAt);
       record.text(this.responseEncoding);
     }
+    if (!this.#end && this.#transport && !this.#wroteHeaders) this.#writeHeaders(record, this.#transport.sentHeaders());
     if (this.#halfClosedAt !== 0 && !this.#wroteHalfClose) {
       this.#wroteHalfClose = true;
       record.u8(callTag.halfClose);
       record.f64(this.#halfClosedAt - this.#startedAt);
     }
-    for (const { key, name } of this.#rules.slice(this.#wroteRules)) {
+    for (const rules = this.#rules; rules && this.#wroteRules < rules.length; this.#wroteRules++) {
+      const { key = "", name = "" } = rules[this.#wroteRules] ?? {};
       record.u8(callTag.rule);
       record.text(key);
       record.text(name);
     }
-    this.#wroteRules = this.#rules.length;
     if (this.#end) this.#writeEnd(record, this.#end);
     this.#parts.write(record);
   }
@@ -240,11 +247,15 @@ export class CallEntry implements TrafficEntry {
     record.text(connection.clientCertificate ?? "");
   }
 
+  #writeHeaders(record: RecordWriter, headers: SentEnd["headers"]): void {
+    if (!headers) return;
+    this.#wroteHeaders = true;
+    record.u8(callTag.responseHeaders);
+    writePairs(record, headers);
+  }
+
   #writeEnd(record: RecordWriter, { headers, trailers, status, aborted, httpStatus }: SentEnd): void {
-    if (headers) {
-      record.u8(callTag.responseHeaders);
-      writePairs(record, headers);
-    }
+    if (!this.#wroteHeaders) this.#writeHeaders(record, headers);
     if (trailers) {
       record.u8(callTag.trailers);
       writePairs(record, trailers);

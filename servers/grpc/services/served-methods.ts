@@ -1,3 +1,4 @@
+import type { DescService } from "@bufbuild/protobuf";
 import type { GrpcServiceView } from "../../../contract/services/grpc.ts";
 import type { CallHandler } from "../engine/grpc-call.ts";
 import { methodOf, patternOf } from "../engine/grpc-method.ts";
@@ -24,6 +25,9 @@ export interface MethodsToServe {
 /** Reflection and health: no rule answers for them. */
 const isProtocol = (service: string): boolean => service.startsWith("grpc.");
 
+const rankOf = ({ typeName }: DescService, handlers: ServiceHandlers): number =>
+  isProtocol(typeName) ? 2 : Object.hasOwn(handlers, typeName) ? 1 : 0;
+
 /**
  * The services of `pool`. A call is answered by the first of `replies` that takes it, otherwise by the method's handler, or by a sample made
  * from its types if it has none.
@@ -39,7 +43,9 @@ export function createServedMethods({ pool, revision, handlers, replies }: Metho
       methods.set(method.path, { ...method, begin });
     }
   }
-  const view = pool.services.map((service) => ({
+  // The user's services first, and those of the protocol itself last.
+  const listed = pool.services.toSorted((one, other) => rankOf(one, handlers) - rankOf(other, handlers));
+  const view = listed.map((service) => ({
     name: service.typeName,
     file: service.file.proto.name,
     methods: service.methods.map((described) => ({

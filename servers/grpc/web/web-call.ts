@@ -84,6 +84,10 @@ export abstract class WebCall implements StartableTransport {
     if (!this.#isPumping) queueMicrotask(() => this.#pump());
   }
 
+  sentHeaders(): SentEnd["headers"] {
+    return this.exchange.answered;
+  }
+
   sendHeaders(headers: Metadata, coding: MessageCoding): void {
     this.#write(() => this.writeHead(headers, coding));
   }

@@ -68,6 +68,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           {!Picks && scopes}
         </>
       }
+      hasWideScopes={Picks !== undefined}
       scopes={
         Picks && (
           <>

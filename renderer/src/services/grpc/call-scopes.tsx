@@ -31,7 +31,7 @@ export function CallPicks({ filter, onFilter }: TrafficPicksProps) {
         none="No service is known yet: start gRPC"
         mono
         shown={shortPath}
-        widthPx={172}
+        widthPx={168}
       />
       <PickFilter
         service="grpc"
@@ -41,7 +41,7 @@ export function CallPicks({ filter, onFilter }: TrafficPicksProps) {
         choices={async (search) => statuses.filter(({ value }) => value.includes(search.trim().toUpperCase()))}
         search="Status contains"
         mono
-        widthPx={148}
+        widthPx={140}
       />
     </>
   );

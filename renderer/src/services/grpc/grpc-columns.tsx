@@ -3,9 +3,10 @@ import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { useNow } from "../../ui/status/since.tsx";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { clockTime, formatDurationExact, formatTook, isoTime } from "../../ui/texts/time.ts";
 
 export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
@@ -63,7 +64,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     minSample: "00 m 00 s",
     rank: 1,
-    cell: (row) => (row.tookMs === undefined ? <CellText tone="quiet">–</CellText> : formatTook(row.tookMs)),
+    cell: (row) => (row.tookMs === undefined ? <OpenFor since={row.at} /> : formatTook(row.tookMs)),
   },
   {
     id: "size",
@@ -87,3 +88,9 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     ),
   },
 ];
+
+/** No live region: it changes each second. */
+function OpenFor({ since }: { readonly since: number }) {
+  const ms = useNow() - since;
+  return <CellText tone="quiet">{ms < 1_000 ? "–" : formatDurationExact(ms)}</CellText>;
+}

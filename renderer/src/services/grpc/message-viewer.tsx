@@ -2,7 +2,6 @@ import { SegmentedControl } from "@mantine/core";
 import { useMemo } from "react";
 import { z } from "zod";
 import type { GrpcCodec } from "../../../../contract/traffic/grpc.ts";
-import { Caption } from "../../ui/panel.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
@@ -44,29 +43,34 @@ export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, re
     const shown = showsJson ? new TextEncoder().encode(JSON.stringify(json)) : bytes;
     return { bytes: shown, totalBytes: showsJson ? shown.length : totalBytes };
   }, [showsJson, json, bytes, totalBytes]);
+  const isJson = showsJson || isText;
   return (
     <div className={styles.message}>
-      <div className={styles.messageHead}>
-        <Caption grow title={typeName}>
-          <code>{shownText(typeName)}</code>
-          {facts && ` · ${facts}`}
-        </Caption>
-        {json !== undefined && (
-          <SegmentedControl
-            aria-label="Show the message as"
-            data={viewChoices}
-            value={view}
-            onChange={(value) => setView(value as typeof view)}
-          />
-        )}
-      </div>
       <ContentViewer
         key={String(showsJson)}
         of="message"
-        title={showsJson || isText ? "JSON" : "Bytes"}
+        title={isJson ? "JSON" : "Bytes"}
+        heading={
+          <code className={styles.typeName} title={shownText(typeName)}>
+            {shownText(typeName.slice(typeName.lastIndexOf(".") + 1))}
+          </code>
+        }
+        sourceBytes={totalBytes}
+        facts={facts}
+        controls={
+          json !== undefined && (
+            <SegmentedControl
+              aria-label="Show the message as"
+              data={viewChoices}
+              value={view}
+              onChange={(value) => setView(value as typeof view)}
+            />
+          )
+        }
+        hasFormats={!isJson}
         content={content}
-        contentType={showsJson || isText ? "application/json" : "application/protobuf"}
-        rememberAs={showsJson || isText ? "grpc json" : `grpc ${rememberAs}`}
+        contentType={isJson ? "application/json" : "application/protobuf"}
+        rememberAs={isJson ? "grpc json" : `grpc ${rememberAs}`}
         cutBy="Recorded message"
         emptyText="The message is empty: every field has its default."
       />

@@ -100,15 +100,11 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
               <Caption grow title={responseType}>
                 <code>{responseType}</code>
               </Caption>
-              <Button
-                size="compact-xs"
-                variant="subtle"
-                title="Every field with its default"
-                disabled={json === template}
-                onClick={() => setTyped(undefined)}
-              >
-                Template
-              </Button>
+              {json !== template && (
+                <Button size="compact-xs" variant="subtle" title="Every field with its default" onClick={() => setTyped(undefined)}>
+                  Template
+                </Button>
+              )}
             </div>
             <Textarea
               className={styles.json}

@@ -38,7 +38,7 @@ export function JsonBodyField({ title, label, value, check, rows, onChange, chil
                 <StatusShape shape="running" /> JSON
               </>
             )}
-            {check.state === "invalid" && <TryProblem>{check.problem}</TryProblem>}
+            {check.state === "invalid" && <TryProblem>not valid</TryProblem>}
           </>
         }
       >
@@ -57,7 +57,7 @@ export function JsonBodyField({ title, label, value, check, rows, onChange, chil
         minRows={rows.least}
         maxRows={rows.most}
         spellCheck={false}
-        error={check.state === "invalid"}
+        error={check.state === "invalid" && check.problem}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
     </>

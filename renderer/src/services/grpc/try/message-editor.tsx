@@ -9,6 +9,7 @@ import type { JsonCheck } from "../../try/try-request.ts";
 import { TryProblem, TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
 import { MessageForm } from "./form/message-form.tsx";
+import styles from "./grpc-try.module.css";
 import { formValue } from "./try-call.ts";
 
 interface MessageEditorProps {
@@ -67,7 +68,7 @@ export function MessageEditor({ schema, typeName, json, check, template, onChang
         isLive
         state={
           check.state === "invalid" ? (
-            <TryProblem title={check.problem}>{check.problem}</TryProblem>
+            <TryProblem>not valid</TryProblem>
           ) : (
             <>
               <StatusShape shape="running" /> {type.name}
@@ -77,6 +78,7 @@ export function MessageEditor({ schema, typeName, json, check, template, onChang
       >
         {tools}
       </TrySectionHead>
+      {check.state === "invalid" && <p className={styles.problem}>{check.problem}</p>}
       <Boundary region="Try a call: message">
         {value ? (
           <MessageForm type={type} value={value} onChange={(next) => onChange(JSON.stringify(next, null, 2))} />
