@@ -29,7 +29,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   const limits = sessionLimits(config);
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
   onStop(() => paths.closeAll("the service stops"));
-  for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits));
+  for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits, log));
 
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });

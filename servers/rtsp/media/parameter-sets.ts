@@ -1,6 +1,6 @@
 import { BitReader } from "./bit-reader.ts";
-import { h264Nal, h264NalType } from "./h264.ts";
-import { h265Nal, h265NalType } from "./h265.ts";
+import { h264Nal, h264NalType, parseH264Sps, type VideoPicture } from "./h264.ts";
+import { h265Nal, h265NalType, parseH265Sps } from "./h265.ts";
 import type { H264Track, H265Track, VideoTrack } from "./track.ts";
 
 export interface SeparatedUnits {
@@ -27,8 +27,6 @@ function separateH264(track: H264Track, units: readonly Buffer[]): SeparatedUnit
   return { units: rest, track: sps === track.sps && pps === track.pps ? track : { ...track, sps, pps } };
 }
 
-const h265Filler = 38;
-
 function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnits {
   const rest: Buffer[] = [];
   let { vps, sps, pps } = track;
@@ -38,7 +36,7 @@ function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnit
     if (type === h265Nal.vps) vps = withOnly(vps, unit);
     else if (type === h265Nal.sps) sps = withOnly(sps, unit);
     else if (type === h265Nal.pps) pps = withSet(pps, unit, 2);
-    else if (type !== h265Nal.delimiter && type !== h265Filler) rest.push(unit);
+    else if (type !== h265Nal.delimiter && type !== h265Nal.filler) rest.push(unit);
   }
   const isSame = vps === track.vps && sps === track.sps && pps === track.pps;
   return { units: rest, track: isSame ? track : { ...track, vps, sps, pps } };
@@ -58,6 +56,18 @@ const withOnly = (sets: readonly Buffer[], unit: Buffer): readonly Buffer[] => (
 function setId(unit: Buffer, at: number): number | undefined {
   try {
     return new BitReader(unit.subarray(at)).unsignedGolomb();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** What the sequence parameter set of a track tells; undefined where there is none yet, or none that can be read. */
+export function pictureOf(track: VideoTrack): VideoPicture | undefined {
+  const [sps] = track.sps;
+  if (!sps) return undefined;
+  try {
+    return track.codec === "h264" ? parseH264Sps(sps) : parseH265Sps(sps);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

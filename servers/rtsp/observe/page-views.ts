@@ -1,7 +1,6 @@
 import type { RtspPathView, RtspSessionView, RtspTrackView, RtspViews } from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
-import { parseH264Sps } from "../media/h264.ts";
-import { parseH265Sps } from "../media/h265.ts";
+import { pictureOf } from "../media/parameter-sets.ts";
 import type { Track } from "../media/track.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Path, Paths } from "../streams/paths.ts";
@@ -133,13 +132,6 @@ function describeTrack(track: Track): RtspTrackView {
 }
 
 function pictureSize(track: Extract<Track, { kind: "video" }>): string {
-  const [sps] = track.sps;
-  if (!sps) return "";
-  try {
-    const { width, height } = track.codec === "h264" ? parseH264Sps(sps) : parseH265Sps(sps);
-    return `${width}×${height}`;
-  } catch (error) {
-    if (error instanceof RangeError) return "";
-    throw error;
-  }
+  const picture = pictureOf(track);
+  return picture ? `${picture.width}×${picture.height}` : "";
 }

@@ -1,4 +1,7 @@
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import type { Clip, Frame, Track } from "../media/track.ts";
+import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource } from "./paths.ts";
 import { type SourceClock, Stream, type StreamLimits } from "./stream.ts";
 
@@ -13,10 +16,17 @@ export class ClipSource implements PathSource {
   readonly #clip: Clip;
   readonly #loop: ClipLoop;
 
-  constructor(title: string, clip: Clip, limits: StreamLimits) {
+  constructor(title: string, clip: Clip, limits: StreamLimits, log: Log) {
     this.title = title;
     this.#clip = clip;
-    this.#loop = new ClipLoop(clip, (frame) => this.stream.publish(frame));
+    this.#loop = new ClipLoop(clip, {
+      publish: (frame) => this.stream.publish(frame),
+      onBroken: (problem) => log.warning(`${title}: a frame is left out. ${problem}`),
+      onFault: (problem) => {
+        log.error(`${title} is no longer played. ${problem}`);
+        this.stream.end("the clip cannot be read");
+      },
+    });
     this.stream = new Stream({
       ...limits,
       tracks: clip.tracks,
@@ -31,6 +41,7 @@ export class ClipSource implements PathSource {
   }
 
   open(): Promise<Stream> {
+    if (this.stream.ended !== undefined) return Promise.reject(new RtspRefusal(503, this.stream.ended));
     return Promise.resolve(this.stream);
   }
 
@@ -41,26 +52,41 @@ export class ClipSource implements PathSource {
   }
 }
 
+export interface ClipLoopOptions {
+  publish(frame: Frame): void;
+  /** A frame cannot be read; called for the first one. */
+  onBroken(problem: string): void;
+  /** So many of them that nothing is left to play. */
+  onFault(problem: string): void;
+}
+
+/** In a row. */
+const mostBroken = 250;
+
 /**
  * The frames of a clip over and over, on the steady clock. Each start begins a new pass, with the key frame that a pass begins with; timestamps run
  * on over passes and over stops.
  */
 export class ClipLoop implements SourceClock {
   readonly #clip: Clip;
-  readonly #publish: (frame: Frame) => void;
+  readonly #options: ClipLoopOptions;
   #pass = 0;
   #index = 0;
+  /** Always there, so a pass can begin. */
+  readonly #first: Frame;
   /** The frame at `#index`. */
   #next: Frame;
+  #hasBroken = false;
   /** When second 0 of pass 0 would have been, in milliseconds of `performance.now()`. */
   #originMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(clip: Clip, publish: (frame: Frame) => void) {
+  constructor(clip: Clip, options: ClipLoopOptions) {
     this.#clip = clip;
-    this.#publish = publish;
-    this.#next = clip.frame(0);
+    this.#options = options;
+    this.#first = clip.frame(0);
+    this.#next = this.#first;
   }
 
   start(): void {
@@ -96,13 +122,29 @@ export class ClipLoop implements SourceClock {
   #nextPass(): void {
     this.#pass++;
     this.#index = 0;
-    this.#next = this.#clip.frame(0);
+    this.#next = this.#first;
   }
 
+  /** To the next frame that can be read: a file may be broken in the middle, or gone since it was opened. */
   #advance(): void {
-    this.#index++;
-    if (this.#index === this.#clip.frameCount) this.#nextPass();
-    else this.#next = this.#clip.frame(this.#index);
+    for (let broken = 0; ; broken++) {
+      this.#index++;
+      if (this.#index === this.#clip.frameCount) {
+        this.#nextPass();
+        return;
+      }
+      try {
+        this.#next = this.#clip.frame(this.#index);
+        return;
+      } catch (error) {
+        if (!this.#hasBroken) this.#options.onBroken(errorText(error));
+        this.#hasBroken = true;
+        if (broken < mostBroken) continue;
+        this.stop();
+        this.#options.onFault(errorText(error));
+        return;
+      }
+    }
   }
 
   #play(): void {
@@ -116,7 +158,7 @@ export class ClipLoop implements SourceClock {
     while (this.#isRunning && due <= now + 0.5) {
       const frame = this.#shifted(this.#next);
       this.#advance();
-      this.#publish(frame);
+      this.#options.publish(frame);
       due = this.#originMs + this.#dueMs();
     }
     if (this.#isRunning) this.#timer = setTimeout(() => this.#play(), Math.max(1, due - performance.now()));

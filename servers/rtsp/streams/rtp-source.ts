@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import { separateParameterSets } from "../media/parameter-sets.ts";
+import { DecodeTimes } from "../media/decode-times.ts";
+import { pictureOf, separateParameterSets } from "../media/parameter-sets.ts";
 import type { DepacketizedFrame, Depacketizer, Track } from "../media/track.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { createDepacketizer } from "../rtp/create-depacketizer.ts";
@@ -21,6 +22,8 @@ interface ReceivedTrack {
   readonly receiver: RtpReceiver;
   readonly depacketizer: Depacketizer;
   track: Track;
+  /** Of pictures: RTP has the times of their display alone. */
+  decodeTimes: DecodeTimes | undefined;
   /** RTP timestamp and pts of the last frame. */
   last: { readonly timestamp: number; readonly pts: number } | undefined;
   /** A moment of our clock and the pts that belongs to it. */
@@ -66,7 +69,7 @@ export class RtpSource implements SourceClock {
       }),
       depacketizer: createDepacketizer(track, parameters),
       track,
-      ...{ last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
+      ...{ decodeTimes: undefined, last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
     }));
     this.#clock = new PublishedClock(this.#tracks.map(({ clockRate }) => clockRate));
     this.stream = new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
@@ -95,7 +98,10 @@ export class RtpSource implements SourceClock {
 
   #take(index: number, track: ReceivedTrack, received: readonly ReceivedPacket[], nowMs: number): void {
     for (const { packet, isAfterLoss, isNewSource } of received) {
-      if (isNewSource) this.#clock.restart(index, packet.timestamp, Math.round(track.clockRate / 25));
+      if (isNewSource) {
+        this.#clock.restart(index, packet.timestamp, Math.round(track.clockRate / 25));
+        track.decodeTimes = undefined;
+      }
       const frames = track.depacketizer.push(packet.payload, packet.timestamp, packet.isMarked, isAfterLoss);
       for (const frame of frames) this.#publish(index, track, frame, nowMs);
     }
@@ -113,9 +119,12 @@ export class RtpSource implements SourceClock {
     const separated = separateParameterSets(received.track, units);
     if (separated.track !== received.track) {
       received.track = separated.track;
+      received.decodeTimes = undefined;
       this.stream.setTrack(index, separated.track);
     }
-    if (separated.units.length > 0) this.stream.publish({ track: index, units: separated.units, pts, dts: pts, isKey });
+    if (separated.units.length === 0) return;
+    received.decodeTimes ??= new DecodeTimes(pictureOf(separated.track)?.reorderDepth);
+    this.stream.publish({ track: index, units: separated.units, pts, dts: received.decodeTimes.next(pts), isKey });
   }
 
   receiveRtcp(index: number, bytes: Buffer, nowMs = performance.now()): void {
