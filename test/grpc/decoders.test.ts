@@ -168,7 +168,8 @@ it("[GRPC-60] damaged records of calls decode in part or throw a RecordError, no
   });
   const message = Buffer.from("message");
   entry.addReceived({ bytes: message, wireBytes: 3, compressed: true });
-  entry.answered("gzip");
+  entry.ruled({ key: "key", name: "a rule" });
+  entry.answered("gzip", { sentHeaders: () => [["a", "b"]] });
   entry.addSent(frameOf(message), frameOf(message));
   entry.halfClosed();
   entry.end({ headers: [["a", "b"]], trailers: [["c", "d"]], status: { code: 3, message: "why" }, aborted: undefined });
