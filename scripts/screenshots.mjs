@@ -91,6 +91,13 @@ try {
     return () => client.close();
   });
   await everywhere(dashboard, "grpc-metrics", (page) => openService(page, "gRPC", "Metrics"));
+  await everywhere(dashboard, "rtsp-live", async (page) => {
+    await openService(page, "RTSP", "Live");
+    await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
+    await page.keyboard.press("Enter");
+    await page.getByRole("row").filter({ hasText: "PLAY rtsp" }).first().click();
+  });
+  await everywhere(dashboard, "rtsp-paths", (page) => openService(page, "RTSP", "Paths"));
   await everywhere(dashboard, "account-users", async (page) => {
     await openService(page, "Account", "Users");
     await page.getByRole("row").filter({ hasText: "api@example.com" }).first().click();

@@ -9,7 +9,7 @@ import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
 import { openClip } from "./media/mp4/open-clip.ts";
 import { createPageViews } from "./observe/page-views.ts";
-import { SessionRecorder } from "./observe/session-recorder.ts";
+import { SessionRecorder, serviceStops } from "./observe/session-recorder.ts";
 import { createRtspActions } from "./rtsp-actions.ts";
 import type { RtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints, testPaths } from "./rtsp-endpoints.ts";
@@ -28,12 +28,12 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   const { config, log, traffic, onStop } = context;
   const limits = sessionLimits(config);
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
-  onStop(() => paths.closeAll("the service stops"));
+  onStop(() => paths.closeAll(serviceStops));
   for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits, log));
 
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });
-  onStop(() => sessions.close("the service stops"));
+  onStop(() => sessions.close(serviceStops));
   const access = createAccess({
     users: loadDigestUsers(config.users, realm),
     rules: config.pathRules.flatMap((text) => parsePathRule(text) ?? []),

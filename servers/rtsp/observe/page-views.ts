@@ -124,11 +124,16 @@ function describeTrack(track: Track): RtspTrackView {
     case "pcma":
       return {
         codec: track.codec,
-        format: `${track.clockRate / 1_000} kHz, ${track.channels === 1 ? "mono" : `${track.channels} channels`}`,
+        format: `${track.clockRate / 1_000} kHz, ${channelsText(track.channels)}`,
       };
     default:
       return track satisfies never;
   }
+}
+
+function channelsText(channels: number): string {
+  if (channels === 1) return "mono";
+  return channels === 2 ? "stereo" : `${channels} channels`;
 }
 
 function pictureSize(track: Extract<Track, { kind: "video" }>): string {

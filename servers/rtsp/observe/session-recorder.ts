@@ -7,6 +7,9 @@ import { reasons } from "../protocol/message.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import { type EntryConnection, SessionEntry } from "./session-entry.ts";
 
+/** The reason of sessions that end with the service. */
+export const serviceStops = "the service stops";
+
 export interface SessionRecorderOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
@@ -63,7 +66,7 @@ export class SessionRecorder {
     if (!entry) return;
     this.#entries.delete(session);
     const wasLeft = !isOurs && reason !== "TEARDOWN";
-    this.#end(entry, reason, isOurs ? "failed" : wasLeft ? "neutral" : "ok");
+    this.#end(entry, reason, isOurs && reason !== serviceStops ? "failed" : wasLeft || isOurs ? "neutral" : "ok");
   }
 
   /** Of requests that did not become a session. */

@@ -36,7 +36,7 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     id: "tracks",
     title: "Tracks",
     minSample: "h264 1280×720",
-    preferredSample: "h264 1280×720, aac 48 kHz, 2 channels",
+    preferredSample: "h264 1280×720, aac 48 kHz, stereo",
     rank: 2,
     cell: ({ tracks }) => <CellText tone="soft">{tracks.map(({ codec, format }) => `${codec} ${format}`).join(" · ")}</CellText>,
   },
