@@ -8,6 +8,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
+import { parsePull, pullRows } from "./client/pull-line.ts";
 import { authenticationMethods, parsePathRule, pathRuleRows } from "./sessions/path-rules.ts";
 
 const limit = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group">) =>
@@ -80,6 +81,24 @@ export const rtspConfig = z.strictObject({
     env: "RTSP_REPLACE_PUBLISHERS",
     group: "Streams",
   }),
+  pulls: field(
+    z
+      .array(
+        z.string().refine((text) => parsePull(text) !== undefined, {
+          error: ({ input }) => `"${String(input)}" is not a path, a space and an address of RTSP`,
+        }),
+      )
+      .max(1_000)
+      .default([]),
+    {
+      title: "Pulled streams",
+      help: "Streams of other servers under a path of this one: fetched when somebody plays the path, and again when they drop. A variable or flag takes path rtsp://user:password@host/stream, with commas between several.",
+      env: "RTSP_PULLS",
+      group: "Streams",
+      address: true,
+      rows: pullRows,
+    },
+  ),
   packetBytes: field(wholeNumber(256, 65_000, 1_400), {
     title: "Largest RTP packet",
     unit: "B",
@@ -138,6 +157,16 @@ export const rtspConfig = z.strictObject({
     title: "Stalled client",
     help: "A client that leaves too much unread for so long is closed.",
     env: "RTSP_STALL_SECONDS",
+  }),
+  pullWaitSeconds: time(1, 600, 10, {
+    title: "Wait for a pulled stream",
+    help: "Then a player gets 503.",
+    env: "RTSP_PULL_WAIT_SECONDS",
+  }),
+  pullIdleSeconds: time(0, 86_400, 10, {
+    title: "Idle pulled stream",
+    help: "It is fetched on for so long without a reader.",
+    env: "RTSP_PULL_IDLE_SECONDS",
   }),
   silenceSeconds: time(1, 3_600, 10, {
     title: "Silent publisher",

@@ -1,9 +1,11 @@
+import { rootCertificates } from "node:tls";
 import type { Endpoint } from "../../contract/service.ts";
 import type { RtspActions } from "../../contract/services/rtsp.ts";
 import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
+import { parsePull } from "./client/pull-line.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
@@ -23,6 +25,7 @@ import { SessionTable } from "./sessions/session-table.ts";
 import { UdpPorts } from "./sessions/udp-ports.ts";
 import { ClipSource } from "./streams/clip-source.ts";
 import { Paths } from "./streams/paths.ts";
+import { PulledSource } from "./streams/pulled-source.ts";
 
 export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -30,6 +33,13 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
   onStop(() => paths.closeAll(serviceStops));
   for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits, log));
+  const tls = async () => ({ ca: [...rootCertificates, (await context.certificates()).authority.cert] });
+  for (const line of config.pulls) {
+    const { path, url } = parsePull(line) ?? {};
+    if (path === undefined || url === undefined) continue;
+    const times = { waitMs: config.pullWaitSeconds * 1_000, idleMs: config.pullIdleSeconds * 1_000 };
+    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, log }));
+  }
 
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });

@@ -16,7 +16,7 @@ export interface FieldMeta {
   readonly live?: boolean;
   /** Never shown or logged. */
   readonly secret?: boolean;
-  /** An address that may hold a password, which alone is hidden. */
+  /** An address that may hold a password, which alone is hidden; or lines that end with one. */
   readonly address?: boolean;
   /** Lines `name:secret`: the names are shown, the secrets are masked. */
   readonly credentials?: boolean;

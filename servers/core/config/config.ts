@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { type ConfigField, type ConfigKind, type ConfigSource, secretMask } from "../../../contract/config.ts";
 import { serviceIds } from "../../../contract/service.ts";
-import { maskedCredentials, maskedPassword, restoredCredentials, restoredPassword } from "../credentials/masked-secrets.ts";
+import {
+  maskedAddressLines,
+  maskedCredentials,
+  maskedPassword,
+  restoredAddressLines,
+  restoredCredentials,
+  restoredPassword,
+} from "../credentials/masked-secrets.ts";
 import type { Service } from "../service/service.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { FieldMeta } from "./common-fields.ts";
@@ -85,7 +92,7 @@ export function configFields(service: Service, sources: ConfigSources): ConfigFi
 function maskSecrets(service: Service, name: string, property: JsonProperty, value: unknown): unknown {
   if (property.secret) return value ? secretMask : value;
   if (property.credentials) return maskedCredentials(credentialLines(service, name, value) ?? []);
-  if (property.address) return maskedPassword(String(value ?? ""));
+  if (property.address) return Array.isArray(value) ? maskedAddressLines(value.map(String)) : maskedPassword(String(value ?? ""));
   return value;
 }
 
@@ -101,6 +108,7 @@ export function restoreSecrets(service: Service, values: Values, stored: Values)
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
       const property = properties.get(name);
+      if (property?.address && Array.isArray(value)) return [[name, restoredLines(service, name, value.map(String), stored[name])]];
       if (property?.address && typeof value === "string") return [[name, restoredAddress(service, name, value, stored[name])]];
       if (!property?.credentials) return value === secretMask ? [] : [[name, value]];
       const lines = credentialLines(service, name, value);
@@ -109,6 +117,17 @@ export function restoreSecrets(service: Service, values: Values, stored: Values)
       if ("unknown" in restored) throw invalid(service, name, `${restored.unknown} has no password`, "its configuration");
       return [[name, restored.lines]];
     }),
+  );
+}
+
+function restoredLines(service: Service, name: string, lines: readonly string[], stored: unknown): readonly string[] {
+  const restored = restoredAddressLines(lines, Array.isArray(stored) ? stored.map(String) : []);
+  if ("lines" in restored) return restored.lines;
+  throw invalid(
+    service,
+    name,
+    `the password of ${restored.unknown} is needed: the hidden one is not known for this server`,
+    "its configuration",
   );
 }
 

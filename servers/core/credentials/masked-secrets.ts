@@ -48,6 +48,34 @@ export function restoredPassword(text: string, stored: string): string | undefin
   return restored.includes(secretMask) ? undefined : restored;
 }
 
+/** Lines whose last word is an address: "cameras/door rtsp://user:secret@host/1". */
+export const maskedAddressLines = (lines: readonly string[]): string[] =>
+  lines.map((line) => {
+    const [before, address] = splitLastWord(line);
+    return before + maskedPassword(address);
+  });
+
+/** Restores the masked passwords in the form's lines from the line with the same words before the address, or returns the first line that has none. */
+export function restoredAddressLines(
+  lines: readonly string[],
+  stored: readonly string[],
+): { readonly lines: readonly string[] } | { readonly unknown: string } {
+  const restored: string[] = [];
+  for (const line of lines) {
+    const [before, address] = splitLastWord(line);
+    const known = stored.map(splitLastWord).find(([other]) => other === before)?.[1] ?? "";
+    const whole = restoredPassword(address, known);
+    if (whole === undefined) return { unknown: before.trim() };
+    restored.push(before + whole);
+  }
+  return { lines: restored };
+}
+
+function splitLastWord(line: string): readonly [before: string, last: string] {
+  const at = line.trimEnd().search(/\S+$/);
+  return [line.slice(0, Math.max(0, at)), line.trimEnd().slice(Math.max(0, at))];
+}
+
 /** Scheme, user, host and port. */
 function serverOf(text: string): string {
   const [, before = "", , after = text] = userinfo.exec(text) ?? [];

@@ -8,10 +8,12 @@ import { PublishedClock } from "../rtp/published-clock.ts";
 import { parseRtcp, writeRtcp } from "../rtp/rtcp.ts";
 import { isRtcp, parseRtpPacket } from "../rtp/rtp-packet.ts";
 import { type ReceivedPacket, RtpReceiver } from "../rtp/rtp-receiver.ts";
-import { cname, type SourceClock, Stream, type StreamOptions } from "./stream.ts";
+import { cname, type SourceClock, Stream, type StreamLimits, type StreamOptions } from "./stream.ts";
 
-export interface RtpSourceOptions extends Pick<StreamOptions, "packetBytes" | "keptBytes" | "onReaders"> {
+export interface RtpSourceOptions extends StreamLimits, Pick<StreamOptions, "onReaders"> {
   readonly tracks: readonly DescribedTrack[];
+  /** Of a source before it that has dropped: its readers go on with this one, at the time that has passed. */
+  readonly continues?: { readonly stream: Stream; readonly afterSeconds: number } | undefined;
   /** Over UDP packets may overtake each other. */
   readonly isUnordered: boolean;
 }
@@ -57,6 +59,9 @@ export class RtpSource implements SourceClock {
   /** From our clock to the sender's, once it has sent a report. */
   #senderAheadMs: number | undefined;
   #firstAtMs: number | undefined;
+  readonly #startSeconds: number;
+  /** The first frame of a picture after a gap is a key frame. */
+  #waitsForKey: boolean;
 
   constructor(options: RtpSourceOptions) {
     this.#tracks = options.tracks.map(({ track, payloadType, parameters }) => ({
@@ -72,7 +77,12 @@ export class RtpSource implements SourceClock {
       ...{ decodeTimes: undefined, last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
     }));
     this.#clock = new PublishedClock(this.#tracks.map(({ clockRate }) => clockRate));
-    this.stream = new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
+    const { continues } = options;
+    this.#startSeconds = continues?.afterSeconds ?? 0;
+    this.#waitsForKey = continues !== undefined && continues.stream.keyTrack >= 0;
+    this.stream = continues?.stream ?? new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
+    this.stream.clock = this;
+    if (continues) for (const [index, { track }] of options.tracks.entries()) this.stream.setTrack(index, track);
   }
 
   counts(track: number): ReceivedCounts {
@@ -108,10 +118,12 @@ export class RtpSource implements SourceClock {
   }
 
   #publish(index: number, received: ReceivedTrack, { timestamp, units, isKey }: DepacketizedFrame, nowMs: number): void {
-    const pts = this.#clock.pts(index, timestamp, nowMs);
+    const pts = this.#clock.pts(index, timestamp, nowMs) + Math.round(this.#startSeconds * received.clockRate);
     received.last = { timestamp, pts };
     this.#firstAtMs ??= nowMs;
     received.anchor ??= { atMs: nowMs, pts };
+    if (this.#waitsForKey && !(isKey && index === this.stream.keyTrack)) return;
+    this.#waitsForKey = false;
     if (received.track.kind === "audio") {
       this.stream.publish({ track: index, units, pts, dts: pts, isKey });
       return;

@@ -59,7 +59,8 @@ export const cname = "backlot";
 /** What flows in a path: frames of one source, for any number of readers. */
 export class Stream {
   readonly counts: readonly TrackCounts[];
-  readonly clock: SourceClock;
+  /** Of the current source. */
+  clock: SourceClock;
   /** Of its description, which changes with the parameter sets. */
   readonly id = randomInt(2 ** 40);
   version = 1;

@@ -1,0 +1,136 @@
+import type { ConnectionOptions } from "node:tls";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import { pullUpstream, type Upstream } from "../client/pull-upstream.ts";
+import { RtspRefusal } from "../protocol/message.ts";
+import type { PathSource } from "./paths.ts";
+import type { Stream, StreamLimits } from "./stream.ts";
+
+export interface PulledSourceOptions extends StreamLimits {
+  readonly name: string;
+  readonly url: string;
+  /** For rtsps. */
+  readonly tls: () => Promise<ConnectionOptions>;
+  /** How long a reader waits for the stream. */
+  readonly waitMs: number;
+  /** How long it is fetched on after the last reader. */
+  readonly idleMs: number;
+  readonly log: Log;
+}
+
+const firstRetryMs = 500;
+const longestRetryMs = 15_000;
+
+/** A stream of another server: fetched when somebody wants it, and again with growing pauses when it drops, while it has readers. */
+export class PulledSource implements PathSource {
+  readonly kind = "pull";
+  readonly title: string;
+  stream: Stream | undefined;
+  readonly #options: PulledSourceOptions;
+  #upstream: Upstream | undefined;
+  /** When the stream began, of `performance.now()`. */
+  #beganMs = 0;
+  #isWanted = false;
+  #retryMs = firstRetryMs;
+  #retry: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #waiting: { readonly resolve: (stream: Stream) => void; readonly reject: (error: Error) => void }[] = [];
+  #lastFault = "";
+
+  constructor(options: PulledSourceOptions) {
+    this.#options = options;
+    this.title = options.url.replace(/\/\/[^/@]*@/, "//");
+  }
+
+  /** Rejects with an RtspRefusal of 503 where the stream does not come in time. */
+  open(): Promise<Stream> {
+    if (this.stream && this.#upstream) {
+      this.#restartIdle();
+      return Promise.resolve(this.stream);
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((waiting) => waiting !== own);
+        reject(new RtspRefusal(503, `${this.title} cannot be fetched: ${this.#lastFault || "no answer in time"}`));
+        this.#restartIdle();
+      }, this.#options.waitMs);
+      const own = {
+        resolve: (stream: Stream) => {
+          clearTimeout(timer);
+          resolve(stream);
+        },
+        reject: (error: Error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#waiting.push(own);
+      this.#want();
+    });
+  }
+
+  #want(): void {
+    clearTimeout(this.#idle);
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.#retryMs = firstRetryMs;
+    void this.#fetch();
+  }
+
+  async #fetch(): Promise<void> {
+    const { url, tls, packetBytes, keptBytes } = this.#options;
+    try {
+      const upstream = await pullUpstream({
+        ...{ url, tls, packetBytes, keptBytes },
+        onReaders: () => this.#restartIdle(),
+        continues: this.stream && { stream: this.stream, afterSeconds: (performance.now() - this.#beganMs) / 1_000 },
+        onDropped: (reason) => this.#dropped(reason),
+      });
+      if (!this.#isWanted) {
+        upstream.close();
+        return;
+      }
+      this.#upstream = upstream;
+      this.#retryMs = firstRetryMs;
+      this.#lastFault = "";
+      if (!this.stream) this.#beganMs = performance.now();
+      const { stream } = upstream;
+      this.stream = stream;
+      this.#options.log.info(`/${this.#options.name}: fetching ${this.title}`);
+      for (const { resolve } of this.#waiting.splice(0)) resolve(stream);
+      this.#restartIdle();
+    } catch (error) {
+      this.#dropped(errorText(error));
+    }
+  }
+
+  #dropped(reason: string): void {
+    this.#upstream = undefined;
+    if (!this.#isWanted) return;
+    if (reason !== this.#lastFault) this.#options.log.warning(`/${this.#options.name}: ${this.title} dropped: ${reason}`);
+    this.#lastFault = reason;
+    this.#retry = setTimeout(() => void this.#fetch(), this.#retryMs);
+    this.#retryMs = Math.min(longestRetryMs, 2 * this.#retryMs);
+  }
+
+  #restartIdle(): void {
+    clearTimeout(this.#idle);
+    if (this.#waiting.length > 0 || (this.stream?.readers ?? 0) > 0) return;
+    this.#idle = setTimeout(() => this.#release("nobody reads it"), this.#options.idleMs);
+  }
+
+  #release(reason: string): void {
+    this.#isWanted = false;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#retry);
+    this.#upstream?.close();
+    this.#upstream = undefined;
+    this.stream?.end(reason);
+    this.stream = undefined;
+    for (const { reject } of this.#waiting.splice(0)) reject(new RtspRefusal(503, reason));
+  }
+
+  close(reason: string): void {
+    this.#release(reason);
+  }
+}
