@@ -17,6 +17,7 @@ import type { RtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints, testPaths } from "./rtsp-endpoints.ts";
 import { createRtspSampleTraffic } from "./sample-traffic.ts";
 import { createAccess } from "./sessions/access.ts";
+import { HttpTunnels } from "./sessions/http-tunnel.ts";
 import { parsePathRule, realm } from "./sessions/path-rules.ts";
 import { createRequestHandler } from "./sessions/request-handlers.ts";
 import { listenRtsp } from "./sessions/rtsp-server.ts";
@@ -53,7 +54,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   const udp = config.udp ? new UdpPorts() : undefined;
   await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop });
   const server = await listenRtsp({
-    ...{ port: config.port, openToLan: config.openToLan, udp, sessions, recorder, log, onStop },
+    ...{ port: config.port, openToLan: config.openToLan, udp, sessions, recorder, log, onStop, tunnels: new HttpTunnels() },
     handle: createRequestHandler({ paths, sessions, access, limits: { ...limits, tracks: config.tracks } }),
     tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
     connections: config.connections,

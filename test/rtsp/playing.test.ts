@@ -8,6 +8,51 @@ import { lacksFfmpeg, lacksGstreamer, type ProbedPacket, type ProbedStream, runP
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+it.skipIf(lacksFfmpeg)("[RTSP-16] ffprobe plays through a tunnel over HTTP", async () => {
+  const server = await startRtsp();
+  const { stdout, stderr } = await runProgram("ffprobe", [
+    "-v",
+    "error",
+    "-rtsp_transport",
+    "http",
+    "-show_entries",
+    "stream=codec_name",
+    "-of",
+    "csv=p=0",
+    `${server.url}/stream`,
+  ]);
+  expect([stdout.toString().trim().split(/\s+/), stderr]).toEqual([["h264", "aac"], ""]);
+  const row = await server.ended(({ verb }) => verb === "play");
+  expect(server.detail(row.id).connection.isTunnel).toBe(true);
+});
+
+it("[RTSP-16] a tunnel takes base64 in any pieces, from the same address; other HTTP gets 404", async () => {
+  const server = await startRtsp();
+  const get = await server.connect();
+  get.write("GET /stream HTTP/1.0\r\nx-sessioncookie: abc\r\nAccept: application/x-rtsp-tunnelled\r\n\r\n");
+  const received: string[] = [];
+  get.socket.removeAllListeners("data");
+  get.socket.on("data", (chunk) => received.push(chunk.toString("latin1")));
+  await until(() => received.join("").includes("application/x-rtsp-tunnelled\r\n"));
+  const post = await server.connect();
+  const request = (cseq: number) => Buffer.from(`OPTIONS * RTSP/1.0\r\nCSeq: ${cseq}\r\n\r\n`).toString("base64");
+  post.write(`POST /stream HTTP/1.0\r\nx-sessioncookie: abc\r\nContent-Length: 32767\r\n\r\n${request(1).slice(0, 7)}`);
+  for (const character of request(1).slice(7) + request(10) + request(100)) post.write(character);
+  await until(() => /CSeq: 1\r[\s\S]*CSeq: 10\r[\s\S]*CSeq: 100\r/.test(received.join("")));
+  for (const head of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nx-sessioncookie: other\r\n\r\n"]) {
+    const other = await server.connect();
+    other.socket.removeAllListeners("data");
+    const answer = once(other.socket, "data");
+    other.write(head);
+    expect(String(await answer)).toMatch(/^HTTP\/1.1 40[04] /);
+    await other.ended();
+  }
+  const stranger = await server.connect("127.0.0.2");
+  stranger.socket.removeAllListeners("data").resume();
+  stranger.write("POST /stream HTTP/1.0\r\nx-sessioncookie: abc\r\n\r\n");
+  await stranger.ended();
+});
+
 describe("players", () => {
   it.skipIf(lacksFfmpeg)("[RTSP-1] ffprobe finds H.264 and AAC on /stream and /test, over TCP and UDP", async () => {
     const { url } = await startRtsp();

@@ -5,19 +5,34 @@ import { until } from "../support/until.ts";
 import { type RtspUnderTest, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
 
-const pulled = (server: RtspUnderTest) => (server.views.get("paths") as RtspViews["paths"] | undefined)?.paths.find(({ name }) => name === "door");
+const pulled = (server: RtspUnderTest) =>
+  (server.views.get("paths") as RtspViews["paths"] | undefined)?.paths.find(({ name }) => name === "door");
 
-it.skipIf(lacksFfmpeg)("[RTSP-80] a path with an upstream is fetched while somebody plays it, also with a password", { timeout: 60_000 }, async () => {
-  const upstream = await startRtsp({ users: ["ada:pass word"] });
-  const server = await startRtsp({ pulls: [`door ${upstream.url.replace("//", "//ada:pass%20word@")}/stream`], pullIdleSeconds: 1 });
-  expect(await until(() => pulled(server))).toMatchObject({ ready: false, source: { kind: "pull", title: `${upstream.url}/stream` } });
-  expect(upstream.rows()).toEqual([]);
-  const { stdout } = await runProgram("ffprobe", ["-v", "error", "-rtsp_transport", "tcp", "-show_entries", "stream=codec_name", "-of", "csv=p=0", `${server.url}/door`]);
-  expect(stdout.toString().trim().split(/\s+/)).toEqual(["h264", "aac"]);
-  const row = await upstream.ended(({ outcome }) => outcome === "TEARDOWN");
-  expect(row).toMatchObject({ client: "Backlot", user: "ada", verb: "play" });
-  await until(() => pulled(server)?.ready === false);
-});
+it.skipIf(lacksFfmpeg)(
+  "[RTSP-80] a path with an upstream is fetched while somebody plays it, also with a password",
+  { timeout: 60_000 },
+  async () => {
+    const upstream = await startRtsp({ users: ["ada:pass word"] });
+    const server = await startRtsp({ pulls: [`door ${upstream.url.replace("//", "//ada:pass%20word@")}/stream`], pullIdleSeconds: 1 });
+    expect(await until(() => pulled(server))).toMatchObject({ ready: false, source: { kind: "pull", title: `${upstream.url}/stream` } });
+    expect(upstream.rows()).toEqual([]);
+    const { stdout } = await runProgram("ffprobe", [
+      "-v",
+      "error",
+      "-rtsp_transport",
+      "tcp",
+      "-show_entries",
+      "stream=codec_name",
+      "-of",
+      "csv=p=0",
+      `${server.url}/door`,
+    ]);
+    expect(stdout.toString().trim().split(/\s+/)).toEqual(["h264", "aac"]);
+    const row = await upstream.ended(({ outcome }) => outcome === "TEARDOWN");
+    expect(row).toMatchObject({ client: "Backlot", user: "ada", verb: "play" });
+    await until(() => pulled(server)?.ready === false);
+  },
+);
 
 it("[RTSP-81] when the upstream drops it is fetched again, and the readers go on with a key frame", { timeout: 60_000 }, async () => {
   const first = await startRtsp();
@@ -32,9 +47,12 @@ it("[RTSP-81] when the upstream drops it is fetched again, and the readers go on
   await until(() => player.rtp(0).length > before + 30, 20_000);
   expect(player.closed).toBe(false);
   const packets = player.rtp(0);
-  expect(packets.slice(1).every((packet, index) => ((packets[index] as Buffer).readUInt16BE(2) + 1) % 65_536 === packet.readUInt16BE(2))).toBe(true);
+  expect(
+    packets.slice(1).every((packet, index) => ((packets[index] as Buffer).readUInt16BE(2) + 1) % 65_536 === packet.readUInt16BE(2)),
+  ).toBe(true);
   // Time went on in between, and the picture begins with the parameter sets.
-  const gap = packets.slice(1).findIndex((packet, index) => (packet.readUInt32BE(4) - (packets[index] as Buffer).readUInt32BE(4)) >>> 0 > 20_000) + 1;
+  const gap =
+    packets.slice(1).findIndex((packet, index) => (packet.readUInt32BE(4) - (packets[index] as Buffer).readUInt32BE(4)) >>> 0 > 20_000) + 1;
   expect(gap).toBeGreaterThan(0);
   expect(((packets[gap] as Buffer)[12] as number) & 0x1f).toBe(24);
 });

@@ -15,6 +15,8 @@ export interface EntryConnection {
   readonly local: string;
   readonly openedAt: number;
   readonly tls: string | undefined;
+  /** Requests and packets pass through HTTP. */
+  readonly isTunnel: boolean;
 }
 
 export interface SessionEntryOptions {
@@ -176,12 +178,13 @@ export class SessionEntry implements TrafficEntry {
 
   #writeHead(record: RecordWriter): void {
     this.#wroteHead = true;
-    const { id, local, openedAt, tls } = this.#options.connection;
+    const { id, local, openedAt, tls, isTunnel } = this.#options.connection;
     record.u8(sessionTag.head);
     record.f64(id);
     record.text(local);
     record.f64(openedAt);
     record.text(tls ?? "");
+    record.u8(isTunnel ? 1 : 0);
   }
 
   /** All that changes; a later piece replaces the one before. */

@@ -52,7 +52,8 @@ function readHead(reader: RecordReader, remote: string): RtspSession["connection
   const local = reader.text();
   const openedAt = reader.f64();
   const tls = reader.text();
-  return { id, remote, local, openedAt, ...(tls !== "" && { tls }) };
+  const isTunnel = reader.u8() === 1;
+  return { id, remote, local, openedAt, ...(tls !== "" && { tls }), ...(isTunnel && { isTunnel }) };
 }
 
 function readState(reader: RecordReader) {

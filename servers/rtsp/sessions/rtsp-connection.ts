@@ -8,6 +8,7 @@ import { sessionIdOf } from "../protocol/header-fields.ts";
 import { headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
 import type { ChannelReceiver } from "./choose-transport.ts";
+import { type HttpTunnels, httpRefusal, TunnelDecoder, type TunnelEnd, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
 import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
 import type { RtspSession } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -25,6 +26,7 @@ export interface ConnectionParts {
   readonly sessions: SessionTable;
   readonly recorder: SessionRecorder;
   readonly udp: UdpPorts | undefined;
+  readonly tunnels: HttpTunnels;
   readonly limits: ConnectionLimits;
   readonly log: Log;
   readonly onClosed: (connection: RtspConnection) => void;
@@ -35,7 +37,7 @@ const serverField = ["Server", "Backlot"] as const;
 const lingerMs = 2_000;
 
 /** One connection of a client: its requests are answered one after the other, its packets go to their sessions. */
-export class RtspConnection implements RequestConnection {
+export class RtspConnection implements RequestConnection, TunnelEnd {
   readonly id: number;
   readonly address: string;
   readonly localAddress: string;
@@ -56,6 +58,10 @@ export class RtspConnection implements RequestConnection {
   #isClosing = false;
   #activeAtMs = performance.now();
   #linger: NodeJS.Timeout | undefined;
+  /** Of the GET of a tunnel. */
+  #tunnelCookie: string | undefined;
+  /** Of its POST: where the requests go. */
+  #tunnel: { readonly end: TunnelEnd; readonly decoder: TunnelDecoder } | undefined;
 
   constructor(id: number, socket: Socket, parts: ConnectionParts) {
     this.id = id;
@@ -83,6 +89,10 @@ export class RtspConnection implements RequestConnection {
   /** "TLSv1.3" */
   get tls(): string | undefined {
     return this.#socket instanceof TLSSocket ? (this.#socket.getProtocol() ?? undefined) : undefined;
+  }
+
+  get isTunnel(): boolean {
+    return this.#tunnelCookie !== undefined;
   }
 
   get bytes(): { readonly read: number; readonly written: number } {
@@ -115,7 +125,18 @@ export class RtspConnection implements RequestConnection {
 
   #receive(chunk: Buffer): void {
     if (this.#isClosing) return;
-    this.#parser.push(chunk);
+    if (this.#tunnel) {
+      this.#tunnel.end.receiveTunnelled(this.#tunnel.decoder.decode(chunk));
+      return;
+    }
+    // The bytes behind the GET of a tunnel mean nothing.
+    if (this.isTunnel) return;
+    this.receiveTunnelled(chunk);
+  }
+
+  receiveTunnelled(bytes: Buffer): void {
+    if (this.#isClosing) return;
+    this.#parser.push(bytes);
     this.#work();
   }
 
@@ -152,6 +173,10 @@ export class RtspConnection implements RequestConnection {
     this.requests++;
     this.#parts.recorder.requests++;
     this.#activeAtMs = performance.now();
+    if (request.version.startsWith("HTTP/")) {
+      this.#http(request);
+      return false;
+    }
     const entry = this.#entryFor(request);
     entry.received(request);
     let answer: RequestAnswer | Promise<RequestAnswer>;
@@ -180,6 +205,25 @@ export class RtspConnection implements RequestConnection {
         this.#work();
       });
     return true;
+  }
+
+  #http(request: RtspRequest): void {
+    const { tunnels } = this.#parts;
+    const cookie = tunnelCookie(request);
+    const end = cookie === undefined ? undefined : tunnels.find(cookie, this.address);
+    if (cookie !== undefined && request.method === "GET" && !this.isTunnel && tunnels.open(cookie, this)) {
+      this.#tunnelCookie = cookie;
+      this.#socket.write(tunnelAnswer);
+    } else if (request.method === "POST" && end && end !== this) {
+      this.#tunnel = { end, decoder: new TunnelDecoder() };
+      this.#receive(this.#parser.take());
+    } else {
+      const isTunnel = cookie !== undefined;
+      this.#socket.write(
+        httpRefusal(isTunnel ? "400 Bad Request" : "404 Not Found", "This port speaks RTSP. Management has a port of its own.\n"),
+      );
+      this.close();
+    }
   }
 
   /** Requests of a session belong to its row, whichever connection they come by. */
@@ -220,7 +264,8 @@ export class RtspConnection implements RequestConnection {
   /** Once a second. */
   tick(nowMs: number): void {
     if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
-    else if (this.#sessions.size === 0 && !this.#isBusy && nowMs - this.#activeAtMs > this.#parts.limits.idleMs) this.close();
+    else if (this.#sessions.size === 0 && !this.#isBusy && !this.#tunnel && nowMs - this.#activeAtMs > this.#parts.limits.idleMs)
+      this.close();
   }
 
   /** Sends what is written and closes. */
@@ -238,6 +283,7 @@ export class RtspConnection implements RequestConnection {
   #closed(): void {
     clearTimeout(this.#linger);
     this.#isClosing = true;
+    if (this.#tunnelCookie !== undefined) this.#parts.tunnels.close(this.#tunnelCookie, this);
     for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", false);
     this.channels.clear();
     if (this.#entry) this.#parts.recorder.endConnection(this.#entry);

@@ -105,6 +105,7 @@ function SessionFacts({ detail, reason }: { readonly detail: RtspSession; readon
           </Pair>
           <Pair name="Software">{userAgent || "not given"}</Pair>
           <Pair name="TLS">{connection.tls ?? "no"}</Pair>
+          {connection.isTunnel && <Pair name="Tunnel">through HTTP</Pair>}
         </Pairs>
       </Section>
     </>
