@@ -14,7 +14,7 @@ import {
 } from "../../renderer/src/pages/config/draft.ts";
 import { cardGrid } from "../../renderer/src/pages/overview/overview.tsx";
 import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
-import { decadeSplits, trafficLines } from "../../renderer/src/pages/overview/traffic-series.ts";
+import { decadeSplits, linearBelowBps, trafficLines } from "../../renderer/src/pages/overview/traffic-series.ts";
 
 describe("routes", () => {
   it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is parsed and written unchanged", (hash) => {
@@ -51,9 +51,14 @@ describe("the traffic plot", () => {
   });
 
   it("[BL-280] labels zero and the powers of ten that fit on its logarithmic scale", () => {
-    expect(decadeSplits(2_000_000, 400, 17)).toEqual([0, 1e3, 1e4, 1e5, 1e6]);
-    expect(decadeSplits(2_000_000, 60, 17)).toEqual([0, 1e4, 1e6]);
-    expect(decadeSplits(10_000, 80, 17)).toEqual([0, 1e3, 1e4]);
+    expect(decadeSplits(100, 2_000_000, 400, 17)).toEqual([0, 1e3, 1e4, 1e5, 1e6]);
+    expect(decadeSplits(100, 2_000_000, 60, 17)).toEqual([0, 1e4, 1e6]);
+    expect(decadeSplits(1_000, 200_000, 80, 17)).toEqual([0, 1e4, 1e5]);
+  });
+
+  it("[BL-280] begins its logarithmic scale below the peak of the quietest service", () => {
+    const line = (bytesPerSecond: (number | null)[]) => ({ service: "http", bytesPerSecond }) as const;
+    expect([linearBelowBps([line([null, 0, 40_000]), line([2e6, 3e6])]), linearBelowBps([line([null, 3])])]).toEqual([1_000, 100]);
   });
 });
 

@@ -94,7 +94,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         clients: connections.count,
         figures: [
           { label: "in and out", value: counts.received + counts.sent, unit: "msg/s", perSecond: true },
-          { label: "open calls", value: open, unit: "" },
+          { label: "open", value: open, unit: "" },
         ],
         note: notes.join(" · "),
       };

@@ -31,6 +31,7 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
   const unit = service.rateUnit;
   const hasClients = rate === undefined || rate.clients !== undefined;
   const perSecond = formatRate(rate?.itemsPerSecond ?? 0);
+  const facts = (rate && factsText(rate)) || note;
   return (
     <>
       <div className={styles.figures}>
@@ -47,7 +48,9 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
         color={seriesToken(service.id)}
         label={`${service.title}: ${perSecond} ${unit}, the last two minutes`}
       />
-      <p className={styles.note}>{rate ? factsText(rate) || note : note}</p>
+      <p className={styles.note} title={facts}>
+        {facts}
+      </p>
     </>
   );
 }

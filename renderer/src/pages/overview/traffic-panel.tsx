@@ -2,7 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { useMemo } from "react";
 import { z } from "zod";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
-import { Caption, SectionTitle, Spring } from "../../ui/panel.tsx";
+import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -29,16 +29,17 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
         <div className={styles.toggles}>
           <ServiceToggles services={services} hidden={hidden} onHidden={setHidden} />
         </div>
-        <Spring />
-        {lines.length > 1 && (
-          <Caption title="So that a busy service does not hide the others. The line of a single service is linear.">logarithmic</Caption>
-        )}
-        <SegmentedControl
-          data={[...trafficRanges]}
-          value={range}
-          onChange={(value) => setRange(value as TrafficRange)}
-          aria-label="Time shown"
-        />
+        <div className={styles.scale}>
+          {lines.length > 1 && (
+            <Caption title="So that a busy service does not hide the others. The line of a single service is linear.">logarithmic</Caption>
+          )}
+          <SegmentedControl
+            data={[...trafficRanges]}
+            value={range}
+            onChange={(value) => setRange(value as TrafficRange)}
+            aria-label="Time shown"
+          />
+        </div>
       </div>
       <Answered answer={answer} what="the traffic" compact>
         {({ at }) =>

@@ -30,11 +30,12 @@ export function TrafficPlot({ at, lines, label, titleOf }: TrafficPlotProps) {
   const [point, setPoint] = useState<number>();
   const colors = lines.map(({ service }) => seriesToken(service));
   const data = useMemo(() => [at.map((ms) => ms / 1_000), ...lines.map(({ bytesPerSecond }) => bytesPerSecond)], [at, lines]);
+  const linearBps = useMemo(() => linearBelowBps(lines), [lines]);
   const box = usePlot({
     data: data as uPlot.AlignedData,
-    shown: { colors, onPoint: setPoint },
+    shown: { colors, linearBps, onPoint: setPoint },
     optionsOf,
-    rebuildKey: colors.join(),
+    rebuildKey: `${linearBps} ${colors.join()}`,
   });
   return (
     <div className={styles.plotBox}>
@@ -76,20 +77,21 @@ function Readout({ at, place, values, titleOf }: ReadoutProps) {
 
 interface Shown {
   readonly colors: readonly (keyof Tokens)[];
+  readonly linearBps: number;
   /** Index of the point under the pointer. */
   readonly onPoint: (index: number | undefined) => void;
 }
 
 function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
   const axis = plotAxis(tokens);
-  const { colors } = shown();
+  const { colors, linearBps } = shown();
   const isLogarithmic = colors.length > 1;
   return {
     padding: [10, rightPx, 0, 0],
     ...plotFrame((index) => shown().onPoint(index)),
     scales: {
       y: isLogarithmic
-        ? { distr: 4, asinh: linearBelowBps, range: (_plot, _least, top) => [0, Math.max(leastLogTopBps, top * 1.4)] }
+        ? { distr: 4, asinh: linearBps, range: (_plot, _least, top) => [0, Math.max(leastLogTopBps, top * 1.4)] }
         : { range: (_plot, _least, top) => [0, Math.max(leastTopBps, top * 1.1)] },
     },
     axes: [
@@ -110,7 +112,7 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
         gap: 6,
         space: (_plot, _axis, _least, _top, heightPx) => Math.max(leastLabelSpacePx, heightPx / 4.5),
         ...(isLogarithmic && {
-          splits: (plot, _axis, _least, top) => decadeSplits(top, plot.bbox.height / devicePixelRatio, leastLabelSpacePx),
+          splits: (plot, _axis, _least, top) => decadeSplits(linearBps, top, plot.bbox.height / devicePixelRatio, leastLabelSpacePx),
           filter: (_plot, splits) => splits,
         }),
         values: (_plot, splits) => splits.map((bps) => formatByteRate(bps).replace(".0 ", " ")),

@@ -15,15 +15,17 @@ export const trafficLines = (history: RateHistory, hidden: readonly ServiceId[])
     return [{ service, bytesPerSecond: bytesPerSecond.map((value, index) => (index < first - 1 ? null : value)) }];
   });
 
-/** Below it the scale is about linear, so that it has a zero. */
-export const linearBelowBps = 100;
-const firstDecadeBps = 1_000;
+/** Below it the logarithmic scale is about linear, so that it has a zero: a power of ten under the peaks of all lines. */
+export function linearBelowBps(lines: readonly TrafficLine[]): number {
+  const lowestPeak = Math.min(...lines.map(({ bytesPerSecond }) => Math.max(...bytesPerSecond.map((value) => value ?? 0))));
+  return Math.max(100, 10 ** Math.floor(Math.log10(lowestPeak / 10)));
+}
 
 /** Values to label on the logarithmic scale from 0 to `topBps`: zero and powers of ten, as many as fit. */
-export function decadeSplits(topBps: number, heightPx: number, leastSpacePx: number): number[] {
-  const placePx = (bps: number) => (heightPx * Math.asinh(bps / linearBelowBps)) / Math.asinh(topBps / linearBelowBps);
+export function decadeSplits(linearBps: number, topBps: number, heightPx: number, leastSpacePx: number): number[] {
+  const placePx = (bps: number) => (heightPx * Math.asinh(bps / linearBps)) / Math.asinh(topBps / linearBps);
   const splits = [0];
-  for (let bps = firstDecadeBps; bps <= topBps; bps *= 10) {
+  for (let bps = 10 * linearBps; bps <= topBps; bps *= 10) {
     if (placePx(bps) - placePx(splits.at(-1) ?? 0) >= leastSpacePx) splits.push(bps);
   }
   return splits;
