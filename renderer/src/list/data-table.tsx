@@ -156,54 +156,56 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const shown = items.map((item) => ({ item, row: rowAt(item.index) }));
   const chosenIsShown = shown.some(({ row }) => row !== undefined && rowId(row) === chosen);
   return (
-    <div
-      ref={scroller}
-      className={styles.scroller}
-      role="grid"
-      tabIndex={0}
-      aria-label={props.label}
-      aria-rowcount={count + 1}
-      aria-colcount={columns.length}
-      aria-activedescendant={chosenIsShown ? `${idPrefix}-${chosen}` : undefined}
-      style={{ "--columns": template } as never}
-      onScroll={() => setAway((scroller.current?.scrollTop ?? 0) > 1)}
-      onKeyDown={onKeyDown}
-      onContextMenu={onContextMenu}
-    >
-      <div role="rowgroup" className={styles.head}>
-        <div role="row" aria-rowindex={1} className={styles.columns}>
-          {columns.map((column) => (
-            <div key={column.id} role="columnheader" data-align={column.align} aria-sort={ariaSort(column, props)}>
-              <ColumnHead column={column as Column<unknown>} sort={props.sort} onSort={props.onSort} />
-            </div>
-          ))}
-        </div>
-      </div>
-      {count === 0 && props.empty && (
-        // A grid may own rows only: what is shown in place of them is one, with its buttons.
-        <div role="row" className={styles.empty}>
-          <div role="gridcell" aria-colspan={columns.length} className={styles.empty}>
-            {props.empty}
+    <div className={`focus-frame ${styles.frame}`}>
+      <div
+        ref={scroller}
+        className={styles.scroller}
+        role="grid"
+        tabIndex={0}
+        aria-label={props.label}
+        aria-rowcount={count + 1}
+        aria-colcount={columns.length}
+        aria-activedescendant={chosenIsShown ? `${idPrefix}-${chosen}` : undefined}
+        style={{ "--columns": template } as never}
+        onScroll={() => setAway((scroller.current?.scrollTop ?? 0) > 1)}
+        onKeyDown={onKeyDown}
+        onContextMenu={onContextMenu}
+      >
+        <div role="rowgroup" className={styles.head}>
+          <div role="row" aria-rowindex={1} className={styles.columns}>
+            {columns.map((column) => (
+              <div key={column.id} role="columnheader" data-align={column.align} aria-sort={ariaSort(column, props)}>
+                <ColumnHead column={column as Column<unknown>} sort={props.sort} onSort={props.onSort} />
+              </div>
+            ))}
           </div>
         </div>
-      )}
-      <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-        {shown.map(
-          ({ item, row }) =>
-            row !== undefined && (
-              <TableRow
-                // Keyed by place, not by row: arriving rows change texts and create no new elements.
-                key={item.key}
-                domId={`${idPrefix}-${rowId(row)}`}
-                row={row}
-                index={item.index}
-                topPx={item.start - rowPx}
-                columns={columns as readonly Column<unknown>[]}
-                isChosen={rowId(row) === chosen}
-                onPick={props.onOpen as (row: unknown) => void}
-              />
-            ),
+        {count === 0 && props.empty && (
+          // A grid may own rows only: what is shown in place of them is one, with its buttons.
+          <div role="row" className={styles.empty}>
+            <div role="gridcell" aria-colspan={columns.length} className={styles.empty}>
+              {props.empty}
+            </div>
+          </div>
         )}
+        <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+          {shown.map(
+            ({ item, row }) =>
+              row !== undefined && (
+                <TableRow
+                  // Keyed by place, not by row: arriving rows change texts and create no new elements.
+                  key={item.key}
+                  domId={`${idPrefix}-${rowId(row)}`}
+                  row={row}
+                  index={item.index}
+                  topPx={item.start - rowPx}
+                  columns={columns as readonly Column<unknown>[]}
+                  isChosen={rowId(row) === chosen}
+                  onPick={props.onOpen as (row: unknown) => void}
+                />
+              ),
+          )}
+        </div>
       </div>
     </div>
   );

@@ -66,35 +66,36 @@ export function ClientList({ clients, isGone, chosenId, rates, emptyText, onEndN
   return (
     <>
       {clients.length === 0 && <Note className={styles.none}>{emptyText}</Note>}
-      <div
-        ref={scroller}
-        className={styles.list}
-        role="listbox"
-        tabIndex={0}
-        aria-label="Clients"
-        aria-activedescendant={items.some(({ index }) => index === chosenAt) ? domIdOf(chosenId ?? "") : undefined}
-        hidden={clients.length === 0}
-        onKeyDown={onKeyDown}
-      >
-        <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-          {items.map((item) => {
-            const client = clients[item.index];
-            return (
-              client && (
-                <ClientRow
-                  key={item.key}
-                  client={client}
-                  isGone={isGone}
-                  topPx={item.start}
-                  heightPx={item.size}
-                  ratePerSecond={rates.get(client.clientId) ?? 0}
-                  isChosen={client.clientId === chosenId}
-                  onChoose={onChoose}
-                  onDisconnect={onDisconnect}
-                />
-              )
-            );
-          })}
+      <div className={`focus-frame ${styles.frame}`} hidden={clients.length === 0}>
+        <div
+          ref={scroller}
+          className={styles.list}
+          role="listbox"
+          tabIndex={0}
+          aria-label="Clients"
+          aria-activedescendant={items.some(({ index }) => index === chosenAt) ? domIdOf(chosenId ?? "") : undefined}
+          onKeyDown={onKeyDown}
+        >
+          <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+            {items.map((item) => {
+              const client = clients[item.index];
+              return (
+                client && (
+                  <ClientRow
+                    key={item.key}
+                    client={client}
+                    isGone={isGone}
+                    topPx={item.start}
+                    heightPx={item.size}
+                    ratePerSecond={rates.get(client.clientId) ?? 0}
+                    isChosen={client.clientId === chosenId}
+                    onChoose={onChoose}
+                    onDisconnect={onDisconnect}
+                  />
+                )
+              );
+            })}
+          </div>
         </div>
       </div>
     </>

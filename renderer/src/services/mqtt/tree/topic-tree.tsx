@@ -101,36 +101,38 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
           </Button>
         </div>
       )}
-      <TopicMenu node={asked} chosen={tree.rowAt(branches.indexOf(chosen))?.node} onScope={onScope} onClearRetained={onClearRetained}>
-        <div
-          ref={scroller}
-          className={styles.tree}
-          role="tree"
-          tabIndex={0}
-          aria-label="Topics"
-          aria-activedescendant={active ? `${idPrefix}-${active.item.index}` : undefined}
-          onKeyDown={onKeyDown}
-          onContextMenu={onContextMenu}
-        >
-          <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-            {shown.map(
-              ({ item, row }) =>
-                row && (
-                  <TopicTreeRow
-                    key={item.key}
-                    domId={`${idPrefix}-${item.index}`}
-                    topPx={item.start}
-                    row={row}
-                    isFiltered={tree.filter !== ""}
-                    isChosen={row.node.topic === chosen}
-                    onChoose={choose}
-                    onToggle={branches.toggle}
-                  />
-                ),
-            )}
+      <div className="focus-frame">
+        <TopicMenu node={asked} chosen={tree.rowAt(branches.indexOf(chosen))?.node} onScope={onScope} onClearRetained={onClearRetained}>
+          <div
+            ref={scroller}
+            className={styles.tree}
+            role="tree"
+            tabIndex={0}
+            aria-label="Topics"
+            aria-activedescendant={active ? `${idPrefix}-${active.item.index}` : undefined}
+            onKeyDown={onKeyDown}
+            onContextMenu={onContextMenu}
+          >
+            <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+              {shown.map(
+                ({ item, row }) =>
+                  row && (
+                    <TopicTreeRow
+                      key={item.key}
+                      domId={`${idPrefix}-${item.index}`}
+                      topPx={item.start}
+                      row={row}
+                      isFiltered={tree.filter !== ""}
+                      isChosen={row.node.topic === chosen}
+                      onChoose={choose}
+                      onToggle={branches.toggle}
+                    />
+                  ),
+              )}
+            </div>
           </div>
-        </div>
-      </TopicMenu>
+        </TopicMenu>
+      </div>
     </>
   );
 }
