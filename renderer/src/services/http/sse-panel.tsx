@@ -54,10 +54,16 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
             "none"
           ) : (
             <>
-              {formatCount(here)} on <code>/api/stream</code>
+              {formatCount(here)}
+              <span className={styles.more}>
+                {" on "}
+                <code>/api/stream</code>
+              </span>
             </>
           )}
-          {sse !== undefined && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
+          {sse !== undefined && sse.eventsSent > 0 && (
+            <span className={styles.more}>{` · ${formatCountOf(sse.eventsSent, "event")} sent`}</span>
+          )}
         </Caption>
         <Spring />
         {isEmpty ? (

@@ -88,7 +88,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
             disabled={!repeats}
             onChange={setEverySeconds}
           />
-          <Caption grow aria-live="polite">
+          <Caption grow className={styles.sent} aria-live="polite">
             {sent}
           </Caption>
           <Button onClick={onClose}>Close</Button>
