@@ -1,97 +1,61 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { afterEach } from "vitest";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
-import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { accountService } from "../../servers/account/account-service.ts";
-import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
-import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
+import { readLogs } from "../../servers/core/service/log.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { createRecorded, type Row, rowsOfBatch } from "../support/records.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
+import { type ServiceUnderTest, startService } from "../support/start-service.ts";
 
-export interface AccountUnderTest {
+export interface AccountUnderTest extends Pick<ServiceUnderTest, "endpoints" | "dataDir" | "logs" | "ended" | "stop"> {
   readonly url: string;
   readonly port: number;
-  readonly endpoints: readonly Endpoint[];
-  readonly dataDir: string;
-  readonly logs: readonly LogEntry[];
+  /** As they came: the row of an open exchange comes again when it ends. */
   readonly rows: readonly Row[];
   readonly details: readonly HttpExchange[];
   /** Everything that was told to the supervisor, as text. */
   told(): string;
-  /** A row that has ended and matches. */
-  ended(matches: (row: Row) => boolean): Promise<Row>;
   view<Name extends keyof AccountViews>(name: Name, matches?: (value: AccountViews[Name]) => boolean): Promise<AccountViews[Name]>;
   act<Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>): Promise<ResultOf<AccountActions[Name]>>;
-  stop(): Promise<void>;
 }
-
-const releases: (() => unknown)[] = [];
-afterEach(async () => {
-  for (let release = releases.pop(); release; release = releases.pop()) await release();
-});
 
 /** The service on a free port with cheap passwords, stopped after the test. */
 export async function startAccount(
   config: Record<string, unknown> = {},
   options: { readonly dataDir?: string } = {},
 ): Promise<AccountUnderTest> {
-  const dataDir = options.dataDir ?? temporaryDir();
-  const logs: LogEntry[] = [];
-  const rows = createEventLog<Row>();
+  const rows: Row[] = [];
   const details: HttpExchange[] = [];
   const recorded = createRecorded();
   const views = createEventLog<readonly [string, unknown]>();
   const told: string[] = [];
-  let started: RunningService | undefined;
-  // Batches may come before the start has resolved.
-  const early: number[] = [];
-  const acknowledge = (seq: number): void => void (started ? started.outbox.ack(seq) : early.push(seq));
-  const running = await runService(accountService, {
+  const { running, endpoints, dataDir, logs, ended, stop } = await startService(accountService, {
+    ...options,
     config: { port: 0, scryptCost: 10, ...config },
-    dataDir,
     onBatch(batch) {
       const added = recorded.add(batch).map((id) => recorded.detail(id) as HttpExchange);
-      told.push(
-        Buffer.from(batch.records).toString(),
-        JSON.stringify(rowsOfBatch(batch)),
-        JSON.stringify(added),
-        JSON.stringify(readLogs(batch.logs)),
-      );
-      for (const row of rowsOfBatch(batch)) rows.add(row);
+      const texts = [rowsOfBatch(batch), added, readLogs(batch.logs)].map((part) => JSON.stringify(part));
+      told.push(Buffer.from(batch.records).toString(), ...texts);
+      rows.push(...rowsOfBatch(batch));
       details.push(...added);
-      logs.push(...readLogs(batch.logs));
-      setImmediate(acknowledge, batch.seq);
     },
     onView(name, value) {
       told.push(JSON.stringify(value));
       views.add([name, value]);
     },
   });
-  started = running;
-  for (const seq of early) running.outbox.ack(seq);
-  releases.push(running.stop);
-  const { origin, port } = new URL(running.endpoints[0]?.url ?? "");
+  const { origin, port } = new URL(endpoints[0]?.url ?? "");
   return {
-    url: origin,
-    port: Number(port),
-    dataDir,
-    endpoints: running.endpoints,
-    logs,
-    rows: rows.items,
-    details,
+    ...{ url: origin, port: Number(port), endpoints, dataDir, logs, rows, details, ended, stop },
     told: () => told.join("\n"),
-    ended: (matches) => rows.until((row) => row.tone !== "pending" && matches(row)),
     async view<Name extends keyof AccountViews>(name: Name, matches: (value: AccountViews[Name]) => boolean = () => true) {
       const found = await views.until(([shown, value]) => shown === name && matches(value as AccountViews[Name]));
       return found[1] as AccountViews[Name];
     },
     act: async <Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>) =>
       (await running.act(name, params)) as ResultOf<AccountActions[Name]>,
-    stop: running.stop,
   };
 }
 

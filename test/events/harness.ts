@@ -1,66 +1,35 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
-import { afterEach } from "vitest";
-import type { Endpoint } from "../../contract/service.ts";
 import type { EventRow, EventsViews } from "../../contract/services/events.ts";
 import type { ServiceMode } from "../../servers/core/service/link.ts";
-import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
-import { runService } from "../../servers/core/service/run-service.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
+import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 
-export interface EventsUnderTest {
+export interface EventsUnderTest extends ServiceUnderTest {
   readonly url: string;
   readonly port: number;
-  readonly endpoints: readonly Endpoint[];
-  readonly dataDir: string;
   /** The database, where it is the one in the data folder. */
   readonly file: string;
-  readonly logs: readonly LogEntry[];
   view<Name extends keyof EventsViews>(name: Name): EventsViews[Name];
-  act<Result = unknown>(name: string, params?: unknown): Promise<Result>;
-  stop(): Promise<void>;
 }
 
-const releases: (() => unknown)[] = [];
-/** Runs after the test, last registered first. */
-export const onEnd = (release: () => unknown): void => void releases.push(release);
-afterEach(async () => {
-  for (let release = releases.pop(); release; release = releases.pop()) await release();
-});
+export { onEnd };
 
 /** The service on a free port, stopped after the test. */
 export async function startEvents(
   config: Record<string, unknown> = {},
   options: { dataDir?: string; mode?: ServiceMode } = {},
 ): Promise<EventsUnderTest> {
-  const dataDir = options.dataDir ?? temporaryDir();
-  const logs: LogEntry[] = [];
-  const views = new Map<string, unknown>();
-  const running = await runService(eventsService, {
-    ...(options.mode && { mode: options.mode }),
-    config: { port: 0, ...config },
-    dataDir,
-    onBatch(batch) {
-      logs.push(...readLogs(batch.logs));
-      setImmediate(() => running.outbox.ack(batch.seq));
-    },
-    onView: (name, value) => void views.set(name, value),
-  });
-  onEnd(running.stop);
-  const first = running.endpoints[0]?.url;
+  const service = await startService(eventsService, { ...options, config: { port: 0, ...config } });
+  const first = service.endpoints[0]?.url;
   const { origin, port } = first === undefined ? { origin: "", port: "0" } : new URL(first);
   return {
+    ...service,
     url: origin,
     port: Number(port),
-    dataDir,
-    endpoints: running.endpoints,
-    file: path.join(dataDir, "events.db"),
-    logs,
-    view: <Name extends keyof EventsViews>(name: Name) => views.get(name) as EventsViews[Name],
-    act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
-    stop: running.stop,
+    file: path.join(service.dataDir, "events.db"),
+    view: <Name extends keyof EventsViews>(name: Name) => service.views.get(name) as EventsViews[Name],
   };
 }
 

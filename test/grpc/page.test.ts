@@ -3,14 +3,14 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { GrpcMetrics, GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
-import { runService } from "../../servers/core/service/run-service.ts";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { startService } from "../support/start-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { callMethod, openStream } from "./calls.ts";
-import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
+import { type GrpcUnderTest, startGrpc } from "./harness.ts";
 
 it("[GRPC-70] calls, open calls and errors of each method are counted for the page", async () => {
   const service = await startGrpc();
@@ -139,17 +139,10 @@ it("[GRPC-145] a stopped service shows its services and types, also of the user'
   const running = await startGrpc({ protos: [folder] });
   const answer = await running.act<{ readonly base64: string; readonly revision: string }>("schema");
   await running.stop();
-  const views = new Map<string, unknown>();
-  const stopped = await runService(grpcService, {
-    mode: "browse",
-    config: { protos: [folder] },
-    dataDir: temporaryDir(),
-    onView: (name, value) => void views.set(name, value),
-  });
-  onEnd(stopped.stop);
-  expect(await stopped.act("schema", {})).toEqual(answer);
+  const stopped = await startService(grpcService, { mode: "browse", config: { protos: [folder] } });
+  expect(await stopped.act("schema")).toEqual(answer);
   const served = await until(() => {
-    const view = views.get("services") as GrpcViews["services"] | undefined;
+    const view = stopped.views.get("services") as GrpcViews["services"] | undefined;
     return view?.revision === answer.revision && view;
   });
   expect(served.services.map(({ name }) => name)).toEqual(expect.arrayContaining(["example.Greeter", "shop.Shop"]));

@@ -6,7 +6,7 @@ import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
 import type { MqttActions } from "../../contract/services/mqtt.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { readLogs } from "../../servers/core/service/log.ts";
-import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
+import type { RunningService } from "../../servers/core/service/run-service.ts";
 import type { Counters } from "../../servers/core/service/service.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnackPacket, ConnectPacket, Packet, PublishPacket, SubscriptionRequest } from "../../servers/mqtt/codec/packet.ts";
@@ -14,6 +14,7 @@ import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { rowsOfBatch } from "../support/records.ts";
+import { startService } from "../support/start-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 export interface Broker {
@@ -23,7 +24,7 @@ export interface Broker {
   readonly urls: Readonly<Record<string, string>>;
   readonly rows: TrafficRow[];
   readonly logs: string[];
-  readonly views: Map<string, unknown>;
+  readonly views: ReadonlyMap<string, unknown>;
   readonly counters: Counters[];
   act<Name extends keyof MqttActions>(name: Name, params: ParamsOf<MqttActions[Name]>): Promise<ResultOf<MqttActions[Name]>>;
   stop(): Promise<void>;
@@ -35,36 +36,21 @@ const quiet = { port: 0, webSocket: false, tls: false, sysIntervalSeconds: 0, we
 export async function startBroker(config: Record<string, unknown> = {}, dataDir = temporaryDir()): Promise<Broker> {
   const rows: TrafficRow[] = [];
   const logs: string[] = [];
-  const views = new Map<string, unknown>();
   const counters: Counters[] = [];
-  const running = runService(mqttService, {
+  const { running, endpoints, views, stop } = await startService(mqttService, {
     config: { ...quiet, ...config },
     dataDir,
-    onView: (name, value) => views.set(name, value),
     onCounters: (figures) => counters.push(figures),
     onBatch(batch) {
       rows.push(...rowsOfBatch(batch).map((row) => ({ service: "mqtt" as const, ...row })));
       logs.push(...readLogs(batch.logs).map(({ text }) => text));
-      // Some lines come while it starts, also where it does not.
-      void running.then(
-        ({ outbox }) => outbox.ack(batch.seq),
-        () => {},
-      );
     },
   });
-  const service = await running;
-  onTestFinished(() => service.stop());
-  const urls = Object.fromEntries(service.endpoints.map(({ label, url }) => [label, url]));
+  const urls = Object.fromEntries(endpoints.map(({ label, url }) => [label, url]));
   return {
-    service,
-    urls,
-    rows,
-    logs,
-    views,
-    counters,
+    ...{ service: running, urls, rows, logs, views, counters, stop },
     port: Number(new URL(urls.MQTT ?? "").port),
-    act: (name, params) => service.act(name, params) as never,
-    stop: () => service.stop(),
+    act: (name, params) => running.act(name, params) as never,
   };
 }
 

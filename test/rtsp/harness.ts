@@ -1,89 +1,39 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach } from "vitest";
-import type { Endpoint } from "../../contract/service.ts";
 import type { RtspMessagePart, RtspSession } from "../../contract/traffic/rtsp.ts";
-import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
-import { runService } from "../../servers/core/service/run-service.ts";
-import type { Counters } from "../../servers/core/service/service.ts";
 import { headerOf, type InterleavedPacket, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
 import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
-import { createRecorded, type Row } from "../support/records.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
+import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 
 checkLeaks();
 
-export interface RtspUnderTest {
+export interface RtspUnderTest extends ServiceUnderTest<RtspSession, RtspMessagePart> {
   readonly port: number;
   /** "rtsp://127.0.0.1:8554" */
   readonly url: string;
   /** Of the management. */
   readonly httpUrl: string;
-  readonly endpoints: readonly Endpoint[];
-  readonly logs: readonly LogEntry[];
-  readonly views: ReadonlyMap<string, unknown>;
-  counters(): Counters | undefined;
-  act<Result = unknown>(name: string, params?: unknown): Promise<Result>;
   /** A connection of our own, from this address of the computer. */
   connect(localAddress?: string): Promise<RawClient>;
-  rows(): Row[];
-  detail(id: number): RtspSession;
-  parts(id: number): readonly RtspMessagePart[];
-  /** Waits for an ended row that matches. */
-  ended(match: (row: Row) => boolean): Promise<Row>;
-  stop(): Promise<void>;
 }
 
-const releases: (() => unknown)[] = [];
-
-/** Runs after the test, last registered first. */
-export const onEnd = (release: () => unknown): void => void releases.push(release);
-
-afterEach(async () => {
-  for (let release = releases.pop(); release; release = releases.pop()) await release();
-});
+export { onEnd };
 
 /** The service on free ports, stopped after the test. */
 export async function startRtsp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<RtspUnderTest> {
-  const recorded = createRecorded();
-  const logs: LogEntry[] = [];
-  const views = new Map<string, unknown>();
-  let counters: Counters | undefined;
-  const starting = runService(rtspService, {
+  const service = await startService<RtspSession, RtspMessagePart>(rtspService, {
     config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config },
-    dataDir: temporaryDir(),
     ...(certificatesDir && { certificatesDir }),
-    onBatch(batch) {
-      recorded.add(batch);
-      logs.push(...readLogs(batch.logs));
-      starting.then(
-        ({ outbox }) => setImmediate(() => outbox.ack(batch.seq)),
-        () => {},
-      );
-    },
-    onView: (name, value) => void views.set(name, value),
-    onCounters: (value) => {
-      counters = value;
-    },
   });
-  const running = await starting;
-  onEnd(running.stop);
-  const url = (running.endpoints[0]?.url ?? "").replace(/\/stream$/, "");
+  const url = (service.endpoints[0]?.url ?? "").replace(/\/stream$/, "");
   const port = Number(new URL(url).port);
   return {
-    httpUrl: running.endpoints.find(({ label }) => label === "Management")?.url ?? "",
-    ...{ port, url, logs, views, endpoints: running.endpoints },
-    counters: () => counters,
-    act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
+    ...service,
+    ...{ port, url, httpUrl: service.urlOf("Management") },
     connect: (localAddress = "127.0.0.1") => RawClient.connect(port, url, localAddress),
-    rows: () => [...recorded.rows.values()],
-    detail: (id) => recorded.detail(id) as RtspSession,
-    parts: (id) => recorded.parts(id) as RtspMessagePart[],
-    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row)), 15_000),
-    stop: running.stop,
   };
 }
 
