@@ -26,7 +26,7 @@ export const rtspConfig = z.strictObject({
   }),
   httpPort: portField(8_888, {
     title: "HTTP port",
-    help: "Management: streams, sessions, statistics, Prometheus metrics.",
+    help: "Streams as HLS at /{path}/index.m3u8 and as MPEG-TS at /{path}.ts; management: paths, sessions, statistics, Prometheus metrics.",
     env: "HTTP_PORT",
   }),
   rtpPort: portField(8_000, { title: "RTP port", help: "UDP, even; RTCP uses the next one.", env: "RTP_PORT" }),

@@ -14,6 +14,6 @@ export const rtspEndpoints = ({
 }: Pick<RtspConfig, "port" | "httpPort" | "tls" | "tlsPort" | "openToLan">): readonly Endpoint[] =>
   reachableEndpoints(openToLan, (host) => [
     ...testPaths.map((path) => ({ label: `RTSP /${path}`, url: `rtsp://${host}:${port}/${path}` })),
-    { label: "Management", url: `http://${host}:${httpPort}` },
+    { label: "HLS and management", url: `http://${host}:${httpPort}` },
     ...(tls ? testPaths.map((path) => ({ label: `RTSPS /${path}`, url: `rtsps://${host}:${tlsPort}/${path}` })) : []),
   ]);

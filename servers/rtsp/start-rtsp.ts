@@ -6,6 +6,7 @@ import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { parsePull } from "./client/pull-line.ts";
+import { HlsOutputs } from "./management/hls-outputs.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
@@ -79,8 +80,10 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   };
   const metrics = createRtspMetrics({ paths, sessions, stats });
   const rtspUrl = () => `rtsp://127.0.0.1:${server.port}`;
+  const hls = new HlsOutputs(paths);
+  onStop(() => hls.close());
   const httpPort = await listenManagement({
-    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop },
+    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop, paths, hls, transportStreams: limits },
     routes: managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
   });
 

@@ -32,7 +32,7 @@ export async function startRtsp(config: Record<string, unknown> = {}, certificat
   const port = Number(new URL(url).port);
   return {
     ...service,
-    ...{ port, url, httpUrl: service.urlOf("Management") },
+    ...{ port, url, httpUrl: service.urlOf("HLS and management") },
     connect: (localAddress = "127.0.0.1") => RawClient.connect(port, url, localAddress),
   };
 }

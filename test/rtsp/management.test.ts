@@ -3,6 +3,7 @@ import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
 import { startRtsp } from "./harness.ts";
+import { lacksFfmpeg, runProgram } from "./media-programs.ts";
 
 const json = async (url: string, options?: Parameters<typeof httpRequest>[1]) => {
   const answer = await httpRequest(url, options);
@@ -149,4 +150,32 @@ it("[RTSP-71] /stats and /metrics count requests, sessions and bytes; the index 
   expect([index.status, index.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   expect(index.body).toContain(`href="${server.url}/stream"`);
   expect((await httpRequest(`${server.httpUrl}/nothing`)).status).toBe(404);
+});
+
+it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", { timeout: 60_000 }, async () => {
+  const server = await startRtsp();
+  const codecs = async (url: string) => {
+    const args = ["-v", "error", "-read_intervals", "%+3", "-show_entries", "stream=codec_name", "-show_packets", "-of", "json", url];
+    const { stdout, stderr } = await runProgram("ffprobe", args);
+    const { streams, packets } = JSON.parse(stdout.toString()) as { streams: { codec_name: string }[]; packets: unknown[] };
+    expect(stderr).toBe("");
+    expect(packets.length).toBeGreaterThan(60);
+    return streams.map(({ codec_name }) => codec_name);
+  };
+  expect(await codecs(`${server.httpUrl}/stream/index.m3u8`)).toEqual(["h264", "aac"]);
+  expect(await codecs(`${server.httpUrl}/test.ts`)).toEqual(["h264", "aac"]);
+  const playlist = await httpRequest(`${server.httpUrl}/stream/index.m3u8`);
+  expect(playlist.headers).toMatchObject({
+    "content-type": "application/vnd.apple.mpegurl",
+    "cache-control": "no-cache",
+    "access-control-allow-origin": "*",
+  });
+  expect((await httpRequest(`${server.httpUrl}/nothing/index.m3u8`)).status).toBe(404);
+  expect((await httpRequest(`${server.httpUrl}/nothing.ts`)).status).toBe(404);
+  expect((await httpRequest(`${server.httpUrl}/stream/segment-999999.m4s`)).status).toBe(404);
+  const closed = await startRtsp({ users: ["ada:pw"], pathRules: ["* read test", "ada read stream"] });
+  expect((await httpRequest(`${closed.httpUrl}/stream/index.m3u8`)).status).toBe(401);
+  const Authorization = `Basic ${Buffer.from("ada:pw").toString("base64")}`;
+  expect((await httpRequest(`${closed.httpUrl}/stream/index.m3u8`, { headers: { Authorization } })).status).toBe(200);
+  expect((await httpRequest(`${closed.httpUrl}/test/init.mp4`)).status).toBe(200);
 });

@@ -131,7 +131,9 @@ function indexPage(paths: readonly Path[], rtspUrl: string): string {
   const rows = paths.map(({ name, source }) => {
     const url = `${rtspUrl}/${encodeURI(name)}`;
     const tracks = source.stream?.tracks.map(({ codec }) => trackNames[codec]).join(", ") ?? "not ready";
-    return `<tr><td><a href="${escaped(url)}">${escaped(url)}</a></td><td>${escaped(tracks)}</td></tr>`;
+    const page = `/${encodeURI(name)}`;
+    const links = `<a href="${escaped(page)}/index.m3u8">HLS</a> <a href="${escaped(page)}.ts">MPEG-TS</a>`;
+    return `<tr><td><a href="${escaped(url)}">${escaped(url)}</a></td><td>${escaped(tracks)}</td><td>${links}</td></tr>`;
   });
   const links = ["/stats", "/metrics", "/v3/paths/list", "/v3/rtspsessions/list"].map((link) => `<li><a href="${link}">${link}</a></li>`);
   return `<!doctype html>

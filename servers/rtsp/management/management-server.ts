@@ -6,13 +6,20 @@ import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import { decodedPath } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { Access } from "../sessions/access.ts";
 import { plainAddress } from "../sessions/udp-ports.ts";
+import type { Paths } from "../streams/paths.ts";
+import type { HlsOutputs } from "./hls-outputs.ts";
 import type { ManagementRoute } from "./management-routes.ts";
+import { sendTransportStream, type TransportStreamLimits } from "./transport-stream-output.ts";
 
 export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
   readonly routes: readonly ManagementRoute[];
+  readonly paths: Paths;
+  readonly hls: HlsOutputs;
+  readonly transportStreams: TransportStreamLimits;
   readonly access: Access;
   readonly log: Log;
 }
@@ -20,12 +27,27 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
 const jsonType = "application/json; charset=utf-8";
 const isOwnOrigin = createOriginCheck([]);
 
-/** Serves the management over HTTP. Any page may read; only pages of this computer may change something. Resolves with the port. */
-export function listenManagement({ routes, access, log, ...listen }: ManagementServerOptions): Promise<number> {
+/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may read; only pages of this computer may change something. Resolves with the port. */
+export function listenManagement({
+  routes,
+  paths,
+  hls,
+  transportStreams,
+  access,
+  log,
+  ...listen
+}: ManagementServerOptions): Promise<number> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
     const isRead = method === "GET" || method === "HEAD";
     const path = pathOf(url);
+    const address = plainAddress(request.socket.remoteAddress ?? "");
+    const media = isRead ? mediaFile(path) : undefined;
+    if (media) {
+      await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, address });
+      await sendMedia(media, request, response);
+      return;
+    }
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
     if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
     const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));
@@ -33,7 +55,7 @@ export function listenManagement({ routes, access, log, ...listen }: ManagementS
       throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!isRead && !isOwnOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
-    await access.checkUser(headers.authorization, plainAddress(request.socket.remoteAddress ?? ""));
+    await access.checkUser(headers.authorization, address);
     const query = new URL(url, "http://host").searchParams;
     const {
       status = 200,
@@ -41,6 +63,17 @@ export function listenManagement({ routes, access, log, ...listen }: ManagementS
       body,
     } = await matching.route.answer((matching.parts ?? []).slice(1).map(decodeURIComponent), query);
     send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
+  }
+
+  async function sendMedia(media: MediaFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (media.kind === "hls") {
+      const { type, body, isFinal } = await hls.file(media.path, media.name);
+      send(response, 200, type, body, { "Cache-Control": isFinal ? "max-age=3600" : "no-cache" });
+      return;
+    }
+    const stream = await paths.open(media.path);
+    if (request.method === "HEAD") response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
+    else if (!response.destroyed) sendTransportStream(stream, response, transportStreams);
   }
 
   function fail(error: unknown, response: ServerResponse): void {
@@ -62,6 +95,19 @@ export function listenManagement({ routes, access, log, ...listen }: ManagementS
       return server;
     },
   });
+}
+
+type MediaFile =
+  | { readonly kind: "hls"; readonly path: string; readonly name: string }
+  | { readonly kind: "mpegts"; readonly path: string };
+
+/** "/stream/index.m3u8" and what its playlist names, "/stream.ts". */
+function mediaFile(requested: string): MediaFile | undefined {
+  const [, hlsPath, name] = /^\/(.+)\/(index\.m3u8|init\.mp4|segment-\d{1,9}\.m4s)$/.exec(requested) ?? [];
+  const [, streamPath] = /^\/(.+)\.ts$/.exec(requested) ?? [];
+  const path = decodedPath(hlsPath ?? streamPath ?? "");
+  if (path === undefined) return undefined;
+  return name === undefined ? { kind: "mpegts", path } : { kind: "hls", path, name };
 }
 
 interface Refusal {

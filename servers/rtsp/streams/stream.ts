@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { errorText } from "../../core/service/service-error.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
@@ -121,7 +122,7 @@ export class Stream {
     this.#tracks[index] = track;
     this.version++;
     this.#packetizers[index]?.setTrack(track);
-    for (const reader of this.#frameReaders) reader.onTrack?.(index, track);
+    for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onTrack?.(index, track));
   }
 
   publish(frame: Frame): void {
@@ -140,9 +141,19 @@ export class Stream {
     this.#keep(kept, bytes);
     if (this.#packetReaders.size > 0) {
       const packets = this.#packetsOf(kept);
-      for (const reader of this.#packetReaders) reader.onPackets(packets);
+      for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
     }
-    for (const reader of this.#frameReaders) reader.onFrame(frame);
+    for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onFrame(frame));
+  }
+
+  /** An error of one reader ends that reader: the source and the others go on. */
+  #give<Reader extends FrameReader | PacketReader>(reader: Reader, readers: Set<Reader>, give: () => void): void {
+    try {
+      give();
+    } catch (error) {
+      this.#remove(readers, reader);
+      reader.onEnd(errorText(error));
+    }
   }
 
   #keep(kept: KeptFrame, bytes: number): void {

@@ -1,0 +1,121 @@
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HlsMuxer } from "../hls/hls-muxer.ts";
+import type { Paths } from "../streams/paths.ts";
+import type { FrameReader, Stream } from "../streams/stream.ts";
+
+export interface HlsFile {
+  readonly type: string;
+  readonly body: string | Buffer;
+  /** The playlist changes, the rest never does. */
+  readonly isFinal: boolean;
+}
+
+const options = { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20 };
+/** Without a request the segments are no longer made. */
+const idleMs = 30_000;
+const firstSegmentMs = 15_000;
+const tickMs = 1_000;
+
+/** The streams as HLS: segments are made while somebody fetches them. */
+export class HlsOutputs {
+  readonly #paths: Paths;
+  readonly #outputs = new Map<string, HlsOutput>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(paths: Paths) {
+    this.#paths = paths;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Of a path: "index.m3u8", "init.mp4", "segment-12.m4s". Rejects with an HttpRefusal of 404 or 503, or as the path's source does. */
+  async file(path: string, name: string): Promise<HlsFile> {
+    const stream = await this.#paths.open(path);
+    let output = this.#outputs.get(path);
+    if (!output || output.stream !== stream || output.isOver) {
+      output?.close();
+      output = new HlsOutput(stream);
+      this.#outputs.set(path, output);
+    }
+    output.usedAtMs = performance.now();
+    if (name === "index.m3u8") return { type: "application/vnd.apple.mpegurl", body: await output.playlist(), isFinal: false };
+    const body = name === "init.mp4" ? output.muxer.init : output.muxer.segment(name);
+    if (!body) throw new HttpRefusal(404, "there is no such segment");
+    return { type: name === "init.mp4" ? "video/mp4" : "video/iso.segment", body, isFinal: true };
+  }
+
+  #tick(): void {
+    const before = performance.now() - idleMs;
+    for (const [path, output] of this.#outputs) {
+      if (output.usedAtMs >= before && !output.isOver) continue;
+      output.close();
+      this.#outputs.delete(path);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const output of this.#outputs.values()) output.close();
+    this.#outputs.clear();
+  }
+}
+
+class HlsOutput implements FrameReader {
+  readonly stream: Stream;
+  readonly muxer: HlsMuxer;
+  usedAtMs = performance.now();
+  /** The stream has ended, or has other parameter sets, which the init segment cannot say. */
+  isOver = false;
+  readonly #remove: () => void;
+  #waiting: (() => void)[] = [];
+
+  constructor(stream: Stream) {
+    this.stream = stream;
+    try {
+      this.muxer = new HlsMuxer(stream.tracks, { ...options, onSegment: () => this.#wake() });
+    } catch (error) {
+      if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
+      throw error;
+    }
+    this.#remove = stream.addFrameReader(this);
+  }
+
+  onFrame(frame: Parameters<FrameReader["onFrame"]>[0]): void {
+    this.muxer.push(frame);
+  }
+
+  onTrack(): void {
+    this.isOver = true;
+  }
+
+  onEnd(): void {
+    this.isOver = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Waits for the first segment. */
+  async playlist(): Promise<string> {
+    const endMs = performance.now() + firstSegmentMs;
+    for (;;) {
+      const text = this.muxer.playlist();
+      if (text !== undefined) return text;
+      const leftMs = endMs - performance.now();
+      if (this.isOver || leftMs <= 0) throw new HttpRefusal(503, "the stream has no segment yet");
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        timer = setTimeout(resolve, leftMs);
+      });
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.isOver = true;
+    this.#remove();
+    this.#wake();
+  }
+}

@@ -1,0 +1,61 @@
+import type { ServerResponse } from "node:http";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { Frame } from "../media/track.ts";
+import { MpegTsMuxer } from "../mpegts/mpegts-muxer.ts";
+import type { FrameReader, Stream } from "../streams/stream.ts";
+
+export interface TransportStreamLimits {
+  /** A client that has more unsent bytes is skipped to the next key frame. */
+  readonly unsentBytes: number;
+  readonly stallMs: number;
+}
+
+/** Sends a stream as MPEG-TS until the client leaves or the stream ends. Throws an HttpRefusal of 503 where it cannot be one. */
+export function sendTransportStream(stream: Stream, response: ServerResponse, limits: TransportStreamLimits): void {
+  let muxer = muxerOf(stream);
+  let waitsForKey = stream.keyTrack >= 0;
+  let slowSince: number | undefined;
+
+  function mayTake(frame: Frame): boolean {
+    const unsent = response.writableLength;
+    if (unsent > limits.unsentBytes) {
+      slowSince ??= performance.now();
+      waitsForKey = stream.keyTrack >= 0;
+      if (performance.now() - slowSince > limits.stallMs) response.destroy();
+      return false;
+    }
+    if (slowSince !== undefined && unsent > limits.unsentBytes / 2) return false;
+    slowSince = undefined;
+    if (waitsForKey && !(frame.track === stream.keyTrack && frame.isKey)) return false;
+    waitsForKey = false;
+    return true;
+  }
+
+  const reader: FrameReader = {
+    onFrame(frame) {
+      if (mayTake(frame)) response.write(muxer.push(frame));
+    },
+    // The tables and sets of a new muxer come with the next key frame.
+    onTrack() {
+      try {
+        muxer = muxerOf(stream);
+        waitsForKey = stream.keyTrack >= 0;
+      } catch {
+        response.destroy();
+      }
+    },
+    onEnd: () => void response.end(),
+  };
+  response.writeHead(200, { "Content-Type": "video/mp2t", "Cache-Control": "no-store" });
+  const remove = stream.addFrameReader(reader);
+  response.once("close", remove);
+}
+
+function muxerOf(stream: Stream): MpegTsMuxer {
+  try {
+    return new MpegTsMuxer(stream.tracks);
+  } catch (error) {
+    if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
+    throw error;
+  }
+}
