@@ -3,8 +3,8 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { projectRoot } from "./support/start-backlot.ts";
 
-/** Lines with the name of a test: `it("…`, and the name alone below a table of cases. */
-const nameLine = /^ *(?:it|test)\b.*$|^ *\]\)\(".*$|^ *["'`]\[[A-Z]+-\d+\].*$/gm;
+/** Lines with the name of a test or of a group of tests: `it("…`, and the name alone below a table of cases. */
+const nameLine = /^ *(?:it|test|describe)\b.*$|^ *\](?: as const)?\)\(".*$|^ *["'`]\[[A-Z]+-\d+\].*$/gm;
 
 /** The names of all tests, also of those that several test files share. */
 function testNames(): string {
@@ -15,15 +15,16 @@ function testNames(): string {
 const names = testNames();
 
 const specFolder = path.join(projectRoot, "docs/spec");
-// mqtt.md has a test of its own: it also names the file of each rule's test.
-const documents = readdirSync(specFolder).filter((file) => file !== "mqtt.md");
-/** `- **[BL-1]** …` in a list, `| HTTP-1 | …` in a table. */
-const ruleLine = /^(?:- \*\*\[|\| )(([A-Z]+)-\d+)(?:\]\*\*| \|)/gm;
+const documents = readdirSync(specFolder);
+/** `- **[BL-1]** …` */
+const ruleLine = /^- \*\*\[(([A-Z]+)-\d+)\]\*\*/gm;
 
 it.each(documents)("every rule of docs/spec/%s has a test with its number, and every number has its rule", (document) => {
   const rules = [...readFileSync(path.join(specFolder, document), "utf8").matchAll(ruleLine)];
   const specified = rules.map(([, rule = ""]) => rule);
-  const [, , prefix = ""] = rules[0] ?? [];
+  const prefixes = new Set(rules.map(([, , prefix]) => prefix));
+  expect(prefixes.size, "has one prefix").toBe(1);
+  const [prefix] = prefixes;
   const tested = [...names.matchAll(new RegExp(`\\[(${prefix}-\\d+)\\]`, "g"))].map(([, rule = ""]) => rule);
   expect(specified.length).toBe(new Set(specified).size);
   expect([...new Set(tested)].sort()).toEqual(specified.sort());

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 const documents = path.join(import.meta.dirname, "../../docs");
-const rulePattern = /^\| (MQTT-\d+) \|.*\| ([a-z, -]+) \|$/gm;
+const rulePattern = /^- \*\*\[(MQTT-\d+)\]\*\*.* · ([a-z, -]+)$/gm;
 
 it("every rule of docs/spec/mqtt.md has a test with its number in the file it names, and every number has its rule", () => {
   const document = readFileSync(path.join(documents, "spec/mqtt.md"), "utf8");
