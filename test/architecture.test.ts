@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { sampleActions } from "../contract/sample-traffic.ts";
 import { serviceIds } from "../contract/service.ts";
 import { plannedServices, services } from "../servers/catalog.ts";
+import type { Service } from "../servers/core/service/service.ts";
 import { readSources, type SourceFile } from "./support/source-files.ts";
 import { projectRoot } from "./support/start-backlot.ts";
 
@@ -54,6 +55,28 @@ const filesOfService = (id: string): readonly string[] => [
   `docs/spec/${id}.md`,
   `test/${id}`,
 ];
+const textOf = (file: string): string => readFileSync(path.join(projectRoot, file), "utf8");
+
+/** What steps 2, 5 and 6 of the list ask for beyond files that always have the same name. */
+function missingOf({ id, title }: Service): readonly string[] {
+  const definition = sources.find(({ name }) => name === `servers/${id}/${id}-service.ts`);
+  const hasEndpoints = definition?.imports.some(
+    ({ file }) => file === `servers/${id}/${id}-endpoints.ts` || file === "servers/core/http/http-definition.ts",
+  );
+  const tests = readdirSync(path.join(projectRoot, "test", id)).filter((name) => name.endsWith(".test.ts"));
+  const wanted: readonly (readonly [string, boolean | undefined])[] = [
+    [`the endpoints of ${title} in ${id}-endpoints.ts`, hasEndpoints],
+    [`the row of ${title} in README.md`, textOf("README.md").includes(`\n| ${title} | `)],
+    [`a line about ${title} in CHANGELOG.md`, new RegExp(`\\b${title}\\b`, "i").test(textOf("CHANGELOG.md"))],
+    [
+      `the pictures of ${title} in scripts/screenshots.mjs`,
+      new RegExp(`"(?:${id}-live|${title})"`).test(textOf("scripts/screenshots.mjs")),
+    ],
+    [`the tests in test/${id}`, tests.length > 0],
+    [`the settings of ${title} in docs/settings.md`, textOf("docs/settings.md").includes(`\n## ${title}\n`)],
+  ];
+  return wanted.flatMap(([what, found]) => (found ? [] : [what]));
+}
 const foldersIn = (folder: string): readonly string[] =>
   readdirSync(path.join(projectRoot, folder), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
@@ -115,6 +138,7 @@ describe("architecture", () => {
     );
     expect(ids.length).toBeGreaterThan(3);
     expect(ids.flatMap(filesOfService).filter((file) => !existsSync(path.join(projectRoot, file)))).toEqual([]);
+    expect(services.flatMap(missingOf)).toEqual([]);
     expect(services.map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(serviceIds).toEqual(expect.arrayContaining(ids));
     const registry = sources.find(({ name }) => name === "renderer/src/services/registry.ts");
