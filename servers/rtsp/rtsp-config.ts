@@ -30,6 +30,36 @@ export const rtspConfig = z.strictObject({
     env: "HTTP_PORT",
   }),
   rtpPort: portField(8_000, { title: "RTP port", help: "UDP, even; RTCP uses the next one.", env: "RTP_PORT" }),
+  multicast: field(z.boolean().default(false), {
+    title: "Multicast",
+    help: "Clients may ask for multicast: the packets of a stream are sent once for all of them. Open to the LAN, by the system's interface for multicast; otherwise by loopback.",
+    env: "RTSP_MULTICAST",
+    group: "Listening",
+  }),
+  multicastAddress: field(
+    z
+      .ipv4()
+      .regex(/^2(?:2[4-9]|3\d)\./, "An address from 224.0.0.0 to 239.255.255.255 is needed.")
+      .default("239.255.42.1"),
+    {
+      title: "Multicast address",
+      help: "Of the first stream; each has one of its own after it.",
+      env: "RTSP_MULTICAST_ADDRESS",
+      group: "Listening",
+    },
+  ),
+  multicastPort: field(wholeNumber(1_024, 60_000, 8_002), {
+    title: "Multicast ports",
+    help: "From here on; even. Each track has two.",
+    env: "RTSP_MULTICAST_PORT",
+    group: "Listening",
+  }),
+  multicastTtl: field(wholeNumber(0, 255, 1), {
+    title: "Multicast hops",
+    help: "Routers that the packets may pass, and one.",
+    env: "RTSP_MULTICAST_TTL",
+    group: "Listening",
+  }),
   tls: field(z.boolean().default(false), {
     title: "RTSPS",
     help: "Also serve over TLS, with a certificate of this installation's authority; Settings says how to trust it.",

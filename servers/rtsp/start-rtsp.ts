@@ -19,6 +19,7 @@ import { rtspEndpoints, testPaths } from "./rtsp-endpoints.ts";
 import { createRtspSampleTraffic } from "./sample-traffic.ts";
 import { createAccess } from "./sessions/access.ts";
 import { HttpTunnels } from "./sessions/http-tunnel.ts";
+import { MulticastGroups, type MulticastOptions } from "./sessions/multicast-groups.ts";
 import { parsePathRule, realm } from "./sessions/path-rules.ts";
 import { createRequestHandler } from "./sessions/request-handlers.ts";
 import { listenRtsp } from "./sessions/rtsp-server.ts";
@@ -54,8 +55,10 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   });
   const udp = config.udp ? new UdpPorts() : undefined;
   await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop });
+  const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config)) : undefined;
+  if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
-    ...{ port: config.port, openToLan: config.openToLan, udp, sessions, recorder, log, onStop, tunnels: new HttpTunnels() },
+    ...{ port: config.port, openToLan: config.openToLan, udp, multicast, sessions, recorder, log, onStop, tunnels: new HttpTunnels() },
     handle: createRequestHandler({ paths, sessions, access, limits: { ...limits, tracks: config.tracks } }),
     tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
     connections: config.connections,
@@ -98,6 +101,11 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
   context.handle(createRtspActions({ recorder, sample }));
   return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort });
 }
+
+const multicastOptions = ({ multicastAddress, multicastPort, multicastTtl, openToLan }: RtspConfig): MulticastOptions => ({
+  ...{ address: multicastAddress, port: multicastPort, ttl: multicastTtl },
+  interfaceAddress: openToLan ? undefined : "127.0.0.1",
+});
 
 const sessionLimits = (config: RtspConfig): SessionLimits => ({
   packetBytes: config.packetBytes,

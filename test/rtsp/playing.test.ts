@@ -311,6 +311,36 @@ it("[RTSP-36] a clip runs while it has readers, and each start begins with its f
   expect((first.readUInt32BE(4) - last.readUInt32BE(4)) | 0).toBeGreaterThan(0);
 });
 
+it("[RTSP-37] multicast sends the packets of a stream once to a group of its own while a session plays it", async () => {
+  const server = await startRtsp({ multicast: true, multicastPort: 42_000 });
+  const clients = [await server.connect(), await server.connect()];
+  const transports = await Promise.all(
+    clients.map(async (client) => {
+      const answer = await client.request("SETUP", "/stream/trackID=0", { Transport: "RTP/AVP;multicast,RTP/AVP/TCP;interleaved=0-1" });
+      return { client, Session: header(answer, "Session").split(";")[0] as string, transport: header(answer, "Transport") };
+    }),
+  );
+  const [, group = "", port = ""] =
+    /^RTP\/AVP;multicast;destination=(239\.255\.42\.1);port=(42000)-42001;ttl=1;ssrc=/.exec(transports[0]?.transport ?? "") ?? [];
+  expect(transports[1]?.transport).toBe(transports[0]?.transport);
+  const other = await (clients[0] as RawClient).request("SETUP", "/test/trackID=1", { Transport: "RTP/AVP;multicast" });
+  expect(header(other, "Transport")).toContain("destination=239.255.42.2;port=42018-42019");
+  const socket = createSocket({ type: "udp4", reuseAddr: true });
+  onEnd(() => socket.close());
+  socket.bind(Number(port), group);
+  await once(socket, "listening");
+  socket.addMembership(group, "127.0.0.1");
+  const packets: Buffer[] = [];
+  socket.on("message", (packet) => packets.push(packet));
+  for (const { client, Session } of transports) await client.request("PLAY", "/stream", { Session });
+  await until(() => packets.length > 30);
+  expect(gaps(packets)).toBe(0);
+  for (const { client, Session } of transports) await client.request("TEARDOWN", "/stream", { Session });
+  const count = packets.length;
+  await wait(500);
+  expect(packets.length).toBeLessThan(count + 3);
+});
+
 it.skipIf(lacksFfmpeg)("[RTSP-55] RTSPS serves the same over TLS with this installation's certificate", async () => {
   const server = await startRtsp({ tls: true });
   const url = server.endpoints.find(({ label }) => label === "RTSPS /stream")?.url ?? "";

@@ -1,7 +1,14 @@
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
-import type { RtspSession } from "./rtsp-session.ts";
-import { createTcpTransport, createUdpTransport, type PacketConnection, type TrackTransport } from "./track-transport.ts";
+import type { MulticastGroup, MulticastGroups } from "./multicast-groups.ts";
+import type { RtspSession, SessionMedia } from "./rtsp-session.ts";
+import {
+  createMulticastTransport,
+  createTcpTransport,
+  createUdpTransport,
+  type PacketConnection,
+  type TrackTransport,
+} from "./track-transport.ts";
 import { plainAddress, type UdpPorts } from "./udp-ports.ts";
 
 /** Where the packets of an interleaved channel go. */
@@ -12,24 +19,31 @@ export interface TransportConnection extends PacketConnection {
   /** Of the client. */
   readonly address: string;
   readonly udp: UdpPorts | undefined;
+  readonly multicast: MulticastGroups | undefined;
   /** Its interleaved channels in use. */
   readonly channels: Map<number, ChannelReceiver>;
 }
 
 export type ChosenTransport =
   | { readonly kind: "tcp"; readonly offer: TransportOffer; readonly channels: PortPair }
-  | { readonly kind: "udp"; readonly offer: TransportOffer; readonly ports: PortPair };
+  | { readonly kind: "udp"; readonly offer: TransportOffer; readonly ports: PortPair }
+  | { readonly kind: "multicast"; readonly offer: TransportOffer; readonly group: MulticastGroup };
 
 /** The first offer that can be served (RFC 2326 §12.39). Throws an RtspRefusal of 461. */
 export function chooseTransport(
   offers: readonly TransportOffer[],
-  track: number,
+  { track, media }: { readonly track: number; readonly media: SessionMedia },
   session: RtspSession | undefined,
   connection: TransportConnection,
 ): ChosenTransport {
   const own = session?.transports.get(track)?.answer;
   for (const offer of offers) {
-    if (offer.profile !== "RTP/AVP" || offer.isMulticast) continue;
+    if (offer.profile !== "RTP/AVP") continue;
+    if (offer.isMulticast) {
+      const group = media.role === "read" && offer.lower === "UDP" ? connection.multicast?.of(media.stream) : undefined;
+      if (group) return { kind: "multicast", offer, group };
+      continue;
+    }
     if (offer.lower === "TCP") {
       const channels = offer.channels ?? freeChannels(connection);
       if (channels && isFree(channels, own?.channels, (channel) => connection.channels.has(channel)))
@@ -73,6 +87,11 @@ export function openTransport(chosen: ChosenTransport, opened: OpenedTrack, conn
     const { channels } = chosen;
     connection.channels.set(channels[0], onRtp).set(channels[1], onRtcp);
     return createTcpTransport(track, channels, connection, { ...common, lower: "TCP", channels });
+  }
+  if (chosen.kind === "multicast") {
+    const { address, ttl } = chosen.group;
+    const answer = { ...common, isMulticast: true, lower: "UDP", destination: address, ports: chosen.group.portsOf(track), ttl } as const;
+    return createMulticastTransport(chosen.group, track, answer);
   }
   const udp = connection.udp as UdpPorts;
   const { ports } = chosen;

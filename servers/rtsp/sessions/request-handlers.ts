@@ -164,7 +164,7 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
     // The session may have ended while a stream was opened.
     if (named?.isEnded) throw new RtspRefusal(454, "the session has ended");
     const { track, media, path, user } = found;
-    const chosen = chooseTransport(offers, track, named, connection);
+    const chosen = chooseTransport(offers, found, named, connection);
     if (chosen.kind === "tcp" && named?.isCarriedElsewhere(connection)) throw new RtspRefusal(461, "the session has another connection");
     const session = named ?? sessions.open(media, { path, user, address: connection.address, limits, paths }, connection.onSessionEnd);
     if (!named) {

@@ -9,6 +9,7 @@ import { headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
 import type { ChannelReceiver } from "./choose-transport.ts";
 import { type HttpTunnels, httpRefusal, TunnelDecoder, type TunnelEnd, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
+import type { MulticastGroups } from "./multicast-groups.ts";
 import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
 import type { RtspSession } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -26,6 +27,7 @@ export interface ConnectionParts {
   readonly sessions: SessionTable;
   readonly recorder: SessionRecorder;
   readonly udp: UdpPorts | undefined;
+  readonly multicast: MulticastGroups | undefined;
   readonly tunnels: HttpTunnels;
   readonly limits: ConnectionLimits;
   readonly log: Log;
@@ -42,6 +44,7 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
   readonly address: string;
   readonly localAddress: string;
   readonly udp: UdpPorts | undefined;
+  readonly multicast: MulticastGroups | undefined;
   readonly openedAt = Date.now();
   readonly channels = new Map<number, ChannelReceiver>();
   announced: Announcement | undefined;
@@ -68,6 +71,7 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
     this.address = plainAddress(socket.remoteAddress ?? "");
     this.localAddress = plainAddress(socket.localAddress ?? "127.0.0.1");
     this.udp = parts.udp;
+    this.multicast = parts.multicast;
     this.#socket = socket;
     this.#parts = parts;
     this.#parser = new RtspParser(parts.limits);

@@ -127,10 +127,12 @@ export class RtspSession {
       limits: this.#options.limits,
       onEnd: (reason) => this.#endByStream(reason),
     });
+    for (const transport of this.#transports.values()) transport.start?.();
     this.#reader.start();
   }
 
   pause(): void {
+    for (const transport of this.#transports.values()) transport.stop?.();
     this.#reader?.stop();
     this.#reader = undefined;
     this.#unpublish();

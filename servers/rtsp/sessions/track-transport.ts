@@ -1,5 +1,6 @@
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
+import type { MulticastGroup } from "./multicast-groups.ts";
 import type { UdpPorts } from "./udp-ports.ts";
 
 /** What a transport over TCP needs of its connection. */
@@ -19,6 +20,9 @@ export interface TrackTransport {
   readonly connection: PacketConnection | undefined;
   send(packets: FramePackets): void;
   sendReport(report: Buffer): void;
+  /** The session plays, or plays no more. */
+  start?(): void;
+  stop?(): void;
   release(): void;
 }
 
@@ -78,5 +82,26 @@ export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPa
       udp.release("rtp", address, rtp);
       udp.release("rtcp", address, rtcp);
     },
+  };
+}
+
+/** The packets are sent by the group, once for all its sessions. */
+export function createMulticastTransport(group: MulticastGroup, track: number, answer: TransportOffer): TrackTransport {
+  let leave: (() => void) | undefined;
+  const stop = () => {
+    leave?.();
+    leave = undefined;
+  };
+  return {
+    answer,
+    title: `multicast, ${group.address}, ports ${group.portsOf(track).join("-")}`,
+    connection: undefined,
+    send() {},
+    sendReport() {},
+    start() {
+      leave ??= group.use();
+    },
+    stop,
+    release: stop,
   };
 }
