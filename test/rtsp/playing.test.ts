@@ -311,7 +311,7 @@ it("[RTSP-36] a clip runs while it has readers, and each start begins with its f
   expect((first.readUInt32BE(4) - last.readUInt32BE(4)) | 0).toBeGreaterThan(0);
 });
 
-it("[RTSP-37] multicast sends the packets of a stream once to a group of its own while a session plays it", async () => {
+it("[RTSP-38] multicast sends the packets of a stream once to a group of its own while a session plays it", async () => {
   const server = await startRtsp({ multicast: true, multicastPort: 42_000 });
   const clients = [await server.connect(), await server.connect()];
   const transports = await Promise.all(
