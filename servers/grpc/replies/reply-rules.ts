@@ -72,7 +72,7 @@ function whenText({ when }: ReplyRule): string {
 
 const signs: Readonly<Record<string, string>> = {
   equals: "=",
-  matches: "~",
+  matches: "matches",
   contains: "contains",
   exists: "exists",
   greater: ">",
