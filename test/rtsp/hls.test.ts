@@ -41,11 +41,11 @@ describe("HLS", () => {
         "",
       ].join("\n"),
     );
-    expect(muxer.segment("segment-14.m4s")?.toString("latin1", 4, 8)).toBe("moof");
+    expect(muxer.file("segment-14.m4s")?.toString("latin1", 4, 8)).toBe("moof");
     // Those before are kept a while for players that are about to fetch them.
-    expect(muxer.segment("segment-11.m4s")).toBeDefined();
-    expect(muxer.segment("segment-10.m4s")).toBeUndefined();
-    expect(muxer.segment("../init.mp4")).toBeUndefined();
+    expect(muxer.file("segment-11.m4s")).toBeDefined();
+    expect(muxer.file("segment-10.m4s")).toBeUndefined();
+    expect(muxer.file("../init.mp4")).toBeUndefined();
     expect(muxer.dropped).toBe(0);
   });
 
@@ -92,11 +92,14 @@ describe("HLS", () => {
       const names = playlist.match(/segment-\d+\.m4s/g) ?? [];
       expect(names.length).toBeGreaterThanOrEqual(5);
       writeFileSync(path.join(dir, "index.m3u8"), `${playlist}#EXT-X-ENDLIST\n`);
-      writeFileSync(path.join(dir, "init.mp4"), muxer.init);
-      for (const name of names) writeFileSync(path.join(dir, name), muxer.segment(name) ?? Buffer.alloc(0));
+      writeFileSync(path.join(dir, "init.mp4"), muxer.file("init.mp4") ?? Buffer.alloc(0));
+      for (const name of names) writeFileSync(path.join(dir, name), muxer.file(name) ?? Buffer.alloc(0));
       // ffprobe reads the segments as one file, ffmpeg by the playlist.
       const whole = path.join(dir, "whole.mp4");
-      writeFileSync(whole, Buffer.concat([muxer.init, ...names.map((name) => muxer.segment(name) ?? Buffer.alloc(0))]));
+      writeFileSync(
+        whole,
+        Buffer.concat([muxer.file("init.mp4") ?? Buffer.alloc(0), ...names.map((name) => muxer.file(name) ?? Buffer.alloc(0))]),
+      );
       const probed = await runProgram("ffprobe", ["-v", "warning", "-show_streams", "-show_packets", "-of", "json", whole]);
       expect(probed.stderr).toBe("");
       const { streams, packets } = JSON.parse(probed.stdout.toString()) as {

@@ -53,6 +53,8 @@ export function mediaSegment(sequence: number, tracks: readonly Mp4Track[], frag
 const sampleBytes = (track: Mp4Track | undefined, { units }: Frame): Buffer =>
   track?.kind === "video" ? joinLengthPrefixed(units) : (units[0] ?? Buffer.alloc(0));
 
+/** What a publisher with jumping timestamps may exceed. */
+const mostDisplayOffset = 0x7fff_ffff;
 /** sample_depends_on: another sample, or none. */
 const dependent = 0x0101_0000;
 const independent = 0x0200_0000;
@@ -64,7 +66,7 @@ function trackFragment({ track, samples, decodeTime }: Mp4Fragment, data: readon
     run.writeUInt32BE(duration, at);
     run.writeUInt32BE(data[index]?.length ?? 0, at + 4);
     run.writeUInt32BE(frame.isKey ? independent : dependent, at + 8);
-    run.writeInt32BE(frame.pts - frame.dts, at + 12);
+    run.writeInt32BE(Math.max(-mostDisplayOffset, Math.min(mostDisplayOffset, frame.pts - frame.dts)), at + 12);
   }
   const time = Buffer.alloc(8);
   time.writeBigUInt64BE(BigInt(decodeTime));
@@ -192,6 +194,7 @@ function soundEntry(type: string, { channels, clockRate }: AacTrack | OpusTrack,
 function elementaryStream(config: Buffer): Buffer {
   const descriptor = (tag: number, ...parts: readonly Buffer[]) => {
     const body = Buffer.concat(parts);
+    if (body.length > 0x7f) throw new RangeError("The AAC configuration is too long.");
     return Buffer.concat([Buffer.from([tag, body.length]), body]);
   };
   const decoder = descriptor(4, Buffer.from([0x40, 0x15, 0, 0, 0]), fourBytes(0, 0), descriptor(5, config));

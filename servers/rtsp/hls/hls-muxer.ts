@@ -39,7 +39,8 @@ const longestSegmentSeconds = 60;
  * ends before the next one. Throws RangeError where no track has a place in MP4, or one has no parameter sets.
  */
 export class HlsMuxer {
-  readonly init: Buffer;
+  readonly #init: Buffer;
+  readonly #initName: string;
   /** Frames that were left out: before the first key frame, or in segments that became too large. */
   dropped = 0;
   readonly #options: HlsOptions;
@@ -60,7 +61,8 @@ export class HlsMuxer {
   /** Of segments that are no longer kept. */
   #forgottenGaps = 0;
 
-  constructor(tracks: readonly Track[], options: HlsOptions) {
+  /** `before` made the segments until now, of tracks with other parameter sets or of another publisher: the numbers go on. */
+  constructor(tracks: readonly Track[], options: HlsOptions, before?: HlsMuxer) {
     this.#options = options;
     this.#longestSeconds = options.segmentSeconds;
     this.#tracks = tracks.filter(isMp4Track);
@@ -68,16 +70,15 @@ export class HlsMuxer {
     this.#open = tracks.map((track) =>
       isMp4Track(track) ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0 } : undefined,
     );
-    const cutting =
-      this.#open[
-        Math.max(
-          0,
-          tracks.findIndex(({ kind }) => kind === "video"),
-        )
-      ] ?? this.#open.find((track) => track);
+    const videoIndex = tracks.findIndex(({ kind }) => kind === "video");
+    const cutting = this.#open[videoIndex] ?? this.#open.find((track) => track);
     if (!cutting) throw new RangeError("The stream has no track that can be in MP4.");
     this.#cutting = cutting;
-    this.init = initSegment(this.#tracks);
+    this.#sequence = before ? before.#sequence : 0;
+    this.#forgottenGaps = before ? before.#forgottenGaps + before.#segments.filter(({ isAfterGap }) => isAfterGap).length : 0;
+    this.#isAfterGap = this.#sequence > 0;
+    this.#initName = this.#sequence === 0 ? "init.mp4" : `init-${this.#sequence}.mp4`;
+    this.#init = initSegment(this.#tracks);
   }
 
   push(frame: Frame): void {
@@ -107,7 +108,7 @@ export class HlsMuxer {
       `#EXT-X-MEDIA-SEQUENCE:${first.sequence}`,
       `#EXT-X-DISCONTINUITY-SEQUENCE:${this.#forgottenGaps + gapsBefore}`,
       "#EXT-X-INDEPENDENT-SEGMENTS",
-      `#EXT-X-MAP:URI="init.mp4"`,
+      `#EXT-X-MAP:URI="${this.#initName}"`,
       ...listed.flatMap(({ sequence, seconds, isAfterGap }) => [
         ...(isAfterGap ? ["#EXT-X-DISCONTINUITY"] : []),
         `#EXTINF:${seconds.toFixed(5)},`,
@@ -117,8 +118,9 @@ export class HlsMuxer {
     return `${lines.join("\n")}\n`;
   }
 
-  /** By its name in the playlist. */
-  segment(name: string): Buffer | undefined {
+  /** The init segment or another one, by its name in the playlist. */
+  file(name: string): Buffer | undefined {
+    if (name === this.#initName) return this.#init;
     return this.#segments.find(({ sequence }) => segmentName(sequence) === name)?.bytes;
   }
 

@@ -6,8 +6,6 @@ import type { FrameReader, Stream } from "../streams/stream.ts";
 export interface HlsFile {
   readonly type: string;
   readonly body: string | Buffer;
-  /** The playlist changes, the rest never does. */
-  readonly isFinal: boolean;
 }
 
 const options = { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20 };
@@ -33,20 +31,22 @@ export class HlsOutputs {
     let output = this.#outputs.get(path);
     if (!output || output.stream !== stream || output.isOver) {
       output?.close();
-      output = new HlsOutput(stream);
+      output = new HlsOutput(stream, output?.muxer);
       this.#outputs.set(path, output);
     }
     output.usedAtMs = performance.now();
-    if (name === "index.m3u8") return { type: "application/vnd.apple.mpegurl", body: await output.playlist(), isFinal: false };
-    const body = name === "init.mp4" ? output.muxer.init : output.muxer.segment(name);
+    if (name === "index.m3u8") return { type: "application/vnd.apple.mpegurl", body: await output.playlist() };
+    const body = output.muxer.file(name);
     if (!body) throw new HttpRefusal(404, "there is no such segment");
-    return { type: name === "init.mp4" ? "video/mp4" : "video/iso.segment", body, isFinal: true };
+    stream.bytesSent += body.length;
+    return { type: name.endsWith(".mp4") ? "video/mp4" : "video/iso.segment", body };
   }
 
   #tick(): void {
     const before = performance.now() - idleMs;
     for (const [path, output] of this.#outputs) {
-      if (output.usedAtMs >= before && !output.isOver) continue;
+      // One that is over is kept for its numbers: players that stay are given the next ones.
+      if (output.usedAtMs >= before) continue;
       output.close();
       this.#outputs.delete(path);
     }
@@ -61,21 +61,17 @@ export class HlsOutputs {
 
 class HlsOutput implements FrameReader {
   readonly stream: Stream;
-  readonly muxer: HlsMuxer;
+  muxer: HlsMuxer;
   usedAtMs = performance.now();
-  /** The stream has ended, or has other parameter sets, which the init segment cannot say. */
+  /** The stream has ended. */
   isOver = false;
   readonly #remove: () => void;
   #waiting: (() => void)[] = [];
 
-  constructor(stream: Stream) {
+  /** `before` made the segments of the path until now. */
+  constructor(stream: Stream, before: HlsMuxer | undefined) {
     this.stream = stream;
-    try {
-      this.muxer = new HlsMuxer(stream.tracks, { ...options, onSegment: () => this.#wake() });
-    } catch (error) {
-      if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
-      throw error;
-    }
+    this.muxer = this.#muxerAfter(before);
     this.#remove = stream.addFrameReader(this);
   }
 
@@ -83,8 +79,18 @@ class HlsOutput implements FrameReader {
     this.muxer.push(frame);
   }
 
+  /** Other parameter sets need another init segment. */
   onTrack(): void {
-    this.isOver = true;
+    this.muxer = this.#muxerAfter(this.muxer);
+  }
+
+  #muxerAfter(before: HlsMuxer | undefined): HlsMuxer {
+    try {
+      return new HlsMuxer(this.stream.tracks, { ...options, onSegment: () => this.#wake() }, before);
+    } catch (error) {
+      if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
+      throw error;
+    }
   }
 
   onEnd(): void {

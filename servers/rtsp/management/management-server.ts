@@ -67,8 +67,9 @@ export function listenManagement({
 
   async function sendMedia(media: MediaFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (media.kind === "hls") {
-      const { type, body, isFinal } = await hls.file(media.path, media.name);
-      send(response, 200, type, body, { "Cache-Control": isFinal ? "max-age=3600" : "no-cache" });
+      const { type, body } = await hls.file(media.path, media.name);
+      // The next publisher of the path uses the same names.
+      send(response, 200, type, body, { "Cache-Control": "no-cache" });
       return;
     }
     const stream = await paths.open(media.path);
@@ -103,7 +104,7 @@ type MediaFile =
 
 /** "/stream/index.m3u8" and what its playlist names, "/stream.ts". */
 function mediaFile(requested: string): MediaFile | undefined {
-  const [, hlsPath, name] = /^\/(.+)\/(index\.m3u8|init\.mp4|segment-\d{1,9}\.m4s)$/.exec(requested) ?? [];
+  const [, hlsPath, name] = /^\/(.+)\/(index\.m3u8|init(?:-\d{1,9})?\.mp4|segment-\d{1,9}\.m4s)$/.exec(requested) ?? [];
   const [, streamPath] = /^\/(.+)\.ts$/.exec(requested) ?? [];
   const path = decodedPath(hlsPath ?? streamPath ?? "");
   if (path === undefined) return undefined;

@@ -33,7 +33,10 @@ export function sendTransportStream(stream: Stream, response: ServerResponse, li
 
   const reader: FrameReader = {
     onFrame(frame) {
-      if (mayTake(frame)) response.write(muxer.push(frame));
+      if (!mayTake(frame)) return;
+      const bytes = muxer.push(frame);
+      stream.bytesSent += bytes.length;
+      if (bytes.length > 0) response.write(bytes);
     },
     // The tables and sets of a new muxer come with the next key frame.
     onTrack() {
