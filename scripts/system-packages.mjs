@@ -28,6 +28,7 @@ const tools = [
     ["videoparsersbad", "plugins-bad"],
     ["x264", "plugins-ugly"],
     ["rtspclientsink", "rtsp"],
+    ["libav", "libav"],
   ].map(([plugin, name]) => ({ file: gstreamerPlugin(plugin), package: `gstreamer1.0-${name}`, use: "the RTSP service's tests" })),
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
   { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },

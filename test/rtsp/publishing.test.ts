@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
@@ -40,7 +42,7 @@ const ffmpegPublishes = (transport: string, url: string) =>
       url,
     ],
   );
-const gstreamerPublishes = (protocol: string, url: string) =>
+const gstreamerPublishes = (protocol: string, url: string, encoder: string) =>
   publish(
     "gst-launch-1.0",
     ...["-q", "rtspclientsink", "name=sink", `protocols=${protocol}`, `location=${url}`],
@@ -56,7 +58,7 @@ const gstreamerPublishes = (protocol: string, url: string) =>
       "!",
       "sink.",
     ],
-    ...["audiotestsrc", "is-live=true", "!", "audioconvert", "!", "opusenc", "!", "sink."],
+    ...["audiotestsrc", "is-live=true", "!", "audioconvert", "!", encoder, "!", "sink."],
   );
 
 const pathOf = (server: RtspUnderTest, name: string) =>
@@ -106,11 +108,15 @@ describe("real publishers", () => {
     { timeout: 60_000 },
     async () => {
       const server = await startRtsp();
-      for (const protocol of ["tcp", "udp"]) {
+      // Of AAC GStreamer makes LATM (RFC 6416).
+      for (const [protocol, encoder, codec] of [
+        ["tcp", "opusenc", "opus"],
+        ["udp", "avenc_aac", "aac"],
+      ] as const) {
         const url = `${server.url}/gst-${protocol}`;
-        gstreamerPublishes(protocol, url);
+        gstreamerPublishes(protocol, url, encoder);
         await until(() => (pathOf(server, `gst-${protocol}`)?.frameRate ?? 0) > 10, 20_000);
-        expect(await codecsOf(url, "tcp")).toMatchObject({ codecs: expect.arrayContaining(["h264", "opus"]), stderr: "" });
+        expect(await codecsOf(url, "tcp")).toMatchObject({ codecs: expect.arrayContaining(["h264", codec]), stderr: "" });
         const pipeline = [
           "rtspsrc",
           `location=${url}`,
@@ -297,7 +303,7 @@ it("[RTSP-48] no bytes of a publisher end anything but its own session", { timeo
   const server = await startRtsp();
   const other = await server.connect();
   await other.play("/stream");
-  const random = (await import("../support/seeded-random.ts")).seededRandom(48);
+  const random = seededRandom(48);
   for (let round = 0; round < 20; round++) {
     const publisher = await server.connect();
     await record(publisher, `/mine-${round}`);
@@ -313,4 +319,30 @@ it("[RTSP-48] no bytes of a publisher end anything but its own session", { timeo
     packets.slice(1).every((packet, index) => ((packets[index] as Buffer).readUInt16BE(2) + 1) % 65_536 === packet.readUInt16BE(2)),
   ).toBe(true);
   expect(server.logs.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+it("[RTSP-49] AAC in LATM is read in one packet or several; what does not fit its lengths is dropped", () => {
+  const depacketizer = new LatmDepacketizer();
+  const frame = Buffer.alloc(600, 7);
+  const element = Buffer.concat([Buffer.from([255, 255, 90]), frame]);
+  expect(depacketizer.push(element, 100, true, false)).toEqual([{ timestamp: 100, units: [frame], isKey: true }]);
+  expect(depacketizer.push(element.subarray(0, 200), 200, false, false)).toEqual([]);
+  expect(depacketizer.push(element.subarray(200), 200, true, false)).toEqual([{ timestamp: 200, units: [frame], isKey: true }]);
+  expect(depacketizer.push(element.subarray(0, 200), 300, false, false)).toEqual([]);
+  expect(depacketizer.push(element.subarray(300), 300, true, true)).toEqual([]);
+  expect(depacketizer.push(element, 400, true, false)).toHaveLength(1);
+  for (const wrong of ["", "00", "ff", "05aabb", "ffff"])
+    expect(depacketizer.push(Buffer.from(wrong, "hex"), 500, true, false)).toEqual([]);
+  expect(depacketizer.dropped).toBe(6);
+  expect(configOfLatm(Buffer.from("40002320", "hex")).toString("hex")).toBe("1190");
+  const random = seededRandom(49);
+  for (let round = 0; round < 2_000; round++) {
+    const bytes = Buffer.from(Array.from({ length: random.below(30) }, () => random.below(256)));
+    depacketizer.push(bytes, random.below(3), random.chance(0.5), random.chance(0.2));
+    try {
+      configOfLatm(bytes);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
 });

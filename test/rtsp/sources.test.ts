@@ -81,7 +81,11 @@ describe("a publisher's stream", () => {
       const { tracks, frames } = loop(file, 2);
       const [track] = tracks;
       if (!track) throw new Error("The clip has no track.");
-      const source = new RtpSource({ ...limits, tracks: [{ track, payloadType: 96, parameters: {}, control: "" }], isUnordered: false });
+      const source = new RtpSource({
+        ...limits,
+        tracks: [{ track, payloadType: 96, isLatm: false, parameters: {}, control: "" }],
+        isUnordered: false,
+      });
       const received: Frame[] = [];
       source.stream.addFrameReader({ onFrame: (frame) => void received.push(frame), onEnd: () => {} });
       const packetizer = createPacketizer(track, { track: 0, payloadType: 96, packetBytes: 1_400 });

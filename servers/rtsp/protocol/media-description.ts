@@ -3,6 +3,7 @@
 import { errorText } from "../../core/service/service-error.ts";
 import { parseAacConfig } from "../media/aac.ts";
 import type { AacTrack, Track } from "../media/track.ts";
+import { configOfLatm } from "../rtp/latm-depacketizer.ts";
 import { attributeOf, attributeOfFormat, parametersOf, type SdpMedia } from "./sdp.ts";
 
 const firstDynamic = 96;
@@ -85,6 +86,8 @@ export interface DescribedTrack {
   readonly payloadType: number;
   /** As in the description: relative to its base, or a whole URI. */
   readonly control: string;
+  /** AAC in the payloads of RFC 6416 and not of RFC 3640. */
+  readonly isLatm: boolean;
   /** Of the `a=fmtp:` line; names in lower case. */
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -103,7 +106,8 @@ export function trackOfMedia(media: SdpMedia, index: number): DescribedTrack {
   const parameters = parametersOf(attributeOfFormat(media, "fmtp", format));
   const track = trackOfEncoding(encoding.toUpperCase(), Number(clockRate), Number(channels), parameters);
   if (!track || track.kind !== media.kind) throw new UnsupportedMedia(`${media.kind} ${encoding}/${clockRate} is not supported`);
-  return { track, payloadType: Number(format), control: attributeOf(media, "control") ?? controlOf(index), parameters };
+  const isLatm = encoding.toUpperCase() === "MP4A-LATM";
+  return { track, payloadType: Number(format), control: attributeOf(media, "control") ?? controlOf(index), isLatm, parameters };
 }
 
 const staticFormats: Readonly<Record<string, string>> = { "0": "PCMU/8000", "8": "PCMA/8000" };
@@ -133,6 +137,9 @@ function trackOfEncoding(
       return { kind: "video", codec: "h265", clockRate, vps: units("sprop-vps"), sps: units("sprop-sps"), pps: units("sprop-pps") };
     case "MPEG4-GENERIC":
       return aacTrack(clockRate, parameters);
+    case "MP4A-LATM":
+      // With a configuration in each packet, the format is not known beforehand.
+      return parameters.cpresent === "0" ? latmTrack(clockRate, parameters) : undefined;
     case "OPUS":
       return { kind: "audio", codec: "opus", clockRate, channels: parameters["sprop-stereo"] === "0" ? 1 : channels };
     case "PCMU":
@@ -144,12 +151,19 @@ function trackOfEncoding(
 }
 
 function aacTrack(clockRate: number, parameters: Readonly<Record<string, string>>): AacTrack | undefined {
-  const config = Buffer.from(parameters.config ?? "", "hex");
   const mode = (parameters.mode ?? "AAC-hbr").toLowerCase();
   if (mode !== "aac-hbr" && mode !== "aac-lbr") return undefined;
+  return readAacTrack(clockRate, () => Buffer.from(parameters.config ?? "", "hex"));
+}
+
+const latmTrack = (clockRate: number, parameters: Readonly<Record<string, string>>): AacTrack =>
+  readAacTrack(clockRate, () => configOfLatm(Buffer.from(parameters.config ?? "", "hex")));
+
+function readAacTrack(clockRate: number, readConfig: () => Buffer): AacTrack {
   try {
+    const config = readConfig();
     return { kind: "audio", codec: "aac", clockRate, channels: parseAacConfig(config).channels, config };
   } catch (error) {
-    throw new UnsupportedMedia(`the config of mpeg4-generic is not AAC: ${errorText(error)}`);
+    throw new UnsupportedMedia(`the config of the audio is not AAC: ${errorText(error)}`);
   }
 }

@@ -4,6 +4,7 @@ import { pictureOf, separateParameterSets } from "../media/parameter-sets.ts";
 import type { DepacketizedFrame, Depacketizer, Track } from "../media/track.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { createDepacketizer } from "../rtp/create-depacketizer.ts";
+import { LatmDepacketizer } from "../rtp/latm-depacketizer.ts";
 import { PublishedClock } from "../rtp/published-clock.ts";
 import { parseRtcp, writeRtcp } from "../rtp/rtcp.ts";
 import { isRtcp, parseRtpPacket } from "../rtp/rtp-packet.ts";
@@ -64,7 +65,7 @@ export class RtpSource implements SourceClock {
   #waitsForKey: boolean;
 
   constructor(options: RtpSourceOptions) {
-    this.#tracks = options.tracks.map(({ track, payloadType, parameters }) => ({
+    this.#tracks = options.tracks.map(({ track, payloadType, isLatm, parameters }) => ({
       payloadType,
       clockRate: track.clockRate,
       receiver: new RtpReceiver({
@@ -72,7 +73,7 @@ export class RtpSource implements SourceClock {
         reorderPackets: options.isUnordered ? reorderPackets : 0,
         reorderMs: options.isUnordered ? reorderMs : 0,
       }),
-      depacketizer: createDepacketizer(track, parameters),
+      depacketizer: isLatm ? new LatmDepacketizer() : createDepacketizer(track, parameters),
       track,
       ...{ decodeTimes: undefined, last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
     }));
