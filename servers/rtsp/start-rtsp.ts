@@ -54,7 +54,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
     failures: createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 }),
   });
   const udp = config.udp ? new UdpPorts() : undefined;
-  await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop });
+  await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop, log });
   const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config)) : undefined;
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({

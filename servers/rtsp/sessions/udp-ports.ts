@@ -1,6 +1,8 @@
 import type { RemoteInfo, Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { listenUdp } from "../../core/net/udp-listener.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 
 export type UdpPart = "rtp" | "rtcp";
@@ -13,7 +15,11 @@ export interface UdpPortsOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly onStop: (release: () => void | Promise<void>) => void;
+  readonly log: Log;
 }
+
+/** More than this waits for the network: what comes then is lost, as it would be on the way. */
+const mostQueuedBytes = 16 << 20;
 
 const attempts = 50;
 
@@ -28,14 +34,20 @@ export class UdpPorts {
   readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
 
   /** Resolves when both ports listen. */
-  async listen({ port, openToLan, onStop }: UdpPortsOptions): Promise<void> {
+  async listen({ port, openToLan, onStop, log }: UdpPortsOptions): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const releases: (() => Promise<void>)[] = [];
       const closeAll = async () => void (await Promise.all(releases.map((release) => release())));
       const listen = (part: UdpPart, wanted: number) =>
         listenUdp({
           ...{ port: wanted, openToLan, onStop: (release) => void releases.push(release) },
-          onMessage: (datagram, from) => this.#receive(part, datagram, from),
+          onMessage: (datagram, from) => {
+            try {
+              this.#receive(part, datagram, from);
+            } catch (error) {
+              log.error(`A datagram of ${from.address}:${from.port}: ${errorText(error)}`);
+            }
+          },
           onSocket: (socket, family) => {
             this.#sockets[part][family] = socket;
           },
@@ -79,8 +91,9 @@ export class UdpPorts {
   /** An error is of no use here: the receiver's port may be closed already. */
   send(part: UdpPart, bytes: Buffer, offset: number, length: number, address: string, port: number): void {
     const socket = this.#sockets[part][isIPv6(address) ? "IPv6" : "IPv4"];
+    if (!socket || socket.getSendQueueSize() > mostQueuedBytes) return;
     this.bytesSent += length;
-    socket?.send(bytes, offset, length, port, address);
+    socket.send(bytes, offset, length, port, address);
   }
 }
 
