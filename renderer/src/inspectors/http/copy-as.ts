@@ -38,20 +38,14 @@ export const copyFormatTitles: Readonly<Record<CopyFormat, string>> = {
 export const httpCopies = (replay: Replay): readonly CopyChoice[] =>
   copyFormats.map((id) => ({ id, title: copyFormatTitles[id], text: () => copyAs(id, replay) }));
 
-export function copyAs(format: CopyFormat, replay: Replay): string {
-  switch (format) {
-    case "curl":
-      return asCurl(replay);
-    case "javascript":
-      return asJavaScript(replay);
-    case "python":
-      return asPython(replay);
-    case "raw":
-      return asRaw(replay);
-    default:
-      return format satisfies never;
-  }
-}
+const writers: Readonly<Record<CopyFormat, (replay: Replay) => string>> = {
+  curl: asCurl,
+  javascript: asJavaScript,
+  python: asPython,
+  raw: asRaw,
+};
+
+export const copyAs = (format: CopyFormat, replay: Replay): string => writers[format](replay);
 
 /** Headers that the client sets itself, from the URL, the body or the connection. */
 const ownHeaders = new Set([

@@ -3,9 +3,9 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { SseEventPart } from "../../../../contract/traffic/http.ts";
 import type { Column } from "../../list/column.ts";
+import { timeColumn } from "../../list/traffic-columns.tsx";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { PartsList } from "../parts-list.tsx";
 import { useParts } from "../use-detail.ts";
@@ -36,14 +36,7 @@ export function EventsTab({ service, row, total, onClose }: EventsTabProps) {
 const isEvent = (part: DetailPart): part is SseEventPart => part.kind === "sse-event";
 
 const columns: readonly Column<SseEventPart>[] = [
-  {
-    id: "time",
-    title: "Time",
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 1,
-    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
-  },
+  timeColumn(1),
   {
     id: "event",
     title: "Event",

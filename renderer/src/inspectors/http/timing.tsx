@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { Caption } from "../../ui/panel.tsx";
+import { Swatch } from "../../ui/plot-card.tsx";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { Section } from "../section.tsx";
 import styles from "./timing.module.css";
@@ -59,7 +60,7 @@ export function TimingSummary({ exchange }: { readonly exchange: HttpExchangeFac
         {phases.map((phase) => (
           <div key={phase.name} title={phase.what}>
             <dt>
-              <span className={styles.swatch} style={{ background: phase.colour }} />
+              <Swatch color={phase.colour} />
               {phase.name}
             </dt>
             <dd>{phase.ms === undefined ? "–" : formatTook(phase.ms)}</dd>

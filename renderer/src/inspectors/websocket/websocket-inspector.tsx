@@ -5,10 +5,10 @@ import type { WebSocketConnection, WebSocketMessagePart } from "../../../../cont
 import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { decodeText, fromBase64, toHex } from "../../viewer/decode/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { HeaderListView } from "../header-list.tsx";
@@ -107,14 +107,7 @@ const columns: readonly Column<WebSocketMessagePart>[] = [
     rank: 1,
     cell: ({ direction }) => `${arrows[direction]} ${directionText[direction]}`,
   },
-  {
-    id: "time",
-    title: "Time",
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 2,
-    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
-  },
+  timeColumn(2),
   { id: "text", title: "Message", rank: 0, cell: (part) => <code>{previewOf(part)}</code> },
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ body }) => formatBytes(body.bytes) },
 ];

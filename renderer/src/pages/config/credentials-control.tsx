@@ -21,7 +21,7 @@ export function CredentialsControl({ field, id, draft, disabled, problem, onChan
   const put = (place: number, part: Partial<Credential>) =>
     onChange(credentialsDraft(credentials.map((other, index) => (index === place ? { ...other, ...part } : other))));
   return (
-    <fieldset id={id} className={styles.credentials} aria-label={field.title} tabIndex={-1}>
+    <fieldset id={id} className={styles.entries} aria-label={field.title} tabIndex={-1}>
       {credentials.map(({ name, secret }, place) => {
         const isSet = secret === secretMask;
         return (

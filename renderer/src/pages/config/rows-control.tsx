@@ -2,6 +2,7 @@ import { ActionIcon, Button, NativeSelect, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconPlus, IconX } from "@tabler/icons-react";
 import type { KeyboardEvent } from "react";
 import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
+import config from "./config-tab.module.css";
 import type { Draft } from "./draft.ts";
 import styles from "./rows-control.module.css";
 import { draftOfRows, movedTo, newRow, problemOfRow, type Row, rowsOf } from "./rows-draft.ts";
@@ -33,7 +34,7 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
     event.preventDefault();
   };
   return (
-    <fieldset id={id} className={styles.rows} aria-label={title} tabIndex={-1}>
+    <fieldset id={id} className={`${config.entries} ${styles.rows}`} aria-label={title} tabIndex={-1}>
       {rows.length > 0 && (
         <div className={styles.head} style={style} aria-hidden="true">
           {type.columns.map((column) => (

@@ -5,7 +5,7 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { firstCommand } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
-import { PageTitle } from "../../ui/panel.tsx";
+import { PageHeading, PageTitle } from "../../ui/panel.tsx";
 import { useStartSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { notifyFailure } from "../../ui/status/notify.tsx";
@@ -23,13 +23,13 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
   const first = firstCommand(built);
   return (
     <div className={styles.page}>
-      <div className={styles.heading}>
+      <PageHeading>
         <PageTitle>Overview</PageTitle>
         <span className={styles.state}>
           <StatusShape shape="stopped" />
           Nothing started yet
         </span>
-      </div>
+      </PageHeading>
       <div className={styles.middle}>
         <div className={styles.welcome}>
           <Lot />

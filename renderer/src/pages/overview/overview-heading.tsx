@@ -1,7 +1,7 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
-import { PageTitle } from "../../ui/panel.tsx";
+import { PageHeading, PageTitle } from "../../ui/panel.tsx";
 import { type Shape, StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
 import { formatByteRate, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
@@ -33,7 +33,7 @@ interface OverviewHeadingProps {
 export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
   const { clients, itemsPerSecond, bytesPerSecond } = totalsOf(services, useRates());
   return (
-    <div className={styles.heading}>
+    <PageHeading>
       <PageTitle>Overview</PageTitle>
       <div className={styles.states}>
         {shapes.map(([shape, word]) => {
@@ -56,6 +56,6 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
         <strong>{formatCount(clients)}</strong> {clients === 1 ? "client" : "clients"} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
         items/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong> {formatByteRate(bytesPerSecond).split(" ")[1]}
       </span>
-    </div>
+    </PageHeading>
   );
 }

@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
+import { Card } from "../../ui/plot-card.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { FailureBlock } from "../../ui/status/failure-block.tsx";
 import { Since } from "../../ui/status/since.tsx";
@@ -14,7 +15,7 @@ export function ServiceCard({ service }: { service: ServiceView }) {
   const operations = useServiceOperations();
   const { id, title, status } = service;
   return (
-    <article className={styles.card} aria-labelledby={`card-${id}`}>
+    <Card as="article" className={styles.card} aria-labelledby={`card-${id}`}>
       <div className={styles.head}>
         <h2 className={styles.title} id={`card-${id}`}>
           <a href={hashOf(servicePage(id))}>{title}</a>
@@ -33,7 +34,7 @@ export function ServiceCard({ service }: { service: ServiceView }) {
         <CardFigures service={service} note={cardNote(service)} />
       )}
       <CardEndpoints service={service} />
-    </article>
+    </Card>
   );
 }
 

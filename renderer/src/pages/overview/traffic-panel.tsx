@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { z } from "zod";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
+import { Card } from "../../ui/plot-card.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -23,7 +24,7 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
   const titleOf = (id: ServiceId) => services.find((service) => service.id === id)?.title ?? id;
   const now = lines.map(({ service, bytesPerSecond }) => `${titleOf(service)} ${formatByteRate(bytesPerSecond.at(-1) ?? 0)}`);
   return (
-    <section className={styles.panel} aria-label="Traffic by service">
+    <Card className={styles.panel} aria-label="Traffic by service">
       <div className={styles.head}>
         <SectionTitle className={styles.title}>Traffic</SectionTitle>
         <div className={styles.toggles}>
@@ -54,6 +55,6 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
           )
         }
       </Answered>
-    </section>
+    </Card>
   );
 }

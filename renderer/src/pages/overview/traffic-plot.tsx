@@ -2,6 +2,7 @@ import { useMemo, useState } from "react";
 import type uPlot from "uplot";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { seriesToken } from "../../services/registry.ts";
+import { PlotBox } from "../../ui/plot-card.tsx";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { clockMinutes, clockSeconds } from "../../ui/texts/time.ts";
 import { type Tokens, withAlpha } from "../../ui/theme.ts";
@@ -39,7 +40,7 @@ export function TrafficPlot({ at, lines, label, titleOf }: TrafficPlotProps) {
   });
   return (
     <div className={styles.plotBox}>
-      <div className={styles.plot} ref={box} role="img" aria-label={label} />
+      <PlotBox box={box} label={label} />
       {point !== undefined && at[point] !== undefined && (
         <Readout
           at={at[point]}

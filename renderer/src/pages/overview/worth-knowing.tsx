@@ -2,6 +2,7 @@ import type { LogLine } from "../../../../contract/log.ts";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
 import { useNotable } from "../../control/use-store.ts";
+import { Card } from "../../ui/plot-card.tsx";
 import { type Shape, StatusShape } from "../../ui/status/status-shape.tsx";
 import { clockSeconds, isoTime } from "../../ui/texts/time.ts";
 import styles from "./service-card.module.css";
@@ -14,7 +15,7 @@ const shapeFor = ({ level }: LogLine): Shape => (level === "error" ? "failed" : 
 export function WorthKnowing({ services }: { services: readonly ServiceView[] }) {
   const lines = useNotable().slice(-shown).toReversed();
   return (
-    <section className={styles.card} aria-labelledby="worth-knowing">
+    <Card className={styles.card} aria-labelledby="worth-knowing">
       <div className={styles.head}>
         <h2 className={styles.title} id="worth-knowing">
           Worth knowing
@@ -31,7 +32,7 @@ export function WorthKnowing({ services }: { services: readonly ServiceView[] })
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

@@ -3,10 +3,9 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { servicePages } from "../../services/registry.ts";
-import { formatBytes } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { ServiceName } from "../service/service-toggles.tsx";
 import styles from "./timeline.module.css";
 
@@ -17,19 +16,7 @@ const pages = [...servicePages.values()];
 
 /** `titles` are those of the services that are shown. */
 export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: readonly string[]): Column<TrafficRow>[] => [
-  {
-    id: "time",
-    title: "Time",
-    sortValue: ({ at }) => at,
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 0,
-    cell: (row) => (
-      <time className={styles.time} title={isoTime(row.at)}>
-        {clockTime(row.at)}
-      </time>
-    ),
-  },
+  beganColumn(0),
   {
     id: "service",
     title: "Service",
@@ -66,33 +53,9 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     rank: 0,
     cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "pending" : row.outcome} title={row.outcome} />,
   },
-  {
-    id: "took",
-    title: "Took",
-    sortValue: ({ tookMs }) => tookMs,
-    align: "end",
-    minSample: "00 m 00 s",
-    rank: 3,
-    cell: (row) => (row.tookMs === undefined ? "–" : formatTook(row.tookMs)),
-  },
-  {
-    id: "in",
-    title: "In",
-    sortValue: ({ bytesIn }) => bytesIn,
-    align: "end",
-    minSample: "000 MB",
-    rank: 5,
-    cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesIn)}</span>,
-  },
-  {
-    id: "out",
-    title: "Out",
-    sortValue: ({ bytesOut }) => bytesOut,
-    align: "end",
-    minSample: "000 MB",
-    rank: 4,
-    cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesOut)}</span>,
-  },
+  tookColumn(3),
+  bytesColumn({ id: "in", title: "In", rank: 5, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "out", title: "Out", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
   {
     id: "client",
     title: "Client",

@@ -1,10 +1,9 @@
 import type { SessionState, TokenState } from "../../../../contract/services/account.ts";
-import { type Shape, StatusShape } from "../../ui/status/status-shape.tsx";
-import styles from "./account.module.css";
+import { Mark, type Shape, StatusShape } from "../../ui/status/status-shape.tsx";
 
-type Mark = { readonly shape: Shape; readonly tone: "ok" | "warn" | "bad" | "idle" };
+type Meaning = { readonly shape: Shape; readonly tone: "ok" | "warn" | "bad" | "idle" };
 
-function markOf(state: UserState | SessionState | TokenState): Mark {
+function meaningOf(state: UserState | SessionState | TokenState): Meaning {
   switch (state) {
     case "active":
     case "live":
@@ -34,11 +33,10 @@ export function StateMark({
   readonly state: UserState | SessionState | TokenState;
   readonly title?: string | undefined;
 }) {
-  const { shape, tone } = markOf(state);
+  const { shape, tone } = meaningOf(state);
   return (
-    <span className={styles.mark} data-tone={tone} title={title}>
-      <StatusShape shape={shape} />
+    <Mark tone={tone} icon={<StatusShape shape={shape} />} title={title}>
       {state}
-    </span>
+    </Mark>
   );
 }

@@ -6,12 +6,12 @@ import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.tsx";
 import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
+import { Mark } from "../../ui/status/status-shape.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTimeText } from "./event-fields.ts";
-import styles from "./outcome-mark.module.css";
 
 /** The id of a column is the field's name in the contract; the time column sorts by the id, which does not depend on a clock. */
 export type EventTableColumn = Column<EventRow> & { readonly id: EventColumn };
@@ -166,16 +166,19 @@ function character(value: string) {
   return value.trim() === "" ? <CellText tone="quiet">{value === "\t" ? "tab" : "space"}</CellText> : shownText(value);
 }
 
-const icons: Readonly<Record<string, typeof IconCheck>> = { accepted: IconCheck, rejected: IconX, ignored: IconMinus };
+const marks: Readonly<Record<string, { readonly Icon: typeof IconCheck; readonly tone: "ok" | "warn" | "idle" }>> = {
+  accepted: { Icon: IconCheck, tone: "ok" },
+  rejected: { Icon: IconX, tone: "idle" },
+  ignored: { Icon: IconMinus, tone: "warn" },
+};
 
 /** Its shape and its word; an outcome of an older file gets a dot. */
 export function OutcomeMark({ outcome }: { readonly outcome: string }) {
-  const Icon = icons[outcome] ?? IconPointFilled;
+  const { Icon, tone } = marks[outcome] ?? { Icon: IconPointFilled, tone: "idle" };
   return (
-    <span className={styles.mark} data-outcome={outcome}>
-      <Icon size={14} stroke={1.75} aria-hidden="true" />
+    <Mark tone={tone} icon={<Icon size={14} stroke={1.75} aria-hidden="true" />}>
       {shownText(outcome)}
-    </span>
+    </Mark>
   );
 }
 

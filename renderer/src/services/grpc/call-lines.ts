@@ -33,18 +33,9 @@ export const isTlsOrigin = (origin: string): boolean => origin.startsWith("grpcs
 export const sendsStream = (pattern: GrpcPattern | undefined): boolean => pattern === "client stream" || pattern === "bidi stream";
 const getsStream = (pattern: GrpcPattern): boolean => pattern === "server stream" || pattern === "bidi stream";
 
-export function callLines(language: CallLanguage, call: CopiedCall): string {
-  switch (language) {
-    case "grpcurl":
-      return grpcurl(call);
-    case "python":
-      return python(call);
-    case "node":
-      return node(call);
-    default:
-      return language satisfies never;
-  }
-}
+const writers: Readonly<Record<CallLanguage, (call: CopiedCall) => string>> = { grpcurl, python, node };
+
+export const callLines = (language: CallLanguage, call: CopiedCall): string => writers[language](call);
 
 const addressOf = (origin: string): string => origin.replace(/^grpcs?:\/\//, "");
 const isBinary = (name: string): boolean => name.endsWith("-bin");

@@ -14,6 +14,7 @@ import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { originOf } from "../../ui/texts/address.ts";
@@ -205,14 +206,7 @@ const protocolNames = { grpc: "gRPC", "grpc-web": "gRPC-Web", connect: "Connect"
 const directions = { received: "↓ received", sent: "↑ sent" } as const;
 const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Column<GrpcMessagePart>[] => [
   { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
-  {
-    id: "time",
-    title: "Time",
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 2,
-    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
-  },
+  timeColumn(2),
   { id: "content", title: "Content", rank: 0, cell: (part) => <code>{preview(part)}</code> },
   {
     id: "size",

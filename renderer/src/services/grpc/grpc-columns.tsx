@@ -3,25 +3,11 @@ import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { useNow } from "../../ui/status/since.tsx";
-import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
-import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, formatDurationExact, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
 
 export const grpcColumns: readonly Column<TrafficRow>[] = [
-  {
-    id: "time",
-    title: "Time",
-    sortValue: ({ at }) => at,
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 2,
-    cell: (row) => (
-      <CellText tone="quiet" mono title={isoTime(row.at)}>
-        {clockTime(row.at)}
-      </CellText>
-    ),
-  },
+  beganColumn(2),
   {
     id: "pattern",
     title: "Pattern",
@@ -57,40 +43,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     rank: 1,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  {
-    id: "took",
-    title: "Took",
-    sortValue: ({ tookMs }) => tookMs,
-    align: "end",
-    minSample: "00 m 00 s",
-    rank: 1,
-    cell: (row) => (row.tookMs === undefined ? <OpenFor since={row.at} /> : formatTook(row.tookMs)),
-  },
-  {
-    id: "size",
-    title: "Size",
-    sortValue: ({ bytesIn, bytesOut }) => bytesIn + bytesOut,
-    align: "end",
-    minSample: "000 MB",
-    rank: 4,
-    cell: (row) => <CellText tone="soft">{formatBytes(row.bytesIn + row.bytesOut)}</CellText>,
-  },
-  {
-    id: "client",
-    title: "Client",
-    sortValue: ({ client }) => client,
-    minSample: "grpc-node-js :000000",
-    rank: 5,
-    cell: (row) => (
-      <CellText tone="soft" title={row.peer}>
-        {shownText(row.client)} {row.peer.slice(row.peer.lastIndexOf(":"))}
-      </CellText>
-    ),
-  },
+  tookColumn(1),
+  bytesColumn({ id: "size", title: "Size", rank: 4, bytesOf: ({ bytesIn, bytesOut }) => bytesIn + bytesOut }),
+  clientColumn(5, { minSample: "grpc-node-js :000000" }),
 ];
-
-/** No live region: it changes each second. */
-function OpenFor({ since }: { readonly since: number }) {
-  const ms = useNow() - since;
-  return <CellText tone="quiet">{ms < 1_000 ? "–" : formatDurationExact(ms)}</CellText>;
-}

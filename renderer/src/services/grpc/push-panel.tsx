@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Textarea, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { grpcActions } from "../../../../contract/services/grpc.ts";
 import type { Pushed } from "../../../../contract/services/grpc-replies.ts";
@@ -6,6 +6,7 @@ import { type GrpcCall, type GrpcStatusName, grpcStatusNames } from "../../../..
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { Section } from "../../inspectors/section.tsx";
+import { CodeArea } from "../../ui/forms/code-area.tsx";
 import { FormColumns, FormStack } from "../../ui/forms/draft-form.tsx";
 import { Caption } from "../../ui/panel.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
@@ -106,18 +107,15 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
                 </Button>
               )}
             </div>
-            <Textarea
-              className={styles.json}
+            <CodeArea
               aria-label="Message as JSON"
-              autosize
               minRows={6}
               maxRows={18}
-              spellCheck={false}
               error={wrong !== undefined}
               value={json}
-              onChange={(event) => {
+              onChange={(next) => {
                 setRefused(undefined);
-                setTyped(event.currentTarget.value);
+                setTyped(next);
               }}
             />
           </>
@@ -133,17 +131,14 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
                 onChange={(event) => setMessage(event.currentTarget.value)}
               />
             </FormColumns>
-            <Textarea
-              className={styles.json}
+            <CodeArea
               aria-label="Details of the status as JSON"
               placeholder={detailsExample}
-              autosize
               minRows={2}
               maxRows={8}
-              spellCheck={false}
               error={wrong !== undefined}
               value={typedDetails}
-              onChange={(event) => setTypedDetails(event.currentTarget.value)}
+              onChange={setTypedDetails}
             />
           </FormStack>
         )}

@@ -1,12 +1,12 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
-import { IconChevronDown, IconX } from "@tabler/icons-react";
+import { IconX } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HttpViews, httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { viewsOf } from "../../control/use-store.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
-import { EdgeHandle } from "../../ui/edge-handle.tsx";
-import { Caption, PanelHead, SectionTitle, Spring } from "../../ui/panel.tsx";
+import { LowerPanel, LowerRow } from "../../ui/lower-panel.tsx";
+import { Caption, Spring } from "../../ui/panel.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
@@ -14,83 +14,66 @@ import { originOf } from "../../ui/texts/address.ts";
 import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../ui/texts/time.ts";
-import { useRemembered } from "../../ui/use-remembered.ts";
 import { SendEvent } from "./send-event.tsx";
 import styles from "./sse-panel.module.css";
 
 const useHttpView = viewsOf<HttpViews>("http");
 const nobody: readonly SseSubscriber[] = [];
-const heightBounds = { minimum: 32, maximum: 420 };
 
 /** The subscribers of /api/stream with their last events, and a form to send an event. */
 export function SsePanel({ service }: { readonly service: ServiceView | undefined }) {
   const sse = useHttpView("sse");
-  const [open, setOpen] = useRemembered("sse.open", true);
-  const [heightPx, setHeightPx] = useRemembered("sse.height", 84);
   const running = service?.status.state === "running";
   const subscribers = sse?.subscribers ?? nobody;
   const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;
   return (
-    <section className={styles.panel} aria-label="SSE subscribers">
-      {open && !isEmpty && (
-        <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the subscribers" />
-      )}
-      <PanelHead plain className={styles.head}>
-        <ActionIcon
-          size={20}
-          className={styles.fold}
-          data-open={open}
-          aria-expanded={open}
-          aria-label="SSE subscribers"
-          onClick={() => setOpen(!open)}
-          disabled={isEmpty}
-        >
-          <IconChevronDown size={14} stroke={1.5} />
-        </ActionIcon>
-        <SectionTitle>SSE subscribers</SectionTitle>
-        <Caption className={styles.caption} data-empty={isEmpty}>
+    <LowerPanel
+      title="SSE subscribers"
+      rememberAs="sse"
+      heightPx={84}
+      listLabel="Subscribers of /api/stream"
+      heightLabel="Height of the subscribers"
+      isEmpty={isEmpty}
+      head={
+        <>
+          <Caption className={styles.caption} data-empty={isEmpty}>
+            {isEmpty ? (
+              "none"
+            ) : (
+              <>
+                {formatCount(here)}
+                <span className={styles.more}>
+                  {" on "}
+                  <code>/api/stream</code>
+                </span>
+              </>
+            )}
+            {sse !== undefined && sse.eventsSent > 0 && (
+              <span className={styles.more}>{` · ${formatCountOf(sse.eventsSent, "event")} sent`}</span>
+            )}
+          </Caption>
+          <Spring />
           {isEmpty ? (
-            "none"
-          ) : (
-            <>
-              {formatCount(here)}
-              <span className={styles.more}>
-                {" on "}
-                <code>/api/stream</code>
+            running && (
+              <span className={styles.way}>
+                <CommandLine command={`curl -N '${originOf(service)}/api/stream?count=0'`} />
               </span>
-            </>
+            )
+          ) : (
+            <SendEvent disabled={!running} />
           )}
-          {sse !== undefined && sse.eventsSent > 0 && (
-            <span className={styles.more}>{` · ${formatCountOf(sse.eventsSent, "event")} sent`}</span>
-          )}
-        </Caption>
-        <Spring />
-        {isEmpty ? (
-          running && (
-            <span className={styles.way}>
-              <CommandLine command={`curl -N '${originOf(service)}/api/stream?count=0'`} />
-            </span>
-          )
-        ) : (
-          <SendEvent disabled={!running} />
-        )}
-      </PanelHead>
-      {open && !isEmpty && <Subscribers subscribers={subscribers} heightPx={heightPx} />}
-    </section>
+        </>
+      }
+    >
+      <Subscribers subscribers={subscribers} />
+    </LowerPanel>
   );
 }
 
-function Subscribers({ subscribers, heightPx }: { readonly subscribers: readonly SseSubscriber[]; readonly heightPx: number }) {
+function Subscribers({ subscribers }: { readonly subscribers: readonly SseSubscriber[] }) {
   const now = useNow();
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
-    <ul className={styles.list} style={{ maxHeight: heightPx }} tabIndex={0} aria-label="Subscribers of /api/stream">
-      {subscribers.map((subscriber) => (
-        <Subscriber key={subscriber.id} subscriber={subscriber} now={now} />
-      ))}
-    </ul>
-  );
+  return subscribers.map((subscriber) => <Subscriber key={subscriber.id} subscriber={subscriber} now={now} />);
 }
 
 const leftBecause = { client: "closed by client", server: "disconnected from here", done: "stream ended" } as const;
@@ -105,7 +88,7 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
     isHere && resumedFrom !== undefined && `resumed from ${shownText(resumedFrom)}`,
   ].filter(Boolean);
   return (
-    <li className={styles.subscriber} data-left={!isHere}>
+    <LowerRow className={styles.subscriber} data-left={!isHere}>
       <StatusShape shape={isHere ? "running" : "stopped"} />
       <span className={styles.peer}>
         {subscriber.peer}
@@ -132,6 +115,6 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
           </ActionIcon>
         </Tooltip>
       )}
-    </li>
+    </LowerRow>
   );
 }

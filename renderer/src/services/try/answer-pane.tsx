@@ -1,7 +1,8 @@
-import { Loader } from "@mantine/core";
+import { Button, Loader } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Failure } from "../../../../contract/service.ts";
-import { Notice } from "../../ui/panel.tsx";
+import { Caption, Notice } from "../../ui/panel.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import styles from "./answer-pane.module.css";
 
@@ -26,13 +27,25 @@ interface AnswerPaneProps<Answer> {
 export function AnswerPane<Answer>(props: AnswerPaneProps<Answer>) {
   const { label, state } = props;
   return (
-    <section className={styles.answer} aria-label={label} aria-busy={state.state === "sending"}>
+    <AnswerSection label={label} busy={state.state === "sending"}>
       <Boundary region={label} shows={state}>
         <Content {...props} />
       </Boundary>
-    </section>
+    </AnswerSection>
   );
 }
+
+interface AnswerSectionProps {
+  readonly label: string;
+  readonly busy?: boolean;
+  readonly children: ReactNode;
+}
+
+export const AnswerSection = ({ label, busy = false, children }: AnswerSectionProps) => (
+  <section className={styles.answer} aria-label={label} aria-busy={busy}>
+    {children}
+  </section>
+);
 
 function Content<Answer>({ state, running, untried, stopped, children }: AnswerPaneProps<Answer>) {
   switch (state.state) {
@@ -60,4 +73,27 @@ function Content<Answer>({ state, running, untried, stopped, children }: AnswerP
 /** In place of an answer, or of its body. */
 export function AnswerNote({ children }: { readonly children: ReactNode }) {
   return <p className={styles.note}>{children}</p>;
+}
+
+interface AnswerHeadProps {
+  /** The status. */
+  readonly mark: ReactNode;
+  readonly facts: ReactNode;
+  /** Absent if there is no row for it in Live. */
+  readonly onShowInLive?: (() => void) | undefined;
+}
+
+/** The first line of an answer. */
+export function AnswerHead({ mark, facts, onShowInLive }: AnswerHeadProps) {
+  return (
+    <div className={styles.head}>
+      <h2 aria-live="polite">{mark}</h2>
+      <Caption grow>{facts}</Caption>
+      {onShowInLive && (
+        <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={onShowInLive}>
+          Show in Live
+        </Button>
+      )}
+    </div>
+  );
 }

@@ -1,11 +1,10 @@
-import { Button } from "@mantine/core";
-import { IconArrowUpRight } from "@tabler/icons-react";
 import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
+import { AnswerHead } from "./answer-pane.tsx";
 import styles from "./http-answer.module.css";
 
 interface HttpAnswerProps {
@@ -27,17 +26,11 @@ export function HttpAnswer({ answer, route, emptyText, onShowInLive }: HttpAnswe
   ];
   return (
     <>
-      <div className={styles.head}>
-        <h2 className={styles.status}>
-          <ToneMark tone={toneOfStatus(answer.status)} word={`${answer.status} ${answer.reason}`} />
-        </h2>
-        <span className={styles.facts}>{facts.filter(Boolean).join(" · ")}</span>
-        {onShowInLive && (
-          <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={onShowInLive}>
-            Show in Live
-          </Button>
-        )}
-      </div>
+      <AnswerHead
+        mark={<ToneMark tone={toneOfStatus(answer.status)} word={`${answer.status} ${answer.reason}`} />}
+        facts={facts.filter(Boolean).join(" · ")}
+        onShowInLive={onShowInLive}
+      />
       <HeaderListView headers={answer.headers} />
       <div className={styles.body}>
         <HttpBodyViewer of="answer" route={route} body={answer.body} headers={answer.headers} emptyText={emptyText} />

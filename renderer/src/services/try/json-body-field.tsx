@@ -1,9 +1,9 @@
-import { Button, Textarea } from "@mantine/core";
+import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
+import { CodeArea } from "../../ui/forms/code-area.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { layOutJson } from "../../viewer/layout/json-layout.ts";
 import { copiedText } from "../../viewer/layout/line-diff.ts";
-import styles from "./json-body-field.module.css";
 import type { JsonCheck } from "./try-request.ts";
 import { TryProblem, TrySectionHead } from "./try-section.tsx";
 
@@ -49,16 +49,13 @@ export function JsonBodyField({ title, label, value, check, rows, onChange, chil
         )}
         {children}
       </TrySectionHead>
-      <Textarea
+      <CodeArea
         aria-label={label}
-        className={styles.body}
         value={value}
-        autosize
         minRows={rows.least}
         maxRows={rows.most}
-        spellCheck={false}
         error={check.state === "invalid" && check.problem}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={onChange}
       />
     </>
   );

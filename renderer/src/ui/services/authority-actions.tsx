@@ -6,6 +6,7 @@ import { CommandLine } from "../copy/command-line.tsx";
 import { CopyButton } from "../copy/copy-button.tsx";
 import { saveFile } from "../copy/files.ts";
 import { Dialog } from "../forms/dialog.tsx";
+import { Caption } from "../panel.tsx";
 import { TabList } from "../tab-list.tsx";
 import styles from "./authority-actions.module.css";
 import { trustSteps } from "./trust-steps.ts";
@@ -70,6 +71,20 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
     </span>
   );
 }
+
+interface AuthorityNoteProps extends AuthorityActionsProps {
+  readonly children: string;
+}
+
+/** A line that says why a client needs the certificate, with the buttons to save it. */
+export const AuthorityNote = ({ authority, children }: AuthorityNoteProps) => (
+  <div className={styles.line}>
+    <Caption grow title={authority.file}>
+      {children}
+    </Caption>
+    <AuthorityActions authority={authority} />
+  </div>
+);
 
 /** A PEM text is the DER form in base64, between two lines. */
 const derOf = (pem: string): Uint8Array<ArrayBuffer> => fromBase64(pem.replace(/-----[^-]+-----|\s/g, ""));

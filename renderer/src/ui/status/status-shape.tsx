@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { ServiceStatus } from "../../../../contract/service.ts";
 import styles from "./status-shape.module.css";
 
@@ -62,3 +63,19 @@ export function StateLabel({ state }: { state: ServiceStatus["state"] }) {
     </span>
   );
 }
+
+interface MarkProps {
+  /** Undefined is the colour of the text. */
+  readonly tone: "ok" | "warn" | "bad" | "idle" | undefined;
+  readonly icon: ReactNode;
+  readonly title?: string | undefined;
+  readonly children: string;
+}
+
+/** A state in a table: an icon or shape and its word, in the colour of its meaning. */
+export const Mark = ({ tone, icon, title, children }: MarkProps) => (
+  <span className={styles.mark} data-tone={tone} title={title}>
+    {icon}
+    {children}
+  </span>
+);

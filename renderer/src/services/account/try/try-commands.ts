@@ -13,19 +13,10 @@ interface Commands {
   readonly code: string;
 }
 
-/** The same as a program: login, the second factor where a code is given, then the call. */
-export function tryCommands(language: Language, commands: Commands): string {
-  switch (language) {
-    case "curl":
-      return asCurl(commands);
-    case "javascript":
-      return asJavaScript(commands);
-    case "python":
-      return asPython(commands);
-    default:
-      return language satisfies never;
-  }
-}
+const writers: Readonly<Record<Language, (commands: Commands) => string>> = { curl: asCurl, javascript: asJavaScript, python: asPython };
+
+/** The same as a program: login, the second factor if a code is given, then the call. */
+export const tryCommands = (language: Language, commands: Commands): string => writers[language](commands);
 
 const literal = (value: string) => JSON.stringify(value);
 const targetOf = ({ target }: TryDraft) => (target.startsWith("/") ? target : `/${target}`);

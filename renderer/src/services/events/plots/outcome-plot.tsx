@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import uPlot from "uplot";
+import { PlotBox } from "../../../ui/plot-card.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import type { Tokens } from "../../../ui/theme.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
@@ -20,7 +21,7 @@ const leastTop = 4;
 export function OutcomePlotView({ bars, label, onBar }: OutcomePlotViewProps) {
   const data = useMemo(() => stackedBars(bars) as uPlot.AlignedData, [bars]);
   const box = usePlot({ data, shown: { bars, onBar }, optionsOf, rebuildKey: colorsOf(bars).join() });
-  return <div className={styles.plot} ref={box} role="img" aria-label={label} />;
+  return <PlotBox className={styles.plot} box={box} label={label} />;
 }
 
 type Shown = Pick<OutcomePlotViewProps, "bars" | "onBar">;

@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { z } from "zod";
 import type { EventsViews, OutcomePlot } from "../../../../../contract/services/events.ts";
 import type { Answer } from "../../../control/use-answer.ts";
+import { LegendKey } from "../../../ui/plot-card.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
@@ -92,11 +93,13 @@ function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
           )}
         </span>
         {bars.series.map(({ outcome, counts }) => (
-          <span key={outcome} className={styles.key}>
-            <span className={styles.swatch} style={{ background: `var(${outcomeToken(outcome)})` }} />
+          <LegendKey
+            key={outcome}
+            color={`var(${outcomeToken(outcome)})`}
+            value={bar === undefined || at === undefined ? undefined : formatCount(counts[bar] ?? 0)}
+          >
             {outcome}
-            {bar !== undefined && at !== undefined && <b>{formatCount(counts[bar] ?? 0)}</b>}
-          </span>
+          </LegendKey>
         ))}
       </div>
       <OutcomePlotView

@@ -7,6 +7,7 @@ import { useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
 import { CommandLine } from "../../../ui/copy/command-line.tsx";
 import { Caption } from "../../../ui/panel.tsx";
+import { Card, LegendKey } from "../../../ui/plot-card.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { endpointsOf } from "../../../ui/texts/address.ts";
@@ -80,18 +81,16 @@ function Panel({ panel, metrics, range, point, onPoint }: PanelProps) {
   const data = useMemo(() => panelData(metrics, panel), [metrics, panel]);
   const newest = series.map((one) => `${one.name} ${shownValue(metrics, one, undefined, text)}`).join(", ");
   return (
-    <section className={styles.panel} aria-label={title}>
+    <Card className={styles.panel} aria-label={title}>
       <div className={styles.head}>
         <h2>{title}</h2>
         {series.map((one) => (
-          <span key={one.column} className={styles.key}>
-            <span className={styles.swatch} style={{ background: `var(${one.color})` }} />
+          <LegendKey key={one.column} color={`var(${one.color})`} value={shownValue(metrics, one, point, text)}>
             {one.name}
-            <b>{shownValue(metrics, one, point, text)}</b>
-          </span>
+          </LegendKey>
         ))}
       </div>
       <MetricPlot panel={panel} data={data} range={range} label={`${title} over time; newest: ${newest}`} onPoint={onPoint} />
-    </section>
+    </Card>
   );
 }

@@ -1,9 +1,9 @@
 import type uPlot from "uplot";
+import { PlotBox } from "../../../ui/plot-card.tsx";
 import { clockMinutes, clockSeconds } from "../../../ui/texts/time.ts";
 import { type Tokens, withAlpha } from "../../../ui/theme.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
 import type { MetricPanel } from "./metric-panels.ts";
-import styles from "./metrics.module.css";
 
 interface MetricPlotProps {
   readonly panel: MetricPanel;
@@ -24,7 +24,7 @@ const valueSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit
 /** Lines, or points, over time; the pointer is shown at the same time in all of them. */
 export function MetricPlot({ panel, data, range, label, onPoint }: MetricPlotProps) {
   const box = usePlot({ data: data as uPlot.AlignedData, shown: { panel, range, onPoint }, optionsOf, rebuildKey: panel.title });
-  return <div className={styles.plot} ref={box} role="img" aria-label={label} />;
+  return <PlotBox box={box} label={label} />;
 }
 
 type Shown = Pick<MetricPlotProps, "panel" | "range" | "onPoint">;

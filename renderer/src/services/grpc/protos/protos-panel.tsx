@@ -1,11 +1,11 @@
 import { ActionIcon, Button, Loader, Progress, Tooltip } from "@mantine/core";
-import { IconChevronDown, IconRefresh, IconX } from "@tabler/icons-react";
+import { IconRefresh, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { type GrpcProtoProblem, type GrpcProtoSource, type GrpcViews, grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { EdgeHandle } from "../../../ui/edge-handle.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
-import { Caption, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { LowerPanel, LowerRow } from "../../../ui/lower-panel.tsx";
+import { Caption, Spring } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
@@ -13,7 +13,6 @@ import { formatBytes, formatCount, formatCountOf, listText } from "../../../ui/t
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
-import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "./protos.module.css";
 import type { ProtoUpload } from "./use-add-protos.ts";
 
@@ -22,7 +21,6 @@ interface ProtosPanelProps {
   readonly upload: ProtoUpload | undefined;
 }
 
-const heightBounds = { minimum: 32, maximum: 420 };
 /** Shorter work is not shown. */
 const shownAfterMs = 300;
 /** After this time its duration is shown too. */
@@ -32,61 +30,48 @@ const none: GrpcViews["protos"] = { sources: [], problems: [], moreProblems: 0, 
 /** The user's protocol files by source, with their problems. */
 export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
   const client = useControl();
-  const [open, setOpen] = useRemembered("grpc.protos.open", true);
-  const [heightPx, setHeightPx] = useRemembered("grpc.protos.height", 140);
   const { sources, problems, moreProblems, isReading } = protos;
   const isEmpty = sources.length === 0 && problems.length === 0;
   const count = problems.length + moreProblems;
   return (
-    <section className={styles.panel} aria-label="Your protocol files">
-      {open && !isEmpty && (
-        <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the protocol files" />
-      )}
-      <PanelHead plain className={styles.head}>
-        <ActionIcon
-          size={20}
-          className={styles.fold}
-          data-open={open}
-          aria-expanded={open}
-          aria-label="Your protocol files"
-          onClick={() => setOpen(!open)}
-          disabled={isEmpty}
-        >
-          <IconChevronDown size={14} stroke={1.5} />
-        </ActionIcon>
-        <SectionTitle>Your protocol files</SectionTitle>
-        <Caption>
-          {isEmpty ? "none; drop .proto files, a folder or a descriptor set here" : formatCountOf(sources.length, "source")}
-          {count > 0 && (
-            <>
-              {" · "}
-              <span className={styles.bad}>{formatCountOf(count, "problem")}</span>
-            </>
+    <LowerPanel
+      title="Your protocol files"
+      rememberAs="grpc.protos"
+      heightPx={140}
+      listLabel="Sources of protocol files"
+      heightLabel="Height of the protocol files"
+      isEmpty={isEmpty}
+      head={
+        <>
+          <Caption>
+            {isEmpty ? "none; drop .proto files, a folder or a descriptor set here" : formatCountOf(sources.length, "source")}
+            {count > 0 && (
+              <>
+                {" · "}
+                <span className={styles.bad}>{formatCountOf(count, "problem")}</span>
+              </>
+            )}
+          </Caption>
+          <Spring />
+          {upload ? <Uploading key={upload.at} upload={upload} /> : isReading && <Compiling />}
+          {!isEmpty && (
+            <IconButton
+              label="Read the protocol files again"
+              icon={IconRefresh}
+              size={20}
+              disabled={isReading}
+              onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.reload", {}))}
+            />
           )}
-        </Caption>
-        <Spring />
-        {upload ? <Uploading key={upload.at} upload={upload} /> : isReading && <Compiling />}
-        {!isEmpty && (
-          <IconButton
-            label="Read the protocol files again"
-            icon={IconRefresh}
-            size={20}
-            disabled={isReading}
-            onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.reload", {}))}
-          />
-        )}
-      </PanelHead>
-      {open && !isEmpty && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
-        <ul className={styles.list} style={{ maxHeight: heightPx }} tabIndex={0} aria-label="Sources of protocol files">
-          <Problems problems={problems.filter(({ source }) => source === "")} />
-          {sources.map((source) => (
-            <Source key={source.id} source={source} problems={problems.filter((problem) => problem.source === source.id)} />
-          ))}
-          {moreProblems > 0 && <li className={styles.more}>{`${formatCountOf(moreProblems, "more problem")}; the log names the first`}</li>}
-        </ul>
-      )}
-    </section>
+        </>
+      }
+    >
+      <Problems problems={problems.filter(({ source }) => source === "")} />
+      {sources.map((source) => (
+        <Source key={source.id} source={source} problems={problems.filter((problem) => problem.source === source.id)} />
+      ))}
+      {moreProblems > 0 && <li className={styles.more}>{`${formatCountOf(moreProblems, "more problem")}; the log names the first`}</li>}
+    </LowerPanel>
   );
 }
 
@@ -140,7 +125,7 @@ function Source({ source: { id, kind, title, files, services, problems: count },
   const served = services.length === 0 ? "no service" : listText(services.map(shownText));
   return (
     <>
-      <li className={styles.source}>
+      <LowerRow className={styles.source}>
         <StatusShape shape={count === 0 ? "running" : files > 0 ? "warning" : "failed"} />
         <span className={styles.name} title={shownText(title)}>
           {shownText(title)}
@@ -159,7 +144,7 @@ function Source({ source: { id, kind, title, files, services, problems: count },
             </ActionIcon>
           </Tooltip>
         )}
-      </li>
+      </LowerRow>
       <Problems problems={problems} />
     </>
   );

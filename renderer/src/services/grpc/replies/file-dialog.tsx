@@ -1,13 +1,12 @@
-import { Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { ReplyTexts } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
+import { CodeArea } from "../../../ui/forms/code-area.tsx";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { Note, Notice } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
-import styles from "./replies.module.css";
 import { goToLine, ReplyProblems, useReplyProblems } from "./reply-problems.tsx";
 
 interface FileDialogProps {
@@ -46,20 +45,18 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
       <Note>
         <code>{shownText(file)}</code>
       </Note>
-      <Textarea
+      <CodeArea
         ref={area}
-        className={`${styles.json} ${styles.file}`}
+        wraps={false}
         aria-label="Text of the file"
         mt="xs"
-        autosize
         minRows={14}
         maxRows={24}
-        spellCheck={false}
         data-autofocus
         value={text}
-        onChange={(event) => {
+        onChange={(next) => {
           setRefused(undefined);
-          setText(event.currentTarget.value);
+          setText(next);
         }}
       />
       <ReplyProblems problems={problems} onLine={(line) => area.current && goToLine(area.current, line)} />

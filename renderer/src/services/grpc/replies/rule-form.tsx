@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Input, SegmentedControl, Select, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Input, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { GrpcServiceView } from "../../../../../contract/services/grpc.ts";
+import { CodeArea } from "../../../ui/forms/code-area.tsx";
 import { type DraftForm, FormColumns, FormStack, TextAreaField, TextField } from "../../../ui/forms/draft-form.tsx";
 import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { messageTemplate } from "../schema/message-template.ts";
@@ -214,16 +215,13 @@ function AnswerFields({ form, services, schema }: RuleFormProps) {
         ) : draft.answer === "handler" ? (
           <Caption>The method's own handler answers, after the delay.</Caption>
         ) : (
-          <Textarea
-            className={styles.json}
+          <CodeArea
             aria-label={draft.answer === "reply" ? "Reply as JSON" : "Steps as JSON"}
-            autosize
             minRows={6}
             maxRows={18}
-            spellCheck={false}
             error={problem("json") !== undefined}
             value={draft.json}
-            onChange={(event) => set({ json: event.currentTarget.value })}
+            onChange={(json) => set({ json })}
           />
         )}
       </Input.Wrapper>

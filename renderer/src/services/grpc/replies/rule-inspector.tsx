@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
+import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
@@ -7,6 +7,7 @@ import { failureOf } from "../../../control/failure-error.ts";
 import { InspectorFrame, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
 import { CommandItems } from "../../../ui/command-items.tsx";
 import type { Command } from "../../../ui/commands.ts";
+import { CodeArea } from "../../../ui/forms/code-area.tsx";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -102,19 +103,16 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
             title: "JSON",
             content: (
               <div className={styles.fields}>
-                <Textarea
+                <CodeArea
                   ref={(area) => {
                     json.current = area;
                     if (area && wantedLine.current !== undefined) goToLine(area, wantedLine.current);
                     wantedLine.current = undefined;
                   }}
-                  className={styles.json}
                   aria-label="The rule as JSON"
-                  autosize
                   minRows={16}
-                  spellCheck={false}
                   value={text}
-                  onChange={(event) => change({ text: event.currentTarget.value })}
+                  onChange={(next) => change({ text: next })}
                 />
               </div>
             ),

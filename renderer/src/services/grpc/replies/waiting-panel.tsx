@@ -3,6 +3,7 @@ import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { WaitingCall } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { PathText } from "../../../list/path-text.tsx";
+import { LowerList, LowerRow } from "../../../ui/lower-panel.tsx";
 import { Caption, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
@@ -23,9 +24,9 @@ export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[]
         <SectionTitle>Waiting calls</SectionTitle>
         <Caption>{formatCountOf(calls.length, "call")}</Caption>
       </PanelHead>
-      <ul className={styles.waiting}>
+      <LowerList label="Calls that wait for a release" maxHeightPx={180}>
         {calls.map(({ id, name, path, since }, place) => (
-          <li key={id}>
+          <LowerRow key={id} className={styles.waiting}>
             <code title={shownText(name)}>{shownText(name)}</code>
             <PathText text={path} quiet />
             <span className={styles.since} title={`since ${isoTime(since)}`}>
@@ -44,9 +45,9 @@ export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[]
                 Release all
               </Button>
             )}
-          </li>
+          </LowerRow>
         ))}
-      </ul>
+      </LowerList>
     </section>
   );
 }

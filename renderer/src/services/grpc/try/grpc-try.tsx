@@ -6,8 +6,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
-import { Caption } from "../../../ui/panel.tsx";
-import { AuthorityActions } from "../../../ui/services/authority-actions.tsx";
+import { AuthorityNote } from "../../../ui/services/authority-actions.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { isPickedAtStart, originOf } from "../../../ui/texts/address.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -177,7 +176,7 @@ export function GrpcTry() {
                 messages: [{ json: sentText(json), object: loaderObjectOf(schema, requestType, sentText(json)) }],
               })}
               copies="the lines"
-              below={isTlsOrigin(origin) && <AuthorityNote />}
+              below={isTlsOrigin(origin) && <CertificateToTrust />}
             />
           )}
         </>
@@ -244,16 +243,8 @@ function MethodFacts({
 }
 
 /** Clients refuse a service whose certificate they do not trust. */
-export function AuthorityNote() {
+function CertificateToTrust() {
   const client = useControl();
   const { value } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
-  if (!value) return null;
-  return (
-    <div className={styles.trust}>
-      <Caption grow title={value.file}>
-        authority.pem is the certificate of Backlot’s authority.
-      </Caption>
-      <AuthorityActions authority={value} />
-    </div>
-  );
+  return value && <AuthorityNote authority={value}>authority.pem is the certificate of Backlot’s authority.</AuthorityNote>;
 }

@@ -1,5 +1,3 @@
-import { Button } from "@mantine/core";
-import { IconArrowUpRight } from "@tabler/icons-react";
 import { type GrpcTried, type GrpcTryMessage, grpcActions, toneOfGrpcStatus } from "../../../../../contract/services/grpc.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
@@ -14,7 +12,7 @@ import { formatBytes, formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
-import { AnswerNote } from "../../try/answer-pane.tsx";
+import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
 import { DeadlineLeft } from "../deadline-left.tsx";
 import { messagePreview } from "../message-preview.ts";
 import { MessageViewer } from "../message-viewer.tsx";
@@ -34,13 +32,13 @@ const placeOf = ({ place }: GrpcTryMessage) => place;
 export function TriedCall({ state, running }: { readonly state: GrpcTried; readonly running: boolean }) {
   if (state.state === "untried") {
     return (
-      <section className={styles.tried} aria-label="Answer">
+      <AnswerSection label="Answer">
         <AnswerNote>
           {running
             ? "The call appears here: its messages as they come, status, headers and trailers. It appears in Live, too."
             : "Start the service to call it."}
         </AnswerNote>
-      </section>
+      </AnswerSection>
     );
   }
   return <Call key={state.at} state={state} />;
@@ -48,35 +46,35 @@ export function TriedCall({ state, running }: { readonly state: GrpcTried; reado
 
 function Call({ state }: { readonly state: Tried }) {
   return (
-    <section className={styles.tried} aria-label="Answer">
-      <div className={styles.head}>
-        <h2 aria-live="polite">
-          {state.state === "open" ? (
+    <AnswerSection label="Answer">
+      <AnswerHead
+        mark={
+          state.state === "open" ? (
             <ToneMark tone="pending" word={state.halfClosed ? "open, half-closed" : "open"} />
           ) : (
             <ToneMark tone={toneOfGrpcStatus(state.status.code)} word={`${state.status.code} ${state.status.name}`} />
-          )}
-        </h2>
-        <Caption grow title={state.path}>
-          {`${formatCount(state.sent)} sent · ${formatCount(state.received)} received`}
-          {state.state === "ended" && ` · ${formatTook(state.tookMs)}`}
-          {state.state === "open" && state.deadlineMs !== undefined && (
-            <>
-              {" · "}
-              <DeadlineLeft deadlineAt={state.at + state.deadlineMs} />
-            </>
-          )}
-        </Caption>
-        <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={() => goTo(servicePage("grpc", "live"))}>
-          Show in Live
-        </Button>
-      </div>
+          )
+        }
+        facts={
+          <>
+            {`${formatCount(state.sent)} sent · ${formatCount(state.received)} received`}
+            {state.state === "ended" && ` · ${formatTook(state.tookMs)}`}
+            {state.state === "open" && state.deadlineMs !== undefined && (
+              <>
+                {" · "}
+                <DeadlineLeft deadlineAt={state.at + state.deadlineMs} />
+              </>
+            )}
+          </>
+        }
+        onShowInLive={() => goTo(servicePage("grpc", "live"))}
+      />
       {state.state === "ended" && state.status.message !== "" && <p className={styles.why}>{shownText(state.status.message)}</p>}
       {state.state === "ended" && <StatusDetailsView trailers={state.trailers} revision={state.revision} />}
       <Messages state={state} />
       {state.headers && <HeaderListView title="Response headers" headers={state.headers} />}
       {state.state === "ended" && state.trailers.length > 0 && <HeaderListView title="Trailers" headers={state.trailers} />}
-    </section>
+    </AnswerSection>
   );
 }
 

@@ -2,8 +2,8 @@ import { Select } from "@mantine/core";
 import { z } from "zod";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
-import { Caption, Note } from "../../../ui/panel.tsx";
-import { AuthorityActions } from "../../../ui/services/authority-actions.tsx";
+import { Note } from "../../../ui/panel.tsx";
+import { AuthorityNote } from "../../../ui/services/authority-actions.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SameAs } from "../../try/same-as.tsx";
 import { type BrokerTransport, brokerAddress, brokerTransports, usesTls, usesWebSocket } from "../broker/broker-address.ts";
@@ -71,11 +71,6 @@ function CertificateToTrust({ certificate }: { readonly certificate: MqttCertifi
   if (!certificate.isSelfMade)
     return <Note className={styles.trust}>ca.pem is the certificate of the authority that signed the broker’s.</Note>;
   return (
-    <div className={styles.trust}>
-      <Caption grow title={certificate.file}>
-        The commands trust Backlot’s CA. On another computer save its certificate first.
-      </Caption>
-      <AuthorityActions authority={certificate} />
-    </div>
+    <AuthorityNote authority={certificate}>The commands trust Backlot’s CA. On another computer save its certificate first.</AuthorityNote>
   );
 }

@@ -1,0 +1,77 @@
+import { ActionIcon } from "@mantine/core";
+import { IconChevronDown } from "@tabler/icons-react";
+import type { HTMLAttributes, ReactNode } from "react";
+import { EdgeHandle } from "./edge-handle.tsx";
+import styles from "./lower-panel.module.css";
+import { PanelHead, SectionTitle } from "./panel.tsx";
+import { useRemembered } from "./use-remembered.ts";
+
+interface LowerPanelProps {
+  readonly title: string;
+  /** Its state is remembered under this name: "sse". */
+  readonly rememberAs: string;
+  /** Of the list, until the user changes it. */
+  readonly heightPx: number;
+  /** Names of the list and of the handle that changes its height. */
+  readonly listLabel: string;
+  readonly heightLabel: string;
+  /** There is no list to show. */
+  readonly isEmpty: boolean;
+  /** After the title. */
+  readonly head: ReactNode;
+  /** Rows. */
+  readonly children: ReactNode;
+}
+
+const heightBounds = { minimum: 32, maximum: 420 };
+
+/** A panel below a list, with a list of its own that can be folded and resized. */
+export function LowerPanel({ title, rememberAs, heightPx, listLabel, heightLabel, isEmpty, head, children }: LowerPanelProps) {
+  const [open, setOpen] = useRemembered(`${rememberAs}.open`, true);
+  const [height, setHeight] = useRemembered(`${rememberAs}.height`, heightPx);
+  const showsList = open && !isEmpty;
+  return (
+    <section className={styles.panel} aria-label={title}>
+      {showsList && <EdgeHandle axis="y" {...heightBounds} value={height} onChange={setHeight} label={heightLabel} />}
+      <PanelHead plain className={styles.head}>
+        <ActionIcon
+          size={20}
+          className={styles.fold}
+          data-open={open}
+          aria-expanded={open}
+          aria-label={title}
+          onClick={() => setOpen(!open)}
+          disabled={isEmpty}
+        >
+          <IconChevronDown size={14} stroke={1.5} />
+        </ActionIcon>
+        <SectionTitle>{title}</SectionTitle>
+        {head}
+      </PanelHead>
+      {showsList && (
+        <LowerList label={listLabel} maxHeightPx={height}>
+          {children}
+        </LowerList>
+      )}
+    </section>
+  );
+}
+
+interface LowerListProps {
+  readonly label: string;
+  readonly maxHeightPx: number;
+  readonly children: ReactNode;
+}
+
+/** The rows of a panel below a list. */
+export const LowerList = ({ label, maxHeightPx, children }: LowerListProps) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+  <ul className={styles.list} style={{ maxHeight: maxHeightPx }} tabIndex={0} aria-label={label}>
+    {children}
+  </ul>
+);
+
+/** A row in columns, which `className` sets. */
+export const LowerRow = ({ className, ...rest }: HTMLAttributes<HTMLLIElement>) => (
+  <li {...rest} className={`${styles.row} ${className ?? ""}`} />
+);
