@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { commonFields, type FieldMeta, field, limitField, portField, wholeNumber } from "../core/config/common-fields.ts";
+import {
+  commonFields,
+  corsOriginsField,
+  type FieldMeta,
+  field,
+  limitField,
+  portField,
+  recordedMessageField,
+  wholeNumber,
+} from "../core/config/common-fields.ts";
 
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
   field(wholeNumber(least, most, standard), { ...meta, unit: "ms", group: "Connections" });
@@ -14,12 +23,7 @@ export const grpcConfig = z.strictObject({
   }),
   ...commonFields("grpc"),
 
-  corsOrigins: field(z.array(z.string()).default(["*"]), {
-    title: "CORS origins",
-    help: "Origins whose pages may call on the web port and read the answers; * is any, without credentials.",
-    env: "GRPC_CORS_ORIGINS",
-    group: "Access",
-  }),
+  corsOrigins: corsOriginsField("grpc", "call on the web port and read the answers"),
 
   tls: field(z.boolean().default(false), {
     title: "TLS",
@@ -170,12 +174,6 @@ export const grpcConfig = z.strictObject({
     env: "GRPC_GRACE_MS",
   }),
 
-  recordedMessageBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
-    title: "Recorded message",
-    help: "Bytes of each message kept for the inspector.",
-    unit: "B",
-    env: "GRPC_RECORDED_MESSAGE_BYTES",
-    group: "Recorder",
-  }),
+  recordedMessageBytes: recordedMessageField("grpc", "message"),
 });
 export type GrpcConfig = z.output<typeof grpcConfig>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, limitField, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, corsOriginsField, field, limitField, portField, wholeNumber } from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields } from "../core/http/http-fields.ts";
 
 export const httpConfig = z.strictObject({
@@ -7,12 +7,7 @@ export const httpConfig = z.strictObject({
   ...httpsFields({ prefix: "HTTP", port: 8444 }),
   ...commonFields("http"),
 
-  corsOrigins: field(z.array(z.string()).default(["*"]), {
-    title: "CORS origins",
-    help: "Origins whose pages may read the answers; * is any, without credentials.",
-    env: "HTTP_CORS_ORIGINS",
-    group: "Access",
-  }),
+  corsOrigins: corsOriginsField("http", "read the answers"),
   redirectHosts: field(z.array(z.string()).default([]), {
     title: "Redirect hosts",
     help: "Hosts that /redirect-to may name in addition to this computer; *.example.com allows its subdomains, * any host.",

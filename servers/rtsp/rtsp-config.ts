@@ -5,6 +5,7 @@ import {
   failedLoginFields,
   field,
   portField,
+  recordedMessageField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -204,12 +205,6 @@ export const rtspConfig = z.strictObject({
     env: "RTSP_SILENCE_SECONDS",
   }),
 
-  recordedMessageBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
-    title: "Recorded message",
-    help: "Bytes of each request and answer kept for the inspector.",
-    unit: "B",
-    env: "RTSP_RECORDED_MESSAGE_BYTES",
-    group: "Recorder",
-  }),
+  recordedMessageBytes: recordedMessageField("rtsp", "request and answer"),
 });
 export type RtspConfig = z.output<typeof rtspConfig>;

@@ -76,6 +76,25 @@ export const failedLoginFields = ({ prefix, group, failures, windowSeconds, help
   }),
 });
 
+/** How much of each message is recorded; `what` names a message of the service. */
+export const recordedMessageField = (id: ServiceId, what: string) =>
+  field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded message",
+    help: `Bytes of each ${what} kept for the inspector.`,
+    unit: "B",
+    env: `${id.toUpperCase()}_RECORDED_MESSAGE_BYTES`,
+    group: "Recorder",
+  });
+
+/** `access` completes "Origins whose pages may …". */
+export const corsOriginsField = (id: ServiceId, access: string) =>
+  field(z.array(z.string()).default(["*"]), {
+    title: "CORS origins",
+    help: `Origins whose pages may ${access}; * is any, without credentials.`,
+    env: `${id.toUpperCase()}_CORS_ORIGINS`,
+    group: "Access",
+  });
+
 /** The fields that every service has. */
 export const commonFields = (id: ServiceId) => ({
   openToLan: field(z.boolean().default(false), {

@@ -1,4 +1,5 @@
 import type { ConfigRows } from "../../../contract/config.ts";
+import { isRuleFor, ruleUserColumn } from "../../core/credentials/rule-user.ts";
 import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
 import type { Identity } from "../engine/connection/access.ts";
 
@@ -15,17 +16,7 @@ export interface TopicRule {
 export const topicRuleRows: ConfigRows = {
   row: "rule",
   columns: [
-    {
-      title: "Who",
-      choices: [
-        { value: "*", label: "Everyone" },
-        { value: "-", label: "Clients without a name" },
-      ],
-      otherwise: "The user",
-      placeholder: "user name",
-      pattern: "\\S+",
-      problem: "A user name without spaces is needed.",
-    },
+    ruleUserColumn,
     {
       title: "May",
       choices: [
@@ -61,7 +52,7 @@ export function createTopicRules(rules: readonly TopicRule[]) {
 
   function filtersFor(identity: Identity, rights: readonly TopicRight[]): string[] {
     return rules
-      .filter(({ user, right }) => rights.includes(right) && (user === "*" || user === (identity.username ?? "-")))
+      .filter(({ user, right }) => rights.includes(right) && isRuleFor(identity.username, user))
       .flatMap(({ filter }) => substitute(filter, identity) ?? []);
   }
 

@@ -3,6 +3,7 @@ import { createDigestNonces, type DigestCredentials, digestResponse, parseDigest
 import type { DigestUsers } from "../../core/credentials/digest-users.ts";
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import { TooBusy } from "../../core/credentials/passwords.ts";
+import { isRuleFor } from "../../core/credentials/rule-user.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { type HeaderFields, RtspRefusal } from "../protocol/message.ts";
 import { type AuthenticationMethod, authenticationMethods, type PathRight, type PathRule, realm } from "./path-rules.ts";
@@ -36,10 +37,7 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
 
   function allows(user: string | undefined, right: PathRight, path: string): boolean {
     if (rules.length === 0) return users.count === 0 || user !== undefined;
-    return rules.some(
-      (rule) =>
-        (rule.user === "*" || rule.user === (user ?? "-")) && (rule.right === "both" || rule.right === right) && matches(rule.path, path),
-    );
+    return rules.some((rule) => isRuleFor(user, rule.user) && (rule.right === "both" || rule.right === right) && matches(rule.path, path));
   }
 
   /** Clients take the last challenge that they know, so the one that all know comes after the better one. */

@@ -1,4 +1,5 @@
 import type { ConfigRows } from "../../../contract/config.ts";
+import { ruleUserColumn } from "../../core/credentials/rule-user.ts";
 
 /** Of the service's credentials: what is kept of a password depends on it. */
 export const realm = "Backlot";
@@ -19,17 +20,7 @@ export interface PathRule {
 export const pathRuleRows: ConfigRows = {
   row: "rule",
   columns: [
-    {
-      title: "Who",
-      choices: [
-        { value: "*", label: "Everyone" },
-        { value: "-", label: "Clients without a name" },
-      ],
-      otherwise: "The user",
-      placeholder: "user name",
-      pattern: "\\S+",
-      problem: "A user name without spaces is needed.",
-    },
+    ruleUserColumn,
     {
       title: "May",
       choices: [
