@@ -8,7 +8,7 @@ import type { StatusError } from "./status.ts";
 export interface CallEnd {
   readonly code: number;
   readonly message: string;
-  readonly trailers: Metadata;
+  readonly trailers: Metadata | undefined;
 }
 
 /** What was sent to the client at the end of a call. `status` is undefined if there was none. */
@@ -70,7 +70,7 @@ export interface CallTransport {
   /** Asks for the next message or the half-close. */
   read(): void;
   /** `coding` is used for the compressed messages. */
-  sendHeaders(headers: Metadata, coding: MessageCoding): void;
+  sendHeaders(headers: Metadata | undefined, coding: MessageCoding): void;
   /** Undefined before they are sent. */
   sentHeaders(): SentEnd["headers"];
   /** `frame` is a prefix and a message, which may be compressed. Calls `onWritten` when the operating system has it. */
@@ -78,4 +78,6 @@ export interface CallTransport {
   end(end: CallEnd): void;
   /** Ends the call at once and drops what waits to be sent. The client gets the status if the protocol still allows that. */
   reset(status?: { readonly code: number; readonly message: string }): void;
+  /** Called from time to time: of two calls of it within a call's end the second one abandons it, since its client leaves the last bytes unread. */
+  abandonUnread(): void;
 }

@@ -265,7 +265,7 @@ export class GrpcCall implements CallEvents {
     if (this.#sentHeaders || this.isEnding) return;
     this.#sentHeaders = true;
     this.entry.answered(this.#coding, this.#transport);
-    this.#transport.sendHeaders(this.responseHeaders, this.#coding);
+    this.#transport.sendHeaders(this.#responseHeaders, this.#coding);
   }
 
   /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
@@ -331,7 +331,7 @@ export class GrpcCall implements CallEvents {
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // Only an error has details.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
-    const end = { code, message: message.toWellFormed(), trailers: this.trailers };
+    const end = { code, message: message.toWellFormed(), trailers: this.#trailers };
     if (this.#compressing) this.#compressing.then(() => this.#transport.end(end));
     else this.#transport.end(end);
   }
@@ -344,6 +344,10 @@ export class GrpcCall implements CallEvents {
     }
     this.#finishing = true;
     this.#transport.reset();
+  }
+
+  abandonUnread(): void {
+    if (this.isEnding) this.#transport.abandonUnread();
   }
 
   /** Ends the call without a status. */

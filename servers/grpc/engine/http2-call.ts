@@ -33,8 +33,13 @@ const codecFields = {
 const withTrailers = { waitForTrailers: true, sendDate: false } as const;
 const atOnce = { endStream: true, sendDate: false } as const;
 
-/** A client that leaves the last bytes of a call unread for so long does not get its status. */
-const lastBytesMs = 10_000;
+const okTrailers: OutgoingHttpHeaders = { "grpc-status": 0 };
+type Pairs = NonNullable<SentEnd["headers"]>;
+/** Of the fields that nearly all answers have. */
+const knownPairs = new Map<OutgoingHttpHeaders, Pairs>(
+  [codecFields.proto, codecFields.json, okTrailers].map((fields) => [fields, fieldPairs(fields)]),
+);
+const pairsOf = (fields: OutgoingHttpHeaders): Pairs => knownPairs.get(fields) ?? fieldPairs(fields);
 
 /** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
 export class Http2Call implements StartableTransport {
@@ -51,9 +56,12 @@ export class Http2Call implements StartableTransport {
   #isInflating = false;
   #hasHalfClosed = false;
   #isEnding = false;
+  #sentHead: OutgoingHttpHeaders | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
+  #sentTrailers: OutgoingHttpHeaders | undefined;
   #status: SentEnd["status"];
-  #lastBytes: NodeJS.Timeout | undefined;
+  #wasEnding = false;
+  #isAbandoned = false;
 
   constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: BodyLimits) {
     this.#stream = stream as CallStream;
@@ -132,16 +140,16 @@ export class Http2Call implements StartableTransport {
       .catch((error: unknown) => this.#events?.fail(error));
   }
 
-  sendHeaders(headers: Metadata, coding: MessageCoding): void {
+  sendHeaders(headers: Metadata | undefined, coding: MessageCoding): void {
     const stream = this.#stream;
     if (this.#isEnding || stream.closed || stream.destroyed) return;
-    if (coding !== "identity") headers.set("grpc-encoding", coding);
-    stream.respond(withMetadata(codecFields[this.head.codec], headers), withTrailers);
+    const fields = codecFields[this.head.codec];
+    this.#sentHead = withMetadata(coding === "identity" ? fields : { ...fields, "grpc-encoding": coding }, headers);
+    stream.respond(this.#sentHead, withTrailers);
   }
 
   sentHeaders(): SentEnd["headers"] {
-    const { sentHeaders } = this.#stream;
-    return sentHeaders && fieldPairs(sentHeaders);
+    return this.#sentHead && pairsOf(this.#sentHead);
   }
 
   sendFrame(frame: Buffer, onWritten: () => void): void {
@@ -155,14 +163,13 @@ export class Http2Call implements StartableTransport {
     if (this.#isEnding) return;
     this.#isEnding = true;
     if (stream.closed || stream.destroyed) return;
-    const status = { "grpc-status": code, ...(message !== "" && { "grpc-message": percentEncoded(message) }) };
-    this.#trailers = withMetadata(status, trailers);
+    const fields = message === "" ? { "grpc-status": code } : { "grpc-status": code, "grpc-message": percentEncoded(message) };
+    this.#trailers = withMetadata(code === 0 && message === "" ? okTrailers : fields, trailers);
     this.#status = { code, message };
-    if (stream.headersSent) {
-      stream.end();
-      if (stream.writableLength > 0) this.#lastBytes = setTimeout(() => this.#abandon(), lastBytesMs);
-    } else {
-      stream.respond({ ...codecFields[this.head.codec], ...this.#trailers }, atOnce);
+    if (stream.headersSent) stream.end();
+    else {
+      this.#sentTrailers = { ...codecFields[this.head.codec], ...this.#trailers };
+      stream.respond(this.#sentTrailers, atOnce);
       this.#stopUpload();
     }
     // What the client still sends is read and dropped.
@@ -170,9 +177,9 @@ export class Http2Call implements StartableTransport {
   }
 
   sendTrailers(): void {
-    clearTimeout(this.#lastBytes);
     if (this.#stream.destroyed) return;
-    this.#stream.sendTrailers(this.#trailers ?? {});
+    this.#sentTrailers = this.#trailers ?? {};
+    this.#stream.sendTrailers(this.#sentTrailers);
     this.#stopUpload();
   }
 
@@ -185,9 +192,13 @@ export class Http2Call implements StartableTransport {
     });
   }
 
-  #abandon(): void {
-    this.#status = undefined;
-    this.#stream.close(constants.NGHTTP2_CANCEL);
+  abandonUnread(): void {
+    if (this.#wasEnding && !this.#sentTrailers) {
+      this.#isAbandoned = true;
+      this.#status = undefined;
+      this.#stream.close(constants.NGHTTP2_CANCEL);
+    }
+    this.#wasEnding = true;
   }
 
   reset(status?: SentEnd["status"]): void {
@@ -200,22 +211,17 @@ export class Http2Call implements StartableTransport {
   }
 
   over(): void {
-    clearTimeout(this.#lastBytes);
     this.#isEnding = true;
     this.#events?.onOver(this.#sentEnd());
     this.#events = undefined;
   }
 
   #sentEnd(): SentEnd {
-    const stream = this.#stream;
-    const { sentHeaders } = stream;
-    const isTrailersOnly = sentHeaders?.["grpc-status"] !== undefined;
-    const trailers = isTrailersOnly ? sentHeaders : (stream.sentTrailers as OutgoingHttpHeaders | undefined);
-    const wasReset = stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
-    const status = trailers || wasReset ? this.#status : undefined;
+    const wasReset = this.#stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
+    const status = this.#sentTrailers || wasReset ? this.#status : undefined;
     return {
-      headers: isTrailersOnly || !sentHeaders ? undefined : fieldPairs(sentHeaders),
-      trailers: trailers && fieldPairs(trailers),
+      headers: this.sentHeaders(),
+      trailers: this.#sentTrailers && pairsOf(this.#sentTrailers),
       status,
       aborted: status ? undefined : this.#whyClosed(),
     };
@@ -224,6 +230,7 @@ export class Http2Call implements StartableTransport {
   /** RFC 9113 §7: what the code of a closed stream says. Node closes the streams of a lost connection with the one of a cancellation. */
   #whyClosed(): string {
     const { rstCode } = this.#stream;
+    if (this.#isAbandoned) return "last bytes unread";
     if (this.#session?.destroyed !== false) return "client left";
     if (rstCode === constants.NGHTTP2_CANCEL) return "client cancelled";
     return rstCode === constants.NGHTTP2_INTERNAL_ERROR ? "reset" : `stream closed (${rstCode})`;
@@ -303,7 +310,8 @@ class Http2CallHead implements CallHead {
   }
 }
 
-function withMetadata<Fields extends OutgoingHttpHeaders>(fields: Fields, metadata: Metadata): OutgoingHttpHeaders {
+function withMetadata(fields: OutgoingHttpHeaders, metadata: Metadata | undefined): OutgoingHttpHeaders {
+  if (!metadata) return fields;
   const more = metadata.toHttp2Headers();
   for (const _ in more) return { ...fields, ...more };
   return fields;

@@ -20,12 +20,21 @@ export interface StartableTransport extends CallTransport {
   start(events: CallEvents): void;
 }
 
+/** The last bytes of a call may stay unread so long, or up to twice as long. */
+const unreadMs = 10_000;
+
 /** The calls of one listener, from their begin to their end. */
 export class ListenerCalls {
   readonly #options: ListenerCallsOptions;
   readonly #shared: GrpcCallOptions;
   readonly #calls: CallList;
   #onIdle: (() => void) | undefined;
+  #looksForUnread: NodeJS.Timeout | undefined;
+  /**
+   * Code that V8 has optimized for objects of a kind is discarded when a collection finds none of them. This one keeps that of calls while
+   * there are none.
+   */
+  lastEnded: GrpcCall | undefined;
 
   constructor(options: ListenerCallsOptions) {
     this.#options = options;
@@ -43,6 +52,8 @@ export class ListenerCalls {
     const entry = recorder.begin(transport.head, method);
     const call = new GrpcCall({ transport, method, handler: method?.begin, entry }, this.#shared);
     this.#calls.add(call);
+    // A timer of each call would cost more.
+    this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), unreadMs).unref();
     transport.start(call);
     call.begin();
   }
@@ -58,12 +69,18 @@ export class ListenerCalls {
     const { size } = this.#calls;
     if (size > 0) this.#options.log.info(`${size} calls were open when the service stopped, and end with UNAVAILABLE.`);
     for (const call of this.#calls.all()) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
+    clearInterval(this.#looksForUnread);
   }
 
   #over(call: GrpcCall, end: SentEnd): void {
     this.#calls.delete(call);
+    this.lastEnded = call;
     this.#options.recorder.end(call.entry, end);
     if (this.#calls.size === 0) this.#onIdle?.();
+  }
+
+  #abandonUnread(): void {
+    for (const call of this.#calls.all()) call.abandonUnread();
   }
 
   #fault({ head, entry }: GrpcCall, error: unknown): void {

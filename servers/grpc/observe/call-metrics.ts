@@ -14,20 +14,33 @@ export interface CallMetrics {
 }
 
 interface CountedMethod {
-  readonly active: Gauge.Internal<"method">;
   begun: number;
   open: number;
   errors: number;
 }
 
+/** Of a method and a status code. */
+interface EndedCalls {
+  readonly labels: { readonly method: string; readonly code: string };
+  readonly latency: Histogram.Internal<"method" | "code">;
+  count: number;
+}
+
 export function createCallMetrics(): CallMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
+  // prom-client looks labels up for each value: what can be counted here is only given to it when it is asked for.
+  const counted = new Map<string, CountedMethod>();
+  const ended = new Map<string, EndedCalls>();
+  new Counter({
     name: "grpc_server_requests_total",
     help: "Calls that have ended, by method and status code.",
     labelNames: ["method", "code"],
     registers,
+    collect() {
+      this.reset();
+      for (const { labels, count } of ended.values()) this.inc(labels, count);
+    },
   });
   const latency = new Histogram({
     name: "grpc_server_request_latency_seconds",
@@ -35,15 +48,20 @@ export function createCallMetrics(): CallMetrics {
     labelNames: ["method", "code"],
     registers,
   });
-  const active = new Gauge({ name: "grpc_server_active_requests", help: "Open calls, by method.", labelNames: ["method"], registers });
-  // Looking labels up costs more than counting.
-  const counted = new Map<string, CountedMethod>();
-  const ended = new Map<string, { readonly requests: Counter.Internal; readonly latency: Histogram.Internal<"method" | "code"> }>();
+  new Gauge({
+    name: "grpc_server_active_requests",
+    help: "Open calls, by method.",
+    labelNames: ["method"],
+    registers,
+    collect() {
+      for (const [method, { open }] of counted) this.set({ method }, open);
+    },
+  });
 
   function countsOf(method: string): CountedMethod {
     let known = counted.get(method);
     if (!known) {
-      known = { active: active.labels({ method }), begun: 0, open: 0, errors: 0 };
+      known = { begun: 0, open: 0, errors: 0 };
       counted.set(method, known);
     }
     return known;
@@ -53,7 +71,6 @@ export function createCallMetrics(): CallMetrics {
     registry,
     begin(method) {
       const counts = countsOf(labelOf(method));
-      counts.active.inc();
       counts.begun++;
       counts.open++;
     },
@@ -64,13 +81,13 @@ export function createCallMetrics(): CallMetrics {
       const key = `${code} ${method}`;
       let known = ended.get(key);
       if (!known) {
-        known = { requests: requests.labels({ method, code }), latency: latency.labels({ method, code }) };
+        const labels = { method, code };
+        known = { labels, count: 0, latency: latency.labels(labels) };
         ended.set(key, known);
       }
-      known.requests.inc();
+      known.count++;
       known.latency.observe(entry.tookMs / 1_000);
       const counts = countsOf(method);
-      counts.active.dec();
       counts.open--;
       if (code !== "OK") counts.errors++;
     },

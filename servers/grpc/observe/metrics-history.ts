@@ -22,7 +22,7 @@ export interface MetricsHistory {
 
 const keptSeconds = 3_600;
 /** If a second has more calls, its percentiles are of the newest of them. */
-const keptLatencies = 4_096;
+const keptLatencies = 1_024;
 
 const rates = ["calls", "errors", "received", "sent", "bytesIn", "bytesOut"] as const;
 

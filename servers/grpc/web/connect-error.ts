@@ -53,9 +53,9 @@ const detailsField = "grpc-status-details-bin";
 
 /** The error of a call, if it has one, and the trailing metadata without the error's details. */
 export function connectErrorOf({ code, message, trailers }: CallEnd, errors: ConnectErrors) {
-  const metadata = trailers.toHttp2Headers();
+  const metadata = trailers?.toHttp2Headers() ?? {};
   if (code === 0) return { error: undefined, metadata };
-  const [status] = trailers.get(detailsField);
+  const [status] = trailers?.get(detailsField) ?? [];
   const details = Buffer.isBuffer(status) ? errors(status) : undefined;
   if (details) delete metadata[detailsField];
   const error: ConnectError = {

@@ -19,7 +19,7 @@ export class ConnectUnaryCall extends WebCall {
   }
 
   /** Sent at the end, since the HTTP status depends on how the call ends. */
-  protected override writeHead(headers: Metadata, coding: MessageCoding): void {
+  protected override writeHead(headers: Metadata | undefined, coding: MessageCoding): void {
     this.#headers = headers;
     this.#coding = coding;
   }

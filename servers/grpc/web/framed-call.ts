@@ -24,10 +24,10 @@ export class FramedCall extends WebCall {
     this.#protocol = protocol;
   }
 
-  protected override writeHead(headers: Metadata, coding: MessageCoding): void {
+  protected override writeHead(headers: Metadata | undefined, coding: MessageCoding): void {
     const { contentType, codingField } = this.#protocol;
     this.respond(200, {
-      ...headers.toHttp2Headers(),
+      ...headers?.toHttp2Headers(),
       "content-type": contentType,
       ...(coding !== "identity" && { [codingField]: coding }),
     } as Record<string, string>);
@@ -62,7 +62,7 @@ export const grpcWebProtocol = (codec: "proto" | "json", isText: boolean): Frame
   end({ code, message, trailers }) {
     const pairs: [string, string][] = [["grpc-status", String(code)]];
     if (message !== "") pairs.push(["grpc-message", percentEncoded(message)]);
-    pairs.push(...fieldPairs(trailers.toHttp2Headers()));
+    pairs.push(...fieldPairs(trailers?.toHttp2Headers() ?? {}));
     const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     return { frame: flaggedFrame(trailersFlag, lines), trailers: pairs };
   },

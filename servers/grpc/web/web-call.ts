@@ -46,7 +46,7 @@ export abstract class WebCall implements StartableTransport {
   #isOver = false;
   #written: WrittenEnd | undefined;
   #resetStatus: WrittenEnd | undefined;
-  #lastBytes: NodeJS.Timeout | undefined;
+  #wasEnding = false;
 
   constructor(options: WebCallOptions) {
     this.#options = options;
@@ -55,7 +55,7 @@ export abstract class WebCall implements StartableTransport {
     this.#body = options.body;
   }
 
-  protected abstract writeHead(headers: Metadata, coding: MessageCoding): void;
+  protected abstract writeHead(headers: Metadata | undefined, coding: MessageCoding): void;
   protected abstract writeFrame(frame: Buffer, onWritten: () => void): void;
   protected abstract writeEnd(end: CallEnd): WrittenEnd;
 
@@ -88,7 +88,7 @@ export abstract class WebCall implements StartableTransport {
     return this.exchange.answered;
   }
 
-  sendHeaders(headers: Metadata, coding: MessageCoding): void {
+  sendHeaders(headers: Metadata | undefined, coding: MessageCoding): void {
     this.#write(() => this.writeHead(headers, coding));
   }
 
@@ -100,8 +100,12 @@ export abstract class WebCall implements StartableTransport {
     this.#stopReading();
     this.#write(() => {
       this.#written = this.writeEnd(end);
-      if (this.exchange.output.writableLength > 0) this.#lastBytes = setTimeout(() => this.exchange.reset(), lastBytesMs);
     });
+  }
+
+  abandonUnread(): void {
+    if (this.#wasEnding && this.exchange.output.writableLength > 0) this.exchange.reset();
+    this.#wasEnding = true;
   }
 
   reset(status?: WrittenEnd): void {
@@ -201,7 +205,6 @@ export abstract class WebCall implements StartableTransport {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopReading();
-    clearTimeout(this.#lastBytes);
     this.#events?.onOver(this.#sentEnd());
   }
 
@@ -219,9 +222,6 @@ export abstract class WebCall implements StartableTransport {
     return { headers, trailers: undefined, status, aborted: status ? undefined : aborted };
   }
 }
-
-/** A client that leaves the last bytes of a call unread for so long does not get its status. */
-const lastBytesMs = 10_000;
 
 const tooSlow = (withinMs: number): StatusError =>
   new StatusError("DEADLINE_EXCEEDED", `the request did not arrive within ${withinMs / 1_000} s`);
