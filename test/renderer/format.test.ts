@@ -112,9 +112,10 @@ describe("addresses", () => {
     ["http://127.0.0.1:8082/events", "http://127.0.0.1", ":8082/events"],
     ["mqtt://[::1]:1883", "mqtt://[::1]", ":1883"],
     ["turn:192.168.1.24:3478?transport=udp", "turn:192.168.1.24", ":3478?transport=udp"],
-    ["http://127.0.0.1:0", "http://127.0.0.1", ":any free port"],
+    ["http://127.0.0.1:any free port", "http://127.0.0.1", ":any free port"],
+    ["127.0.0.1:8554/stream", "127.0.0.1", ":8554/stream"],
     ["https://example.org/path", "https://example.org/path", ""],
-  ])("%s keeps its port when it is cut", (url, host, port) => {
-    expect(hostAndPort(url)).toEqual([host, port]);
+  ])("%s keeps its port when it is cut", (text, host, port) => {
+    expect(hostAndPort(text)).toEqual([host, port]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
+import { AddressText } from "../../ui/address-text.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { addressOf, endpointsOf, isPickedAtStart } from "../../ui/texts/address.ts";
 import styles from "./service-card.module.css";
@@ -23,12 +24,11 @@ export function CardEndpoints({ service }: { service: ServiceView }) {
           <span className={styles.label} title={label}>
             {label}
           </span>
-          <code
+          <AddressText
             className={running ? styles.address : `${styles.address} ${styles.planned}`}
+            text={addressOf(url)}
             title={isPickedAtStart(url) ? "The system picks its port at start" : url}
-          >
-            {addressOf(url)}
-          </code>
+          />
           {place === mostEndpoints - 1 && others.length > 0 && (
             <a
               className={styles.others}

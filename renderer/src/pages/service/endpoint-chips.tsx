@@ -1,8 +1,9 @@
 import { Popover, UnstyledButton } from "@mantine/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../../../contract/service.ts";
+import { AddressText } from "../../ui/address-text.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
-import { hostAndPort, isPickedAtStart, urlText } from "../../ui/texts/address.ts";
+import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {
@@ -52,17 +53,14 @@ function EndpointChip({
   readonly inert: boolean;
   readonly labelled: boolean;
 }) {
-  const [host, port] = hostAndPort(url);
   return (
     <span className={styles.chip} inert={inert}>
       {labelled && <span className={styles.label}>{label}</span>}
-      <code
+      <AddressText
         className={running ? styles.address : `${styles.address} ${styles.planned}`}
+        text={urlText(url)}
         title={running ? url : `${urlText(url)} once started`}
-      >
-        <span>{host}</span>
-        <span>{port}</span>
-      </code>
+      />
       {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
     </span>
   );

@@ -7,9 +7,8 @@ export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url
 /** The whole URL; port 0 is any free port. */
 export const urlText = (url: string): string => url.replace(/:0(?=[/?]|$)/, ":any free port");
 
-/** The text of a URL in two parts; the second one begins with the port. */
-export function hostAndPort(url: string): readonly [host: string, port: string] {
-  const text = urlText(url);
+/** The text of an address in two parts; the second one begins with the port. */
+export function hostAndPort(text: string): readonly [host: string, port: string] {
   const port = /:(?:\d+|any free port)(?=[/?]|$)/.exec(text)?.index ?? text.length;
   return [text.slice(0, port), text.slice(port)];
 }
