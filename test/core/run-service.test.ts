@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
 import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
-import { defineService } from "../../servers/core/service/service.ts";
+import { defineService, type ServiceContext } from "../../servers/core/service/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
@@ -74,6 +75,17 @@ describe("a service in this process", () => {
     });
     const starting = runService(unanswered, { dataDir: temporaryDir() });
     await expect(starting).rejects.toThrow(/no handlers for its actions refuse, hang, crash/);
+  });
+
+  it("has no view that its contract does not name: a misspelled one does not compile", () => {
+    const show = ({ view }: ServiceContext<unknown, HttpActions, HttpViews>) => {
+      view("sample", { running: true });
+      // @ts-expect-error: no such view
+      view("smaple", { running: true });
+      // @ts-expect-error: not its type
+      view("sample", { isRunning: true });
+    };
+    expect(show).toBeTypeOf("function");
   });
 
   it("[BL-15] answers actions, and refuses unknown ones and wrong parameters", async () => {
