@@ -102,6 +102,7 @@ function Viewer(props: ContentViewerProps) {
     props.facts,
   ].filter(Boolean);
   const notes = noteText(laidOut, [isCut && cutText(cutBy)]);
+  const formats = hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />;
   return (
     <div ref={box.ref} className={styles.viewer}>
       <div className={styles.head}>
@@ -116,10 +117,12 @@ function Viewer(props: ContentViewerProps) {
           value={raw ? "raw" : "pretty"}
           onChange={(value) => setRaw(value === "raw")}
         />
-        {hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />}
+        {!controls && formats}
       </div>
       <div className={styles.tools}>
         {notes !== "" && <span className={styles.notes}>{notes}</span>}
+        {/* Beside the controls there is no room for it. */}
+        {controls && formats}
         <Tooltip label="Find in this text (Ctrl+F)">
           <ActionIcon aria-label="Find in this text" disabled={!laidOut || image !== undefined} onClick={() => view.current?.openSearch()}>
             <IconSearch size={15} stroke={1.5} />
