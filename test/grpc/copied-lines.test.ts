@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { fromBinary, toJson } from "@bufbuild/protobuf";
@@ -17,8 +18,8 @@ const run = promisify(execFile);
 const timeout = 60_000;
 
 /** As somebody who pastes them: nothing else is given to the programs. */
-async function output(language: Exclude<CallLanguage, "grpcurl">, lines: string): Promise<string> {
-  const options = { timeout, cwd: projectRoot };
+async function output(language: Exclude<CallLanguage, "grpcurl">, lines: string, cwd = projectRoot): Promise<string> {
+  const options = { timeout, cwd };
   const [program, ...parameters] =
     language === "python" ? ["/usr/bin/python3", "-c", lines] : [process.execPath, "--input-type=module", "-e", lines];
   return (await run(program as string, parameters, options)).stdout;
@@ -29,8 +30,8 @@ interface Shown {
   readonly schema: GrpcSchema;
 }
 
-async function start(config: Record<string, unknown> = {}): Promise<Shown> {
-  const service = await startGrpc(config);
+async function start(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<Shown> {
+  const service = await startGrpc(config, certificatesDir);
   await until(() => service.views.has("services"));
   const { base64 } = await service.act<{ readonly base64: string }>("schema", {});
   return { service, schema: readSchema(base64) };
@@ -129,4 +130,17 @@ it("[GRPC-153] a status that metadata asks for reaches the call itself, not the 
   expect(calls.map(({ outcome }) => outcome)).toEqual(["NOT_FOUND", "NOT_FOUND"]);
   const reflections = await endedCalls(shown.service, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", 2);
   expect(reflections.map(({ outcome }) => outcome)).toEqual(["OK", "OK"]);
+}, 120_000);
+
+it("[GRPC-153] over TLS they trust the authority, whose certificate is beside them", async () => {
+  const certificates = temporaryDir();
+  const shown = await start({ tls: true, serverId: "here" }, certificates);
+  const folder = temporaryDir();
+  writeFileSync(path.join(folder, "authority.pem"), new X509Certificate(readFileSync(path.join(certificates, "authority.pem"))).toString());
+  symlinkSync(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
+  for (const language of ["python", "node"] as const) {
+    const origin = `grpcs://${shown.service.address}`;
+    const text = lines(shown, language, "/example.Greeter/SayHello", ['{"name":"Ada"}'], { origin });
+    expect(await output(language, text, folder)).toContain("Hello, Ada from here!");
+  }
 }, 120_000);
