@@ -2,9 +2,9 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
+import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 
 /** Scopes of the filter over sessions. */
 export const sessionScopes = [
@@ -15,19 +15,7 @@ export const sessionScopes = [
 ] as const;
 
 export const rtspColumns: readonly Column<TrafficRow>[] = [
-  {
-    id: "time",
-    title: "Time",
-    sortValue: ({ at }) => at,
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 2,
-    cell: (row) => (
-      <CellText tone="quiet" mono title={isoTime(row.at)}>
-        {clockTime(row.at)}
-      </CellText>
-    ),
-  },
+  beganColumn(2),
   {
     id: "role",
     title: "Does",
@@ -64,43 +52,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 4,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  {
-    id: "received",
-    title: "Received",
-    sortValue: ({ bytesIn }) => bytesIn,
-    align: "end",
-    minSample: "000 MB",
-    rank: 3,
-    cell: (row) => <CellText tone="soft">{formatBytes(row.bytesIn)}</CellText>,
-  },
-  {
-    id: "sent",
-    title: "Sent",
-    sortValue: ({ bytesOut }) => bytesOut,
-    align: "end",
-    minSample: "000 MB",
-    rank: 1,
-    cell: (row) => <CellText tone="soft">{formatBytes(row.bytesOut)}</CellText>,
-  },
-  {
-    id: "took",
-    title: "Lasted",
-    sortValue: ({ tookMs }) => tookMs,
-    align: "end",
-    minSample: "00 m 00 s",
-    rank: 2,
-    cell: (row) => (row.tookMs === undefined ? <CellText tone="quiet">–</CellText> : formatTook(row.tookMs)),
-  },
-  {
-    id: "client",
-    title: "Client",
-    sortValue: ({ client }) => client,
-    minSample: "GStreamer :00000",
-    rank: 5,
-    cell: (row) => (
-      <CellText tone="soft" title={row.peer}>
-        {row.client} {row.peer.slice(row.peer.lastIndexOf(":"))}
-      </CellText>
-    ),
-  },
+  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "sent", title: "Sent", rank: 1, bytesOf: ({ bytesOut }) => bytesOut }),
+  { ...tookColumn(2), title: "Lasted" },
+  clientColumn(5, { minSample: "GStreamer :00000" }),
 ];

@@ -14,6 +14,7 @@ import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { originOf } from "../../ui/texts/address.ts";
@@ -167,14 +168,7 @@ const startLine = (part: RtspMessagePart): ReadMessage["startLine"] => readMessa
 
 const messageColumns: readonly Column<RtspMessagePart>[] = [
   { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
-  {
-    id: "time",
-    title: "Time",
-    minSample: "00:00:00.000",
-    face: "mono",
-    rank: 2,
-    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
-  },
+  timeColumn(2),
   { id: "content", title: "Message", rank: 0, cell: (part) => <code>{shownText(startLine(part))}</code> },
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
 ];
