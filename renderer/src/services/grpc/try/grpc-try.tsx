@@ -46,6 +46,7 @@ const metadataNames = [
   "authorization",
   "x-backlot-status",
   "x-backlot-message",
+  "x-backlot-message-bin",
   "x-backlot-details",
   "x-backlot-delay",
   "x-backlot-cut-after",
