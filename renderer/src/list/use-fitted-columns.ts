@@ -4,17 +4,27 @@ import { type Column, type FittedColumns, fitColumns, isSortable } from "./colum
 /** Widths of columns come from their widest value, measured once in the font that shows it. */
 
 const widths = new Map<string, number>();
-let context: CanvasRenderingContext2D | null | undefined;
+/** Not a canvas, which has no tabular figures: with them a hyphen is wider, too. */
+let ruler: HTMLElement | undefined;
+
+function createRuler(): HTMLElement {
+  const element = document.createElement("span");
+  element.style.cssText = "position: fixed; visibility: hidden; white-space: pre";
+  element.ariaHidden = "true";
+  return element;
+}
 
 /** Width in pixels, rounded up. `font` is a CSS font shorthand. */
 export function textWidthPx(text: string, font: string): number {
   const key = `${font}\n${text}`;
   const known = widths.get(key);
   if (known !== undefined) return known;
-  context ??= document.createElement("canvas").getContext("2d");
-  if (!context) return text.length * 8;
-  context.font = font;
-  const width = Math.ceil(context.measureText(text).width);
+  ruler ??= document.body.appendChild(createRuler());
+  ruler.style.font = font;
+  // The shorthand resets it.
+  ruler.style.fontVariantNumeric = "tabular-nums";
+  ruler.textContent = text;
+  const width = Math.ceil(ruler.getBoundingClientRect().width);
   widths.set(key, width);
   return width;
 }
