@@ -22,7 +22,8 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "Service",
     sortValue: ({ service }) => titleOf(service),
     minSample: longest(titles),
-    besidePx: 16,
+    // The swatch, and room for a title with wider letters than the longest.
+    besidePx: 20,
     rank: 0,
     cell: (row) => <ServiceName id={row.service}>{titleOf(row.service)}</ServiceName>,
   },
