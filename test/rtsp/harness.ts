@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { onTestFailed } from "vitest";
 import type { RtspMessagePart, RtspSession } from "../../contract/traffic/rtsp.ts";
 import { headerOf, type InterleavedPacket, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
@@ -28,6 +29,7 @@ export async function startRtsp(config: Record<string, unknown> = {}, certificat
     config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config },
     ...(certificatesDir && { certificatesDir }),
   });
+  onTestFailed(() => void process.stderr.write(`${service.logs.map(({ level, text }) => `${level} ${text}`).join("\n")}\n`));
   const url = (service.endpoints[0]?.url ?? "").replace(/\/stream$/, "");
   const port = Number(new URL(url).port);
   return {
