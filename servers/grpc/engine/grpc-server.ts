@@ -9,7 +9,7 @@ import { FaultLog } from "./fault-log.ts";
 import type { BodyLimits } from "./framed-body.ts";
 import { http2ServersOf, replaceStreamListener, setHttp2Options } from "./grpc-js-access.ts";
 import { Http2Call, type OpenedStream, refuseStream } from "./http2-call.ts";
-import { ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
+import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
 import { type GuardOptions, guardSession, http2Limits, notHttp2 } from "./session-guard.ts";
 
@@ -29,18 +29,8 @@ export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions {
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
-export interface GrpcServer {
-  readonly port: number;
-  readonly connections: GrpcConnections;
-  /** Ends what is open: new calls are refused, calls in flight have the grace time, and then end with UNAVAILABLE. */
-  drain(): Promise<void>;
-}
-
-/** For the last statuses to leave. */
-const flushMs = 250;
-
 /** Serves calls on one port: listener → connection → HTTP/2 (Node's, by grpc-js) → `GrpcCall` → the method's handler. */
-export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
+export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListener> {
   const { log, onStop } = options;
   const connections = new GrpcConnections();
   const calls = new ListenerCalls(options);

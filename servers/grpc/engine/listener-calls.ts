@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallEvents, CallTransport, SentEnd } from "./call-transport.ts";
+import type { GrpcConnections } from "./connections.ts";
 import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
 import type { GrpcMethods } from "./handlers.ts";
 import type { CallList, OpenCalls } from "./open-calls.ts";
@@ -13,6 +14,17 @@ export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "
   readonly openCalls: OpenCalls;
   readonly log: Log;
 }
+
+/** A port of the service that takes calls. */
+export interface GrpcListener {
+  readonly port: number;
+  readonly connections: GrpcConnections;
+  /** Ends what is open: new calls are refused, calls in flight have the grace time, and then end with UNAVAILABLE. */
+  drain(): Promise<void>;
+}
+
+/** For the last bytes of a listener to leave when it is drained. */
+export const flushMs = 250;
 
 /** A transport that waits for its call. */
 export interface StartableTransport extends CallTransport {

@@ -11,7 +11,7 @@ import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
 import { FaultLog } from "../engine/fault-log.ts";
-import { ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
+import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Limits } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
@@ -39,22 +39,14 @@ export interface WebServerOptions extends ListenerCallsOptions, GuardOptions {
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
-export interface WebServer {
-  readonly port: number;
-  readonly connections: GrpcConnections;
-  drain(): Promise<void>;
-}
-
 /** For the next request on a connection of HTTP/1.1. */
 const idleTimeoutMs = 30_000;
-/** For the last answers to leave. */
-const flushMs = 250;
 
 /**
  * Serves gRPC-Web and Connect on one port, over HTTP/1.1 and HTTP/2: listener → connection → the version of HTTP by its first bytes, or by
  * ALPN → Node's parser → `openWebCall` → `GrpcCall` → the method's handler.
  */
-export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
+export async function listenWeb(options: WebServerOptions): Promise<GrpcListener> {
   const { log, recorder, onStop, tls } = options;
   const connections = new GrpcConnections();
   const calls = new ListenerCalls(options);

@@ -1,8 +1,7 @@
-import type { Depacketizer, Track } from "../media/track.ts";
+import type { DepacketizedFrame, Depacketizer, Track } from "../media/track.ts";
 import { AacDepacketizer } from "./aac-depacketizer.ts";
 import { NalDepacketizer } from "./nal-depacketizer.ts";
 import { h264Payloads, h265Payloads } from "./nal-payload-reader.ts";
-import { PlainDepacketizer } from "./plain-depacketizer.ts";
 
 /** `parameters` are those of the track's `a=fmtp` line, with names in lower case. */
 export function createDepacketizer(track: Track, parameters: Readonly<Record<string, string>> = {}): Depacketizer {
@@ -21,5 +20,21 @@ export function createDepacketizer(track: Track, parameters: Readonly<Record<str
       return new PlainDepacketizer(track.channels);
     default:
       return track satisfies never;
+  }
+}
+
+/** Opus and G.711: a payload is a frame, whose length is a multiple of `unitBytes`. */
+class PlainDepacketizer implements Depacketizer {
+  dropped = 0;
+  readonly #unitBytes: number;
+
+  constructor(unitBytes: number) {
+    this.#unitBytes = unitBytes;
+  }
+
+  push(payload: Buffer, timestamp: number): readonly DepacketizedFrame[] {
+    if (payload.length > 0 && payload.length % this.#unitBytes === 0) return [{ timestamp, units: [payload], isKey: true }];
+    this.dropped++;
+    return [];
   }
 }
