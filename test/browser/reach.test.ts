@@ -156,11 +156,16 @@ it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a r
         .map((element) => element.textContent),
     );
     expect([hash, cut]).toEqual([hash, []]);
-    // Where the last segment is cut, nothing before it is left.
-    const paths = await grid
-      .locator("[class*=last]")
-      .evaluateAll((elements) => elements.filter((element) => element.scrollWidth > element.clientWidth + 1).length);
-    expect([hash, paths]).toEqual([hash, 0]);
+    const place = shown.findIndex((title) => ["Path", "Where"].includes(title));
+    const lost = await grid.locator(`[role=row] > [role=gridcell]:nth-child(${place + 1})`).evaluateAll((cells) =>
+      cells.map((cell) => {
+        const seen = cell.querySelector("[aria-hidden]")?.textContent ?? cell.textContent;
+        const path = (cell.querySelector("[title]")?.getAttribute("title") ?? seen).split("?")[0] ?? "";
+        const hasLastSegment = seen.includes(path.slice(path.slice(0, -1).lastIndexOf("/") + 1));
+        return cell.scrollWidth <= cell.clientWidth && hasLastSegment ? "" : seen;
+      }),
+    );
+    expect([hash, ...(place < 0 ? [] : lost.filter((text) => text !== ""))]).toEqual([hash]);
     await page.keyboard.press("Escape");
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Column, fitColumns } from "../../renderer/src/list/column.ts";
-import { segmentsOf } from "../../renderer/src/list/path-text.tsx";
+import { fittingPath, segmentsOf } from "../../renderer/src/list/fitting-path.ts";
 import { movedRow } from "../../renderer/src/list/row-cursor.ts";
 
 const column = (id: string, rank: number, minSample?: string): Column<string> => ({
@@ -80,6 +80,31 @@ describe("a path in one line", () => {
     ["", ["", "", ""]],
   ])("[BL-277] %j keeps its last segment", (text, segments) => {
     expect(segmentsOf(text)).toEqual(segments);
+  });
+});
+
+describe("a path in as many characters as there is room for", () => {
+  it.each([
+    ["/api/data?page=1", 16, "/api/data?page=1"],
+    ["/api/data?page=1", 15, "/api/data?page…"],
+    ["/api/data?page=1", 11, "/api/data?…"],
+    ["/api/data?page=1", 10, "/api/data…"],
+    ["/api/data?page=1", 9, "…pi/data…"],
+    ["/api/data?page=1", 6, "…data…"],
+    ["/api/data?page=1", 5, "…data"],
+    ["/api/data?page=1", 4, "…da…"],
+    ["/missing", 8, "/missing"],
+    ["/missing", 5, "/mis…"],
+    ["topic", 4, "top…"],
+    ["/orders/7?", 9, "…rders/7…"],
+    ["sensors/hall-a/temperature", 20, "…/hall-a/temperature"],
+    ["sensors/hall-a/temperature", 13, "…/temperature"],
+    ["sensors/温度計/湿度", 18, "…nsors/温度計/湿度"],
+    ["/\u202e/x", 10, "/\\u202e/x"],
+    ["", 0, ""],
+  ])("[BL-277] %j in %i characters", (text, room, shown) => {
+    const { parts, isCut } = fittingPath(text, room);
+    expect([parts.join(""), isCut]).toEqual([shown, shown.includes("…")]);
   });
 });
 

@@ -22,7 +22,8 @@ export interface Column<Row> {
   readonly sortValue?: (row: Row) => number | string | undefined;
   /** Columns with a higher rank are hidden first if there is no room; 0 is never hidden. */
   readonly rank: number;
-  readonly cell: (row: Row) => ReactNode;
+  /** `roomCh` characters of the fixed-width font fit in a filling column. */
+  readonly cell: (row: Row, roomCh: number) => ReactNode;
 }
 
 export const isSortable = <Row>({ sortable, sortValue }: Column<Row>): boolean => sortable === true || sortValue !== undefined;
@@ -31,6 +32,8 @@ export interface FittedColumns<Row> {
   readonly columns: readonly Column<Row>[];
   /** For `grid-template-columns`. */
   readonly template: string;
+  /** Width of a filling column. */
+  readonly fillPx: number;
 }
 
 const gapPx = 16;
@@ -78,5 +81,7 @@ export function fitColumns<Row>(
     spare -= more;
   }
   const template = fitted.map((column) => (isFilling(column) ? "minmax(0, 1fr)" : `${widths.get(column)}px`)).join(" ");
-  return { columns: fitted, template };
+  const filling = fitted.filter(isFilling);
+  const taken = fitted.reduce((sum, column) => sum + (isFilling(column) ? 0 : (widths.get(column) ?? 0)) + gapPx, -gapPx);
+  return { columns: fitted, template, fillPx: Math.max(0, roomPx - taken) / Math.max(1, filling.length) };
 }

@@ -67,7 +67,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
-  const { columns, template } = useFittedColumns(scroller, props.columns);
+  const { columns, template, fillCh } = useFittedColumns(scroller, props.columns);
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -200,6 +200,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   index={item.index}
                   topPx={item.start - rowPx}
                   columns={columns as readonly Column<unknown>[]}
+                  fillCh={fillCh}
                   isChosen={rowId(row) === chosen}
                   onPick={props.onOpen as (row: unknown) => void}
                 />
@@ -250,11 +251,12 @@ interface TableRowProps {
   readonly index: number;
   readonly topPx: number;
   readonly columns: readonly Column<unknown>[];
+  readonly fillCh: number;
   readonly isChosen: boolean;
   readonly onPick: (row: unknown) => void;
 }
 
-const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isChosen, onPick }: TableRowProps) {
+const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, fillCh, isChosen, onPick }: TableRowProps) {
   return (
     <div
       id={domId}
@@ -268,7 +270,7 @@ const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isC
     >
       {columns.map((column) => (
         <div key={column.id} role="gridcell" data-align={column.align}>
-          {column.cell(row)}
+          {column.cell(row, fillCh)}
         </div>
       ))}
     </div>

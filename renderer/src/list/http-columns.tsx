@@ -39,7 +39,13 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     rank: 0,
     cell: (row) => <span className={styles.method}>{shownText(row.verb)}</span>,
   },
-  { id: "path", title: "Path", sortValue: ({ target }) => target, rank: 0, cell: (row) => <PathText text={row.target} /> },
+  {
+    id: "path",
+    title: "Path",
+    sortValue: ({ target }) => target,
+    rank: 0,
+    cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
+  },
   {
     id: "status",
     title: "Status",

@@ -1,5 +1,8 @@
+import { useEffect, useRef, useState } from "react";
 import { shownText } from "../ui/texts/shown-text.ts";
+import { fittingPath } from "./fitting-path.ts";
 import styles from "./path-text.module.css";
+import { monoCharacterPx } from "./use-fitted-columns.ts";
 
 interface PathTextProps {
   /** "/orders/7?page=2", "/package.Service/Method", "sensors/hall-a/temperature" */
@@ -9,28 +12,47 @@ interface PathTextProps {
 }
 
 /**
- * A path or topic in one line. People look for its last segment, so the query is truncated first, then what is above it, at its start.
+ * A path or topic in one line of `roomCh` characters. It is cut here and not by the style sheet, which needs a box for each part: lists
+ * show hundreds of paths a second.
  */
-export function PathText({ text, quiet = false }: PathTextProps) {
-  const [above, last, query] = segmentsOf(text);
+export function PathText({ text, quiet = false, roomCh }: PathTextProps & { readonly roomCh: number }) {
+  const { parts, isCut } = fittingPath(text, roomCh);
+  const [above, last, query] = parts;
+  const shown = (
+    <span className={styles.path} aria-hidden={isCut || undefined}>
+      {quiet ? <span className={styles.soft}>{above}</span> : above + last}
+      {quiet && last}
+      {query !== "" && <span className={styles.soft}>{query}</span>}
+    </span>
+  );
+  if (!isCut) return shown;
+  const whole = shownText(text);
   return (
-    <span className={styles.path} title={shownText(text)} data-quiet={quiet || undefined}>
-      {/* The text in one piece: of the shown parts it would be read, and found, with spaces between them. */}
-      <span className="visually-hidden">{shownText(text)}</span>
-      <span className={styles.parts} aria-hidden="true">
-        {above !== "" && <span className={styles.above} data-text={shownText(above)} />}
-        <span className={styles.last} data-text={shownText(last)} />
-        {query !== "" && <span className={styles.query} data-text={shownText(query)} />}
-      </span>
+    <span title={whole}>
+      {/* Is read and found; its width is that of the whole text. */}
+      <span className={styles.whole}>{whole}</span>
+      {shown}
     </span>
   );
 }
 
-/** Only a text that begins with a slash has a query: a topic may contain "?". */
-export function segmentsOf(text: string): readonly [above: string, last: string, query: string] {
-  const queryStart = text.startsWith("/") ? text.indexOf("?") : -1;
-  const path = queryStart < 0 ? text : text.slice(0, queryStart);
-  // A slash at the end belongs to the last segment.
-  const cut = path.slice(0, -1).lastIndexOf("/") + 1;
-  return [path.slice(0, cut), path.slice(cut), text.slice(path.length)];
+/** The same outside a table, as wide as its place. */
+export function MeasuredPath(props: PathTextProps) {
+  const box = useRef<HTMLSpanElement>(null);
+  const [roomCh, setRoomCh] = useState(Number.POSITIVE_INFINITY);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const resize = new ResizeObserver(([entry]) => {
+      // As wide as a text that fits, rounded.
+      if (entry) setRoomCh(Math.floor(entry.contentRect.width / monoCharacterPx() + 0.01));
+    });
+    resize.observe(element);
+    return () => resize.disconnect();
+  }, []);
+  return (
+    <span className={styles.box} ref={box}>
+      <PathText {...props} roomCh={roomCh} />
+    </span>
+  );
 }

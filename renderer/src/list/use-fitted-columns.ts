@@ -29,6 +29,9 @@ export function textWidthPx(text: string, font: string): number {
   return width;
 }
 
+/** Width of a character of the fixed-width font, as paths are shown in. */
+export const monoCharacterPx = (): number => textWidthPx("0".repeat(rulerCharacters), fonts.mono) / rulerCharacters;
+
 /** After the fonts were loaded, all widths are measured again. */
 export function forgetTextWidths(): void {
   widths.clear();
@@ -42,11 +45,18 @@ const fonts = {
   mono: "400 12px 'Fira Mono', ui-monospace, monospace",
   "mono-bold": "500 12px 'Fira Mono', ui-monospace, monospace",
 } as const;
+/** The width of one character is a fraction of a pixel. */
+const rulerCharacters = 100;
 const sortArrowPx = 15;
 const headFont = "500 11px Inter, system-ui, sans-serif";
 
+export interface MeasuredColumns<Row> extends FittedColumns<Row> {
+  /** Characters of the fixed-width font that fit in a filling column. */
+  readonly fillCh: number;
+}
+
 /** The columns that fit the element; measured again when its width changes or the fonts were loaded. */
-export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, columns: readonly Column<Row>[]): FittedColumns<Row> {
+export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, columns: readonly Column<Row>[]): MeasuredColumns<Row> {
   const [roomPx, setRoomPx] = useState(0);
   const [fontsKnown, setFontsKnown] = useState(0);
   useLayoutEffect(() => {
@@ -75,7 +85,10 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
     };
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: widths change when the fonts are loaded.
-  return useMemo(() => fitColumns(columns, roomPx, columnWidthPx), [columns, roomPx, fontsKnown]);
+  return useMemo(() => {
+    const fitted = fitColumns(columns, roomPx, columnWidthPx);
+    return { ...fitted, fillCh: Math.floor(fitted.fillPx / monoCharacterPx()) };
+  }, [columns, roomPx, fontsKnown]);
 }
 
 /**

@@ -41,7 +41,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     sortValue: ({ target }) => target,
     leastPx: 104,
     rank: 0,
-    cell: (row) => <PathText text={row.target} />,
+    cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
   },
   {
     id: "outcome",

@@ -12,7 +12,7 @@ import { PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
-import { PathText } from "../../list/path-text.tsx";
+import { MeasuredPath } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
@@ -52,7 +52,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
   const word = row.tone === "pending" ? "open" : row.outcome;
   return (
     <InspectorFrame
-      title={<PathText text={path} quiet />}
+      title={<MeasuredPath text={path} quiet />}
       hint={path}
       mono
       mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}

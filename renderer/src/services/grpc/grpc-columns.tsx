@@ -22,7 +22,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ target }) => target,
     leastPx: 140,
     rank: 0,
-    cell: (row) => <PathText text={row.target} quiet />,
+    cell: (row, roomCh) => <PathText text={row.target} quiet roomCh={roomCh} />,
   },
   {
     id: "status",

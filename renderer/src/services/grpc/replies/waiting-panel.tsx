@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { WaitingCall } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { PathText } from "../../../list/path-text.tsx";
+import { MeasuredPath } from "../../../list/path-text.tsx";
 import { LowerList, LowerRow } from "../../../ui/lower-panel.tsx";
 import { Caption, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
@@ -28,7 +28,7 @@ export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[]
         {calls.map(({ id, name, path, since }, place) => (
           <LowerRow key={id} className={styles.waiting}>
             <code title={shownText(name)}>{shownText(name)}</code>
-            <PathText text={path} quiet />
+            <MeasuredPath text={path} quiet />
             <span className={styles.since} title={`since ${isoTime(since)}`}>
               {formatDurationExact(Math.max(0, now - since))}
             </span>
