@@ -220,7 +220,12 @@ interface CommonTopics {
   rate: RateSample;
   process: ProcessSample;
   profile: Profiles;
+  /** Every line, for a page that shows them. */
   log: LogLine;
+  /** Only the newest line. */
+  "log/newest": LogLine;
+  /** Notable lines, warnings and errors. */
+  "log/notable": LogLine;
   /** The newest exports, the newest first. */
   export: readonly ExportView[];
 }
@@ -258,6 +263,9 @@ export const topicPolicies: ReadonlyMap<string, TopicPolicy> = new Map<Topic, To
   ["profile", latest<Profiles>(() => "")],
   ["export", latest<readonly ExportView[]>(() => "")],
   ["log", { batchesPerSecond: 15, batchItems: 500 }],
+  // A text that changes more often cannot be read.
+  ["log/newest", { ...latest<LogLine>(() => ""), batchesPerSecond: 4 }],
+  ["log/notable", { batchesPerSecond: 15, batchItems: 500 }],
   ...serviceIds.flatMap((id): [Topic, TopicPolicy][] => [
     [`traffic/${id}`, { batchesPerSecond: 20, batchItems: 300, row: trafficRow }],
     [`view/${id}`, latest<ServiceDataView>((view) => view.name)],

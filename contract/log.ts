@@ -15,9 +15,12 @@ export interface LogLine {
   readonly source: LogSource;
   readonly level: LogLevel;
   readonly text: string;
-  /** Shown in "Worth knowing" at any level. */
+  /** Notable at any level. */
   readonly notable?: true;
 }
+
+/** What is kept longer than other lines, and shown in "Worth knowing". */
+export const isNotable = ({ notable, level }: LogLine): boolean => notable === true || level === "warning" || level === "error";
 
 /** A line of the log as it is copied and saved. */
 export const logText = ({ at, level, source, text }: LogLine): string =>

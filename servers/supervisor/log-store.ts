@@ -1,6 +1,6 @@
 import type { LogPage } from "../../contract/control.ts";
 import type { ExportPart } from "../../contract/export.ts";
-import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../contract/log.ts";
+import { isNotable, type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../contract/log.ts";
 import type { LogEntry } from "../core/service/log.ts";
 import { exportCursorText, parseExportCursor } from "../core/service/parse-params.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
@@ -29,8 +29,6 @@ const lineBytes = 150;
 const maxLineLength = 8_192;
 
 const exportedLines = 2_000;
-
-const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
 
 export function createLogStore(): LogStore {
   const all = new LineLog(ringLimits);

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { AppInfo, AppSettings } from "../../contract/control.ts";
-import { type LogLine, logLevels } from "../../contract/log.ts";
+import { isNotable, type LogLine, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
 import { adoptAuthority } from "../core/certificates/certificate-authority.ts";
@@ -81,12 +81,12 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const exports = createExports({ publish: (list) => hub.publish("export", list), chooseFile: options.chooseFile });
   const startedAt = Date.now();
 
-  const logOrder = createLogOrder((lines) =>
-    hub.publishAll(
-      "log",
-      lines.map(({ source, entry }) => logs.add(source, entry)),
-    ),
-  );
+  const logOrder = createLogOrder((entries) => {
+    const lines = entries.map(({ source, entry }) => logs.add(source, entry));
+    hub.publishAll("log", lines);
+    hub.publishAll("log/newest", lines.slice(-1));
+    hub.publishAll("log/notable", lines.filter(isNotable));
+  });
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
   const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", writeLogs([entry])) });
   const settings = await openSettings(options.dataDir, log.warning);

@@ -1,6 +1,6 @@
 /** Seven built services with made-up traffic, so that every screen of the dashboard can be looked at before the services exist. */
 import type { AppSettings, ControlCall, RateHistory, Topic } from "../../contract/control.ts";
-import type { LogLevel, LogLine, LogSource } from "../../contract/log.ts";
+import { isNotable, type LogLevel, type LogLine, type LogSource } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { RateSample, TrafficRow } from "../../contract/traffic/row.ts";
 import { fakeConfig } from "./fake-config.ts";
@@ -88,7 +88,12 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     if (lines.length > 20_000) lines.splice(0, 10_000);
     return line;
   }
-  const log = (...line: Parameters<typeof addLine>) => publish("log", [addLine(...line)]);
+  function publishLines(added: readonly LogLine[]) {
+    publish("log", added);
+    publish("log/newest", added.slice(-1));
+    publish("log/notable", added.filter(isNotable));
+  }
+  const log = (...line: Parameters<typeof addLine>) => publishLines([addLine(...line)]);
   function row(id: ServiceId): TrafficRow {
     const n = nextRow++;
     const failed = n % 17 === 0;
@@ -139,6 +144,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     known: {
       status: () => serviceIds.map(viewOf),
       profile: () => [profiles],
+      "log/newest": () => lines.slice(-1),
     } as Readonly<Partial<Record<Topic, () => readonly unknown[]>>>,
 
     /** Once a second. */
@@ -180,10 +186,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
         publish(`traffic/${id}`, made);
       }
       if (scenario !== "flood") return;
-      publish(
-        "log",
-        Array.from({ length: 50 }, (_, index) => addLine("http", "info", `GET /api/data 200 in 1.2 ms, ${index}`)),
-      );
+      publishLines(Array.from({ length: 50 }, (_, index) => addLine("http", "info", `GET /api/data 200 in 1.2 ms, ${index}`)));
     },
 
     async call(name: ControlCall, params: CallParams): Promise<unknown> {
@@ -257,7 +260,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
           const found = lines.filter(
             (line) =>
               (!params.source || line.source === params.source) &&
-              (!params.notable || line.notable || line.level === "error" || line.level === "warning") &&
+              (!params.notable || isNotable(line)) &&
               line.seq < (params.before ?? Number.POSITIVE_INFINITY) &&
               line.text.includes(text ?? ""),
           );

@@ -1,10 +1,10 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import { logText } from "../../contract/log.ts";
 import type { ControlClient } from "../../renderer/src/control/control-client.ts";
 import { appendRate, createDashboardStores, noRecentRate, sparklineSamples } from "../../renderer/src/control/dashboard-stores.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
-import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
+import { createFrameStore, createKeyedStore, createPacedFrame } from "../../renderer/src/control/frame-store.ts";
 import { logMatcher } from "../../renderer/src/pages/logs/log-rows.ts";
 
 function createFrames() {
@@ -55,6 +55,62 @@ describe("a frame store", () => {
     store("grpc").set(1);
     paint();
     expect([told, store("grpc").get()]).toEqual([0, 1]);
+  });
+});
+
+describe("paced frames", () => {
+  function setUp() {
+    vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { nextFrame, paint } = createFrames();
+    const painted: (() => void)[] = [];
+    const pacedFrame = createPacedFrame({ nextFrame, afterPaint: (run) => void painted.push(run), now: () => performance.now() });
+    const runs: number[] = [];
+    return {
+      ask: () => pacedFrame(() => void runs.push(performance.now())),
+      /** A frame whose rendering takes this long. */
+      frame(ms: number) {
+        paint();
+        vi.advanceTimersByTime(ms);
+        for (const run of painted.splice(0)) run();
+      },
+      runs,
+    };
+  }
+
+  it("[BL-284] the first after a pause waits for a frame only", () => {
+    const { ask, frame, runs } = setUp();
+    ask();
+    frame(10);
+    vi.advanceTimersByTime(1_000);
+    ask();
+    frame(10);
+    expect(runs).toEqual([0, 1_010]);
+  });
+
+  it.each([
+    [10, 20],
+    [40, 80],
+    [1_000, 200],
+  ])("[BL-284] after one of %i ms there is a pause of %i ms", (tookMs, restMs) => {
+    const { ask, frame, runs } = setUp();
+    ask();
+    frame(tookMs);
+    ask();
+    vi.advanceTimersByTime(restMs - 1);
+    frame(0);
+    expect(runs).toEqual([0]);
+    vi.advanceTimersByTime(1);
+    frame(0);
+    expect(runs).toEqual([0, tookMs + restMs]);
+  });
+
+  it("[BL-284] one that was asked for before a pause began is not lost", () => {
+    const { ask, frame, runs } = setUp();
+    ask();
+    ask();
+    frame(10);
+    expect(runs).toEqual([0, 0]);
   });
 });
 
@@ -110,7 +166,7 @@ describe("the first reads of the dashboard", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([stores.loadFailure.get(), stores.services.get()]).toEqual([failure, []]);
     await vi.advanceTimersByTimeAsync(3_000);
-    expect(works.calls).toBe(3 * 4);
+    expect(works.calls).toBe(3 * 3);
     works.failure = undefined;
     await vi.advanceTimersByTimeAsync(5_000);
     expect([stores.loadFailure.get(), stores.services.get()]).toEqual([undefined, [{ id: "http" }]]);
@@ -124,7 +180,7 @@ describe("the first reads of the dashboard", () => {
     works.failure = { ...failure, code: "CONNECTION_LOST" };
     reopen();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([stores.loadFailure.get(), works.calls]).toEqual([undefined, 2 * 4]);
+    expect([stores.loadFailure.get(), works.calls]).toEqual([undefined, 2 * 3]);
     vi.useRealTimers();
   });
 });

@@ -5,7 +5,7 @@ import type { ServiceId } from "../../../contract/service.ts";
 import type { DownFrame } from "../../../contract/wire.ts";
 import { type BinaryListener, createBinarySubscriptions } from "./binary-subscriptions.ts";
 import { connectionLost, FailureError } from "./failure-error.ts";
-import { createFrameStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
+import { atOnce, createFrameStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import type { Connection, Transport } from "./transport.ts";
 
 export interface Batch<Item> {
@@ -50,7 +50,7 @@ interface Subscription {
 }
 
 export function createControlClient({ transport, nextFrame }: { transport: Transport; nextFrame: NextFrame }): ControlClient {
-  const connection = createFrameStore<Connection>({ state: "connecting" }, (run) => run());
+  const connection = createFrameStore<Connection>({ state: "connecting" }, atOnce);
   const subscriptions = new Map<Topic, Subscription>();
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: FailureError): void }>();
   const unsent: { id: number; name: string; params: unknown }[] = [];

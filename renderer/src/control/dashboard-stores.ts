@@ -5,7 +5,7 @@ import { type Failure, type ServiceId, type ServiceView, serviceIds } from "../.
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
 import { failureOf } from "./failure-error.ts";
-import { createFrameStore, createKeyedStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
+import { atOnce, createFrameStore, createKeyedStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 
 /** Values that a sparkline shows: two minutes at one a second. */
 export const sparklineSamples = 120;
@@ -47,11 +47,11 @@ const heldNotable = 100;
 /** In order of `seq`, each line once: the response to a read may arrive after published lines. */
 const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] =>
   [...new Map([...held, ...lines].map((line) => [line.seq, line])).values()].sort((one, other) => one.seq - other.seq).slice(-heldNotable);
-const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
 
 export function createDashboardStores(client: ControlClient, nextFrame: NextFrame): DashboardStores {
-  const services = createFrameStore<readonly ServiceView[]>([], nextFrame);
-  const service = createKeyedStore<ServiceId, ServiceView | undefined>(() => undefined, nextFrame);
+  // A state is shown at once: it changes seldom, and the next frame may be late under load.
+  const services = createFrameStore<readonly ServiceView[]>([], atOnce);
+  const service = createKeyedStore<ServiceId, ServiceView | undefined>(() => undefined, atOnce);
   const rate = createKeyedStore<ServiceId, RateSample | undefined>(() => undefined, nextFrame);
   const recentRate = createKeyedStore<ServiceId, RecentRate>(() => noRecentRate, nextFrame);
   const rates = createFrameStore<ReadonlyMap<ServiceId, RateSample>>(new Map(), nextFrame);
@@ -73,18 +73,9 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
       recentRate(id).set({ itemsPerSecond: itemsPerSecond.slice(-sparklineSamples) });
   }
 
-  function showNewest(lines: readonly LogLine[]): void {
-    const line = lines.at(-1);
-    if (line && line.seq > (newestLine.latest()?.seq ?? 0)) newestLine.set(line);
-  }
-
-  async function seedLogs(): Promise<void> {
-    const [all, rare] = await Promise.all([
-      client.call("log.read", { limit: 1 }),
-      client.call("log.read", { notable: true, limit: heldNotable }),
-    ]);
-    showNewest(all.lines);
-    notable.set(appendNotable(notable.latest(), rare.lines));
+  async function seedNotable(): Promise<void> {
+    const { lines } = await client.call("log.read", { notable: true, limit: heldNotable });
+    notable.set(appendNotable(notable.latest(), lines));
   }
 
   client.subscribe("status", ({ items }) => showServices(items));
@@ -99,16 +90,13 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   client.subscribe("process", ({ items }) => process.set(items.at(-1)));
   client.subscribe("profile", ({ items }) => profiles.set(items.at(-1)));
   client.subscribe("export", ({ items }) => exports.set(items.at(-1)));
-  client.subscribe("log", ({ items }) => {
-    showNewest(items);
-    const rare = items.filter(isNotable);
-    if (rare.length > 0) notable.set(appendNotable(notable.latest(), rare));
-  });
+  client.subscribe("log/newest", ({ items }) => newestLine.set(items.at(-1)));
+  client.subscribe("log/notable", ({ items }) => notable.set(appendNotable(notable.latest(), items)));
   /** A newer connection ends the attempts of the previous one. */
   let connections = 0;
   async function load(connection: number, attempt: number): Promise<void> {
     try {
-      await Promise.all([client.call("service.list").then(showServices), seedRates(), seedLogs()]);
+      await Promise.all([client.call("service.list").then(showServices), seedRates(), seedNotable()]);
       if (connection === connections) loadFailure.set(undefined);
     } catch (error) {
       const failure = failureOf(error);

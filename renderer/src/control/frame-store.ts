@@ -3,6 +3,9 @@ const hiddenFrameMs = 250;
 
 export type NextFrame = (run: () => void) => void;
 
+/** Does not wait for a frame. */
+export const atOnce: NextFrame = (run) => run();
+
 /** Runs once in the next animation frame, or after a short time if there is none. */
 export const nextFrame: NextFrame = (run) => {
   let done = false;
@@ -16,6 +19,48 @@ export const nextFrame: NextFrame = (run) => {
   const frame = requestAnimationFrame(once);
   const timer = setTimeout(once, hiddenFrameMs);
 };
+
+/** Part of the time that is left for everything else: input, states of services, other pages of the computer. */
+const restFactor = 2;
+/** Rows are shown at least five times a second. */
+const mostRestMs = 200;
+
+interface PacedFrameOptions {
+  readonly nextFrame: NextFrame;
+  /** Runs after the current frame was painted. */
+  readonly afterPaint: (run: () => void) => void;
+  readonly now: () => number;
+}
+
+/**
+ * Like `nextFrame`, for what changes with the traffic: after a frame it rests for twice the time that this took. Under load a row is
+ * seen for an instant only, and rendering each batch would leave no time for clicks.
+ */
+export function createPacedFrame({ nextFrame, afterPaint, now }: PacedFrameOptions): NextFrame {
+  let restsUntil = 0;
+  return (run) => {
+    const inFrame = () =>
+      nextFrame(() => {
+        const startedAt = now();
+        run();
+        afterPaint(() => {
+          const paintedAt = now();
+          restsUntil = Math.max(restsUntil, paintedAt + Math.min(mostRestMs, restFactor * (paintedAt - startedAt)));
+        });
+      });
+    const restMs = restsUntil - now();
+    if (restMs > 0) setTimeout(inFrame, restMs);
+    else inFrame();
+  };
+}
+
+/** For all lists together. */
+export const pacedFrame = createPacedFrame({
+  nextFrame,
+  // A timer that is set within a frame runs after it.
+  afterPaint: (run) => setTimeout(run, 0),
+  now: () => performance.now(),
+});
 
 export interface ReadableStore<Value> {
   get(): Value;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
-import { nextFrame } from "../control/frame-store.ts";
+import { pacedFrame } from "../control/frame-store.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import { createTrafficRows, type RowPlace, type TrafficRows } from "./traffic-rows.ts";
 import { useReceived } from "./use-list-rows.ts";
@@ -12,7 +12,9 @@ const recountMs = 5_000;
 /** The rows of a service's live view: received while shown, read again when shown again and after a reconnect. */
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
   const client = useControl();
-  const [rows] = useState(() => createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), nextFrame, filter }));
+  const [rows] = useState(() =>
+    createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), nextFrame: pacedFrame, filter }),
+  );
   useTraffic(rows, id);
   return rows;
 }
@@ -24,7 +26,7 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
   const [rows] = useState(() =>
     createTrafficRows({
       read: async (query) => joinPages(await Promise.all(idsOf(shown.current).map((id) => client.call("traffic.read", { id, ...query })))),
-      nextFrame,
+      nextFrame: pacedFrame,
       filter,
       order: byTime,
       readsOlder: false,

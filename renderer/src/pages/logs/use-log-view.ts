@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import { logText } from "../../../../contract/log.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { nextFrame } from "../../control/frame-store.ts";
+import { pacedFrame } from "../../control/frame-store.ts";
 import { useReceived, useRowsView } from "../../list/use-list-rows.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
@@ -15,7 +15,7 @@ const filterAfterMs = 120;
 export function useLogView({ source, level, text }: LogFilter) {
   const client = useControl();
   const filter = useMemo(() => ({ level, text, ...(source && { source }) }), [source, level, text]);
-  const [rows] = useState(() => createLogRows({ read: (query) => client.call("log.read", query), nextFrame, filter }));
+  const [rows] = useState(() => createLogRows({ read: (query) => client.call("log.read", query), nextFrame: pacedFrame, filter }));
   useReceived(rows, "log");
   useEffect(() => {
     if (rows.view().filter === filter) return;

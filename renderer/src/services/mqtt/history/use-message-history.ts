@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { nextFrame } from "../../../control/frame-store.ts";
+import { pacedFrame } from "../../../control/frame-store.ts";
 import { useOnFigures } from "../broker/use-broker.ts";
 import { isTopicFilter } from "../tree/topic-scope.ts";
 import { createMessageHistory, type MessageHistory } from "./message-history.ts";
@@ -19,7 +19,7 @@ export function useMessageHistory({ filter, text }: Options): MessageHistory {
   const [history] = useState(() =>
     createMessageHistory({
       read: (query) => client.action(mqttActions, "mqtt", "topic.history", query),
-      nextFrame,
+      nextFrame: pacedFrame,
     }),
   );
   useEffect(() => {
