@@ -105,14 +105,17 @@ interface PauseButtonProps {
   readonly onToggle: () => void;
   /** The paused object: "the list". */
   readonly what?: string;
+  /** Space does the same. */
+  readonly hasKey?: boolean;
   /** There is nothing to pause. */
   readonly disabled?: boolean;
 }
 
 /** Of fixed width, so that nothing moves when its label changes. */
-export function PauseButton({ paused, onToggle, what = "the list", disabled = false }: PauseButtonProps) {
+export function PauseButton({ paused, onToggle, what = "the list", hasKey = true, disabled = false }: PauseButtonProps) {
+  const key = hasKey ? " (Space)" : "";
   return (
-    <Tooltip label={paused ? "Follow the newest (Space)" : `Hold ${what}; recording continues (Space)`}>
+    <Tooltip label={paused ? `Follow the newest${key}` : `Hold ${what}; recording continues${key}`}>
       <Button
         className={`${styles.fixed} ${styles.pause}`}
         disabled={disabled}

@@ -10,6 +10,7 @@ import { Answered } from "../../ui/status/answered.tsx";
 import { NoRows } from "../../ui/status/empty-state.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
+import { Toolbar } from "../../ui/toolbar.tsx";
 import { ConfigFieldRow } from "./config-field-row.tsx";
 import styles from "./config-tab.module.css";
 import { askedField, fieldInputId } from "./draft.ts";
@@ -58,7 +59,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
         void form.save();
       }}
     >
-      <div className={styles.bar}>
+      <Toolbar label="Settings">
         <FilterInput value={text} onChange={setText} placeholder="Filter fields, variables, flags" />
         <span className={styles.changes} role="status">
           {changes > 0 && `${formatCountOf(changes, "change")} not saved`}
@@ -72,7 +73,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
         <Button type="submit" variant={changes > 0 ? "filled" : "default"} disabled={changes === 0 || form.wrong} loading={form.busy}>
           Save
         </Button>
-      </div>
+      </Toolbar>
       <RestartBar id={id} />
       <div className={styles.fields}>
         <Answered answer={form.answer} what="the configuration">

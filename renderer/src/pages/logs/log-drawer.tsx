@@ -66,7 +66,7 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
         onLevel={setLevel}
         text={text}
         onText={setText}
-        slash={false}
+        hasKeys={false}
         scope={scope}
         end={
           <ActionIcon onClick={onClose} aria-label="Close the logs">

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, NativeSelect, Tooltip } from "@mantine/core";
-import { IconArrowDown, IconCopy, IconDownload, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import { NativeSelect } from "@mantine/core";
+import { IconArrowDown, IconCopy, IconDownload } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { type LogLevel, logLevels } from "../../../../contract/log.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
+import { IconButton, PauseButton, ToggleButton, Toolbar } from "../../ui/toolbar.tsx";
 import styles from "./log-toolbar.module.css";
 import type { LogView } from "./use-log-view.ts";
 
@@ -14,18 +15,16 @@ interface LogToolbarProps {
   onLevel(level: LogLevel): void;
   readonly text: string;
   onText(text: string): void;
-  /** Whether `/` focuses the filter. */
-  readonly slash: boolean;
+  /** Whether `/` focuses the filter and Space pauses. */
+  readonly hasKeys: boolean;
   readonly scope?: ReactNode;
   readonly end?: ReactNode;
 }
 
-export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, end }: LogToolbarProps) {
-  const follows = view.mode === "following";
-  const isPaused = view.mode === "paused";
+export function LogToolbar({ view, level, onLevel, text, onText, hasKeys, scope, end }: LogToolbarProps) {
   return (
-    <div className={styles.bar}>
-      <FilterInput value={text} onChange={onText} placeholder="Filter text" slash={slash} width={200} />
+    <Toolbar label="Log lines">
+      <FilterInput value={text} onChange={onText} placeholder="Filter text" slash={hasKeys} width={200} />
       {scope}
       <NativeSelect
         size="xs"
@@ -38,32 +37,12 @@ export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, e
         onChange={(event) => onLevel(event.currentTarget.value as LogLevel)}
       />
       <LogCounts view={view} />
-      <Tooltip label="Copy the lines shown">
-        <ActionIcon onClick={view.copy} disabled={view.isEmpty} aria-label="Copy the lines shown">
-          <IconCopy size={16} stroke={1.5} />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Save all kept lines that match the filter">
-        <ActionIcon onClick={view.save} aria-label="Save all kept lines that match the filter">
-          <IconDownload size={16} stroke={1.5} />
-        </ActionIcon>
-      </Tooltip>
-      <Button
-        leftSection={<IconArrowDown size={14} stroke={1.5} />}
-        aria-pressed={follows}
-        className={follows ? styles.on : undefined}
-        onClick={view.toggleFollow}
-      >
-        Follow
-      </Button>
-      <Button
-        leftSection={isPaused ? <IconPlayerPlay size={14} stroke={1.5} /> : <IconPlayerPause size={14} stroke={1.5} />}
-        onClick={view.togglePause}
-      >
-        {isPaused ? "Resume" : "Pause"}
-      </Button>
+      <IconButton label="Copy the lines shown" icon={IconCopy} disabled={view.isEmpty} onClick={() => void view.copy()} />
+      <IconButton label="Save all kept lines that match the filter" icon={IconDownload} onClick={() => void view.save()} />
+      <ToggleButton label="Follow" icon={IconArrowDown} on={view.mode === "following"} onClick={view.toggleFollow} />
+      <PauseButton paused={view.mode === "paused"} onToggle={view.togglePause} what="the log" hasKey={hasKeys} />
       {end}
-    </div>
+    </Toolbar>
   );
 }
 

@@ -19,7 +19,7 @@ export function LogsTab({ id }: { id: ServiceId }) {
   usePauseCommand({ paused: view.mode === "paused", onToggle: view.togglePause });
   return (
     <>
-      <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} slash />
+      <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} hasKeys />
       <ListAnswer rows={view.rows} what="the log">
         {!view.isEmpty ? (
           <LogLines rows={view.rows} withSource={false} />
