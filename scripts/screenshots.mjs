@@ -1,6 +1,6 @@
 /** `node scripts/screenshots.mjs [NAME…]`: the pictures in docs/screenshots, all or those named, of the real program with sample traffic. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,7 +19,9 @@ const schemes = ["dark", "light"];
 const wanted = process.argv.slice(2);
 const grpcAddress = "127.0.0.1:50051";
 
-const dataDir = mkdtempSync(path.join(os.tmpdir(), "backlot-screenshots-"));
+// A name that can be shown.
+const dataDir = path.join(os.tmpdir(), "backlot");
+mkdirSync(dataDir);
 writeGrpcFiles(path.join(dataDir, "services", "grpc"));
 const backlot = spawn(
   process.execPath,

@@ -12,8 +12,13 @@ export const rtspEndpoints = ({
   tlsPort,
   openToLan,
 }: Pick<RtspConfig, "port" | "httpPort" | "tls" | "tlsPort" | "openToLan">): readonly Endpoint[] =>
-  reachableEndpoints(openToLan, (host) => [
-    ...testPaths.map((path) => ({ label: `RTSP /${path}`, url: `rtsp://${host}:${port}/${path}` })),
-    { label: "HLS and management", url: `http://${host}:${httpPort}` },
-    ...(tls ? testPaths.map((path) => ({ label: `RTSPS /${path}`, url: `rtsps://${host}:${tlsPort}/${path}` })) : []),
-  ]);
+  reachableEndpoints(openToLan, (host) => {
+    const rtsp = (path: string): Endpoint => ({ label: "RTSP", url: `rtsp://${host}:${port}/${path}` });
+    return [
+      rtsp(testPaths[0]),
+      // HLS and management; second, because a card shows two addresses.
+      { label: "HTTP", url: `http://${host}:${httpPort}` },
+      ...testPaths.slice(1).map(rtsp),
+      ...(tls ? testPaths.map((path) => ({ label: "RTSPS", url: `rtsps://${host}:${tlsPort}/${path}` })) : []),
+    ];
+  });

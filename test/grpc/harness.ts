@@ -36,7 +36,7 @@ export async function startGrpc(
     address,
     port: Number(address.split(":")[1]),
     metricsUrl: service.urlOf("Metrics"),
-    webUrl: service.urlOf("gRPC-Web and Connect"),
+    webUrl: service.urlOf("gRPC-Web"),
     client(options = {}, channel = credentials.createInsecure()) {
       const client = new Client(address, channel, { "grpc.use_local_subchannel_pool": 1, ...options });
       onEnd(() => client.close());

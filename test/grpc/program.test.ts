@@ -23,7 +23,7 @@ it("[GRPC-168] --only grpc serves without a window; when it is told to end, watc
   const hello = (metadata = {}) =>
     callMethod(client, "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "CI" }], { metadata, deadlineMs: 20_000 });
   expect((await hello()).replies).toEqual([{ message: "Hello, CI from backlot!", status: 200 }]);
-  const web = await fetch(`${urlOf("gRPC-Web and Connect")}/example.Greeter/SayHello`, {
+  const web = await fetch(`${urlOf("gRPC-Web")}/example.Greeter/SayHello`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: '{"name":"curl"}',

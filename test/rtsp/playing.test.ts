@@ -343,7 +343,7 @@ it("[RTSP-38] multicast sends the packets of a stream once to a group of its own
 
 it.skipIf(lacksFfmpeg)("[RTSP-55] RTSPS serves the same over TLS with this installation's certificate", async () => {
   const server = await startRtsp({ tls: true });
-  const url = server.endpoints.find(({ label }) => label === "RTSPS /stream")?.url ?? "";
+  const url = server.endpoints.find(({ label }) => label === "RTSPS")?.url ?? "";
   expect(url).toMatch(/^rtsps:/);
   const { stdout } = await runProgram("ffprobe", [
     "-v",

@@ -7,10 +7,12 @@ import { FieldRow, FieldRows, FoldedSection } from "./section.tsx";
 interface HeaderListViewProps {
   readonly title?: string;
   readonly headers: HeaderList;
+  /** Names in lower case that are no secrets in this protocol. */
+  readonly plain?: readonly string[];
 }
 
 /** Headers as they crossed the wire; values that look like secrets are masked until revealed. */
-export function HeaderListView({ title = "Headers", headers }: HeaderListViewProps) {
+export function HeaderListView({ title = "Headers", headers, plain = [] }: HeaderListViewProps) {
   return (
     <FoldedSection
       title={title}
@@ -21,16 +23,20 @@ export function HeaderListView({ title = "Headers", headers }: HeaderListViewPro
     >
       <FieldRows>
         {headers.map(([name, value], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a name may occur twice, and the list never changes.
-          <Header key={`${index} ${name}`} name={name} value={value} />
+          <Header
+            // biome-ignore lint/suspicious/noArrayIndexKey: a name may occur twice, and the list never changes.
+            key={`${index} ${name}`}
+            name={name}
+            value={value}
+            isSecret={isSecretHeader(name) && !plain.includes(name.toLowerCase())}
+          />
         ))}
       </FieldRows>
     </FoldedSection>
   );
 }
 
-function Header({ name, value }: { readonly name: string; readonly value: string }) {
-  const isSecret = isSecretHeader(name);
+function Header({ name, value, isSecret }: { readonly name: string; readonly value: string; readonly isSecret: boolean }) {
   const { revealed, button } = useReveal(name);
   return (
     <FieldRow name={name} copied={value} tools={isSecret && button}>

@@ -29,7 +29,6 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
   const rate = running ? newest : undefined;
   const values = running ? recent.itemsPerSecond : [];
   const unit = service.rateUnit;
-  const hasClients = rate === undefined || rate.clients !== undefined;
   const perSecond = formatRate(rate?.itemsPerSecond ?? 0);
   const facts = (rate && factsText(rate)) || note;
   return (
@@ -37,10 +36,12 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
       <div className={styles.figures}>
         <span className={running ? styles.rate : `${styles.rate} ${styles.idle}`}>{perSecond}</span>
         <span className={styles.unit}>{unit}</span>
-        <span className={styles.clients}>
-          {hasClients && `${formatCountOf(rate?.clients ?? 0, "client")} · `}
-          {formatByteRate((rate?.bytesInPerSecond ?? 0) + (rate?.bytesOutPerSecond ?? 0))}
-        </span>
+        {rate && (
+          <span className={styles.clients}>
+            {rate.clients !== undefined && `${formatCountOf(rate.clients, "client")} · `}
+            {formatByteRate(rate.bytesInPerSecond + rate.bytesOutPerSecond)}
+          </span>
+        )}
       </div>
       <Sparkline
         values={values}

@@ -3,27 +3,36 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../../../contract/service.ts";
 import { AddressText } from "../../ui/address-text.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
-import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
+import { addressOf, isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {
   readonly className: string | undefined;
+  /** Of the service: the name of its first protocol is not repeated beside it. */
+  readonly title: string;
   readonly endpoints: readonly Endpoint[];
   /** The service listens there now; otherwise it will after its start. */
   readonly running: boolean;
 }
 
 /** The endpoints that fit in one line; if some do not, a button lists all. */
-export function EndpointChips({ className = "", endpoints, running }: EndpointChipsProps) {
+export function EndpointChips({ className = "", title, endpoints, running }: EndpointChipsProps) {
   const line = useRef<HTMLDivElement>(null);
   const { hidden, shownPx } = useFittingChips(line, endpoints);
-  const chip = (endpoint: Endpoint, inert = false) => (
-    <EndpointChip key={endpoint.label + endpoint.url} {...{ endpoint, running, inert }} labelled={endpoints.length > 1} />
-  );
   return (
     <div className={`${styles.endpoints} ${className}`}>
       <div className={styles.line} data-more={hidden > 0 || undefined} ref={line}>
-        {endpoints.map((endpoint, index) => chip(endpoint, index >= endpoints.length - hidden))}
+        {endpoints.map((endpoint, index) => (
+          <EndpointChip
+            key={endpoint.label + endpoint.url}
+            endpoint={endpoint}
+            running={running}
+            inert={index >= endpoints.length - hidden}
+            label={endpoints.length > 1 && (index > 0 || endpoint.label !== title)}
+            // The label names the protocol, as on the cards.
+            text={endpoints.length > 1 ? addressOf(endpoint.url) : urlText(endpoint.url)}
+          />
+        ))}
       </div>
       {hidden > 0 && (
         <Popover position="bottom-end" shadow="md" withinPortal={false}>
@@ -33,7 +42,9 @@ export function EndpointChips({ className = "", endpoints, running }: EndpointCh
             </UnstyledButton>
           </Popover.Target>
           <Popover.Dropdown className={styles.all} aria-label="Addresses">
-            {endpoints.map((endpoint) => chip(endpoint))}
+            {endpoints.map((endpoint) => (
+              <EndpointChip key={endpoint.label + endpoint.url} endpoint={endpoint} running={running} label text={urlText(endpoint.url)} />
+            ))}
           </Popover.Dropdown>
         </Popover>
       )}
@@ -41,24 +52,22 @@ export function EndpointChips({ className = "", endpoints, running }: EndpointCh
   );
 }
 
-function EndpointChip({
-  endpoint: { label, url },
-  running,
-  inert,
-  labelled,
-}: {
+interface EndpointChipProps extends Pick<EndpointChipsProps, "running"> {
   readonly endpoint: Endpoint;
-  readonly running: boolean;
-  /** Number of hidden chips. */
-  readonly inert: boolean;
-  readonly labelled: boolean;
-}) {
+  /** It is hidden. */
+  readonly inert?: boolean;
+  readonly label: boolean;
+  readonly text: string;
+}
+
+function EndpointChip({ endpoint, running, inert = false, label, text }: EndpointChipProps) {
+  const { url } = endpoint;
   return (
     <span className={styles.chip} inert={inert}>
-      {labelled && <span className={styles.label}>{label}</span>}
+      {label && <span className={styles.label}>{endpoint.label}</span>}
       <AddressText
         className={running ? styles.address : `${styles.address} ${styles.planned}`}
-        text={urlText(url)}
+        text={text}
         title={running ? url : `${urlText(url)} once started`}
       />
       {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}

@@ -24,7 +24,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <PageTitle>{title}</PageTitle>
       <StateLabel state={status.state} />
       <Since status={status} />
-      <EndpointChips className={styles.addresses} endpoints={endpointsOf(service)} running={running} />
+      <EndpointChips className={styles.addresses} title={title} endpoints={endpointsOf(service)} running={running} />
       {openToLan && (
         <Chip tone="warn" tall>
           <IconWifi size={14} stroke={1.5} />

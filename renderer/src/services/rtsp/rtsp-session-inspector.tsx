@@ -136,7 +136,7 @@ function MessageContent({ part }: { readonly part: RtspMessagePart }) {
   const { headers, body, bodyBytes, contentType } = useMemo(() => readMessage(part), [part]);
   return (
     <>
-      <HeaderListView title={part.direction === "received" ? "Request" : "Answer"} headers={headers} />
+      <HeaderListView title={part.direction === "received" ? "Request" : "Answer"} headers={headers} plain={plainFields} />
       {bodyBytes > 0 && (
         <ContentViewer
           of="message"
@@ -161,6 +161,8 @@ export const playerCopies = [
   text: ({ path }: RtspSession, service: ServiceView) => line(`${originOf(service).replace(/\/stream$/, "")}/${encodeURI(path)}`),
 }));
 
+/** RFC 2326 §3.4: it names the session, as its tab does, and is no credential of a user. */
+const plainFields = ["session"];
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;
 const directions = { received: "↓ received", sent: "↑ sent" } as const;

@@ -127,8 +127,10 @@ export function GrpcReplies() {
             {unsaved.size > 0 && <Fact>{`${formatCount(unsaved.size)} not saved`}</Fact>}
             {waiting.length > 0 && <Fact>{`${formatCount(waiting.length)} waiting`}</Fact>}
             {view && (
-              <Fact title={view.isConfigured ? "Set by GRPC_REPLIES" : "In the data folder; GRPC_REPLIES sets another one"}>
-                {shownText(view.file)}
+              <Fact
+                title={`${shownText(view.file)}, ${view.isConfigured ? "set by GRPC_REPLIES" : "in the data folder; GRPC_REPLIES sets another one"}`}
+              >
+                {shownText(view.file.replace(/^.*[/\\]/, ""))}
               </Fact>
             )}
           </Facts>
