@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
 import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { accountService } from "../../servers/account/account-service.ts";
@@ -9,7 +8,14 @@ import { createEventLog } from "../support/event-log.ts";
 import { createRecorded, type Row, rowsOfBatch } from "../support/records.ts";
 import { type ServiceUnderTest, startService } from "../support/start-service.ts";
 
-export interface AccountUnderTest extends Pick<ServiceUnderTest, "endpoints" | "dataDir" | "logs" | "ended" | "stop"> {
+interface AccountContract {
+  readonly actions: AccountActions;
+  readonly views: AccountViews;
+  readonly detail: HttpExchange;
+}
+
+export interface AccountUnderTest
+  extends Pick<ServiceUnderTest<AccountContract>, "endpoints" | "dataDir" | "logs" | "act" | "ended" | "stop"> {
   readonly url: string;
   readonly port: number;
   /** As they came: the row of an open exchange comes again when it ends. */
@@ -18,7 +24,6 @@ export interface AccountUnderTest extends Pick<ServiceUnderTest, "endpoints" | "
   /** Everything that was told to the supervisor, as text. */
   told(): string;
   view<Name extends keyof AccountViews>(name: Name, matches?: (value: AccountViews[Name]) => boolean): Promise<AccountViews[Name]>;
-  act<Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>): Promise<ResultOf<AccountActions[Name]>>;
 }
 
 /** The service on a free port with cheap passwords, stopped after the test. */
@@ -31,7 +36,7 @@ export async function startAccount(
   const recorded = createRecorded();
   const views = createEventLog<readonly [string, unknown]>();
   const told: string[] = [];
-  const { running, endpoints, dataDir, logs, ended, stop } = await startService(accountService, {
+  const { endpoints, dataDir, logs, act, ended, stop } = await startService<AccountContract>(accountService, {
     ...options,
     config: { port: 0, scryptCost: 10, ...config },
     onBatch(batch) {
@@ -48,14 +53,12 @@ export async function startAccount(
   });
   const { origin, port } = new URL(endpoints[0]?.url ?? "");
   return {
-    ...{ url: origin, port: Number(port), endpoints, dataDir, logs, rows, details, ended, stop },
+    ...{ url: origin, port: Number(port), endpoints, dataDir, logs, rows, details, act, ended, stop },
     told: () => told.join("\n"),
     async view<Name extends keyof AccountViews>(name: Name, matches: (value: AccountViews[Name]) => boolean = () => true) {
       const found = await views.until(([shown, value]) => shown === name && matches(value as AccountViews[Name]));
       return found[1] as AccountViews[Name];
     },
-    act: async <Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>) =>
-      (await running.act(name, params)) as ResultOf<AccountActions[Name]>,
   };
 }
 

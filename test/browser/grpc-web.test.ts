@@ -48,7 +48,7 @@ it.each([
   "[GRPC-120] [GRPC-121] [GRPC-122] [GRPC-125] a page of another origin calls by connect-web and by Google's grpc-web, over %s",
   async (_name, tls) => {
     const grpc = await startGrpc({ tls }, tls ? temporaryDir() : undefined);
-    const { base64 } = await grpc.act<{ base64: string }>("schema");
+    const { base64 } = await grpc.act("schema");
     const browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       // Chromium does not run as root with its sandbox on.

@@ -1,12 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
-import type { EventRow, EventsViews } from "../../contract/services/events.ts";
+import type { EventRow, EventsActions, EventsViews } from "../../contract/services/events.ts";
 import type { ServiceMode } from "../../servers/core/service/link.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
 import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 
-export interface EventsUnderTest extends ServiceUnderTest {
+interface EventsContract {
+  readonly actions: EventsActions;
+  readonly views: EventsViews;
+}
+
+export interface EventsUnderTest extends ServiceUnderTest<EventsContract> {
   readonly url: string;
   readonly port: number;
   /** The database, where it is the one in the data folder. */
@@ -21,7 +26,7 @@ export async function startEvents(
   config: Record<string, unknown> = {},
   options: { dataDir?: string; mode?: ServiceMode } = {},
 ): Promise<EventsUnderTest> {
-  const service = await startService(eventsService, { ...options, config: { port: 0, ...config } });
+  const service = await startService<EventsContract>(eventsService, { ...options, config: { port: 0, ...config } });
   const first = service.endpoints[0]?.url;
   const { origin, port } = first === undefined ? { origin: "", port: "0" } : new URL(first);
   return {

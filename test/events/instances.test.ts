@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { EventJob } from "../../contract/services/events.ts";
 import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
 import { device, eventBody, getPage, getStats, post, startEvents, startProcess } from "./harness.ts";
 
@@ -58,7 +57,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instanc
       kind: "postgres",
       place: expect.stringMatching(/^PostgreSQL 127\.0\.0\.1:\d+\/instances\d+$/),
     });
-    const generated = await one.act<EventJob>("sample.generate", { count: 1_500, days: 2 });
+    const generated = await one.act("sample.generate", { count: 1_500, days: 2 });
     await expect.poll(() => one.view("jobs").find(({ id }) => id === generated.id)?.state, { timeout: 10_000 }).toBe("done");
     expect(await two.act("plot", { range: "7d" })).toMatchObject({ total: 1_501 });
   });

@@ -5,7 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import type { GrpcMethodView, GrpcViews } from "../../contract/services/grpc.ts";
+import type { GrpcMethodView } from "../../contract/services/grpc.ts";
 import { type CallLanguage, type CopiedCall, callLines } from "../../renderer/src/services/grpc/call-lines.ts";
 import { loaderObjectOf } from "../../renderer/src/services/grpc/schema/loader-object.ts";
 import { type GrpcSchema, readSchema } from "../../renderer/src/services/grpc/schema/use-grpc-schema.ts";
@@ -33,7 +33,7 @@ interface Shown {
 async function start(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<Shown> {
   const service = await startGrpc(config, certificatesDir);
   await until(() => service.views.has("services"));
-  const { base64 } = await service.act<{ readonly base64: string }>("schema", {});
+  const { base64 } = await service.act("schema", {});
   return { service, schema: readSchema(base64) };
 }
 
@@ -51,7 +51,7 @@ function lines(
   messages: readonly string[],
   more: Partial<CopiedCall> = {},
 ): string {
-  const { services } = service.views.get("services") as GrpcViews["services"];
+  const { services } = service.views.get("services") ?? { services: [] };
   const method = services.flatMap(({ methods }) => methods).find((one) => one.path === path) as GrpcMethodView;
   return callLines(language, {
     ...{ ...method, origin: `grpc://${service.address}`, metadata: [] },

@@ -1,4 +1,5 @@
 import { type ChannelCredentials, Client, type ClientOptions, credentials } from "@grpc/grpc-js";
+import type { GrpcActions, GrpcViews } from "../../contract/services/grpc.ts";
 import type { GrpcCall, GrpcMessagePart } from "../../contract/traffic/grpc.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
@@ -7,7 +8,14 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 
 checkLeaks();
 
-export interface GrpcUnderTest extends ServiceUnderTest<GrpcCall, GrpcMessagePart> {
+export interface GrpcContract {
+  readonly actions: GrpcActions;
+  readonly views: GrpcViews;
+  readonly detail: GrpcCall;
+  readonly part: GrpcMessagePart;
+}
+
+export interface GrpcUnderTest extends ServiceUnderTest<GrpcContract> {
   readonly port: number;
   /** "127.0.0.1:50051" */
   readonly address: string;
@@ -25,7 +33,7 @@ export async function startGrpc(
   certificatesDir?: string,
   dataDir = temporaryDir(),
 ): Promise<GrpcUnderTest> {
-  const service = await startService<GrpcCall, GrpcMessagePart>(grpcService, {
+  const service = await startService<GrpcContract>(grpcService, {
     config: { port: 0, webPort: 0, metricsPort: 0, graceMs: 300, ...config },
     dataDir,
     ...(certificatesDir && { certificatesDir }),

@@ -20,7 +20,7 @@ it("[GRPC-154] nothing is kept of an upload that is cancelled, and no more of it
   const dataDir = temporaryDir();
   const to = await startGrpc({}, undefined, dataDir);
   await until(() => to.views.has("services"));
-  const { upload } = await to.act<{ upload: number }>("protos.begin");
+  const { upload } = await to.act("protos.begin");
   const pieces = [{ name: "shop.proto", base64: Buffer.from(serviceProto("Shop")).toString("base64") }];
   await to.act("protos.put", { upload, pieces });
   await to.act("protos.cancel", { upload });
@@ -66,7 +66,7 @@ it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are 
 it("[GRPC-81] a change on disk is served at once; open calls go on with their types; health watchers are told", async () => {
   const folder = write(temporaryDir(), { "a.proto": serviceProto("A") });
   const served = await startGrpc({ protos: [folder] });
-  const { revision: before } = await served.act<{ revision: string }>("schema");
+  const { revision: before } = await served.act("schema");
   const talk = openStream(served.client(), "/shop.A/Get");
   const seen: string[] = [];
   talk.on("data", (bytes: Buffer) => seen.push(named.decode(bytes).name));
@@ -93,7 +93,7 @@ it("[GRPC-81] a change on disk is served at once; open calls go on with their ty
   const row = await served.ended(({ target, outcome }) => target === "/shop.A/Get" && outcome === "OK");
   const { revision } = served.detail(row.id).method ?? {};
   expect(revision).toBe(before);
-  const schema = await served.act<{ base64: string; revision: string }>("schema", { revision });
+  const schema = await served.act("schema", { revision });
   expect(schema.revision).toBe(before);
   expect(Buffer.from(schema.base64, "base64").includes("AReply")).toBe(true);
 
@@ -275,13 +275,13 @@ it("[GRPC-108] a message that is pushed is of the type that the call began with"
     service Ticks { rpc Watch(stream Tick) returns (stream Tick); }`;
   const folder = write(temporaryDir(), { "ticks.proto": stream("before") });
   const served = await startGrpc({ protos: [folder] });
-  const { revision } = await served.act<{ revision: string }>("schema");
+  const { revision } = await served.act("schema");
   const watch = openStream(served.client(), "/shop.Ticks/Watch");
   const seen: string[] = [];
   watch.on("data", (bytes: Buffer) => seen.push(named.decode(bytes).name));
   const row = await until(() => served.rows()[0]);
   write(folder, { "ticks.proto": stream("after") });
-  await until(async () => (await served.act<{ revision: string }>("schema")).revision !== revision);
+  await until(async () => (await served.act("schema")).revision !== revision);
   await served.act("call.push", { row: row.id, push: { kind: "message", json: '{"before":"x"}' } });
   await until(() => seen.length === 1);
   expect(seen).toEqual(["x"]);

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { GrpcMetrics, GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
+import type { GrpcMetrics, GrpcTried } from "../../contract/services/grpc.ts";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
@@ -10,7 +10,7 @@ import { startService } from "../support/start-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { callMethod, openStream } from "./calls.ts";
-import { type GrpcUnderTest, startGrpc } from "./harness.ts";
+import { type GrpcContract, type GrpcUnderTest, startGrpc } from "./harness.ts";
 
 it("[GRPC-70] calls, open calls and errors of each method are counted for the page", async () => {
   const service = await startGrpc();
@@ -21,7 +21,7 @@ it("[GRPC-70] calls, open calls and errors of each method are counted for the pa
   await call("/no.Such/Method");
   openStream(client, "/example.EchoService/EchoBidiStream");
   const calls = await until(() => {
-    const view = service.views.get("calls") as GrpcViews["calls"] | undefined;
+    const view = service.views.get("calls");
     return view?.methods.length === 3 && view;
   });
   expect(calls.methods).toEqual([
@@ -31,7 +31,7 @@ it("[GRPC-70] calls, open calls and errors of each method are counted for the pa
   ]);
 }, 20_000);
 
-const triedOf = ({ views }: GrpcUnderTest): GrpcTried => (views.get("try") as GrpcTried | undefined) ?? { state: "untried" };
+const triedOf = ({ views }: GrpcUnderTest): GrpcTried => views.get("try") ?? { state: "untried" };
 
 it("[GRPC-73] Try calls a unary method with metadata and deadline, and shows reply, headers, trailers and status", async () => {
   const service = await startGrpc({ serverId: "here" });
@@ -44,7 +44,7 @@ it("[GRPC-73] Try calls a unary method with metadata and deadline, and shows rep
   const ended = await until(() => triedOf(service).state === "ended" && (triedOf(service) as Extract<GrpcTried, { state: "ended" }>));
   expect(ended).toMatchObject({ sent: 1, received: 1, halfClosed: true, deadlineMs: 5_000, status: { code: 0, name: "OK" } });
   expect(ended.trailers).toContainEqual(["x-mine", "yes"]);
-  const { messages } = await service.act<{ readonly messages: readonly GrpcTryMessage[] }>("try.messages");
+  const { messages } = await service.act("try.messages");
   expect(messages.map(({ direction, typeName }) => [direction, typeName])).toEqual([
     ["received", "example.HelloReply"],
     ["sent", "example.HelloRequest"],
@@ -82,14 +82,15 @@ it("[GRPC-74] a message that is not JSON of its type, and an unknown method, are
 
 it("[GRPC-151] metadata that cannot be sent is refused, and nothing is sent", async () => {
   const service = await startGrpc();
-  for (const pair of [
+  const pairs: readonly [string, string][] = [
     ["bad name", "1"],
     ["connection", "close"],
     ["x-one", "größe"],
     ["x-bin", "not base64!"],
-  ]) {
+  ];
+  for (const pair of pairs) {
     const start = service.act("try.start", { path: "/example.Greeter/SayHello", json: "{}", metadata: [pair] });
-    await expect(start).rejects.toMatchObject({ code: "CALL_INVALID", message: expect.stringContaining(pair[0] as string) });
+    await expect(start).rejects.toMatchObject({ code: "CALL_INVALID", message: expect.stringContaining(pair[0]) });
   }
   expect(triedOf(service)).toEqual({ state: "untried" });
 });
@@ -109,7 +110,8 @@ it("[GRPC-142] a recorded call is made again with its metadata and messages", as
   const service = await startGrpc();
   const frame = (message: string) => echoMessage.frame({ message }).subarray(prefixBytes).toString("base64");
   const path = "/example.EchoService/EchoBidiStream";
-  const params = { path, metadata: [["x-mine", "yes"]], deadlineMs: 5_000, messages: [frame("one"), frame("two")] };
+  const metadata: [string, string][] = [["x-mine", "yes"]];
+  const params = { path, metadata, deadlineMs: 5_000, messages: [frame("one"), frame("two")] };
   expect(await service.act("resend", params)).toMatchObject({ status: { code: 0, name: "OK" }, received: 2 });
   const row = await service.ended(() => true);
   expect(row).toMatchObject({ client: "resend", target: path, parts: 4 });
@@ -124,7 +126,7 @@ it("[GRPC-144] messages of a call that is open are among the figures", async () 
   let metrics: GrpcMetrics | undefined;
   while (!metrics?.received.some((rate) => rate > 0)) {
     await sleep(100);
-    metrics = await service.act<GrpcMetrics>("metrics", { seconds: 60, points: 60 });
+    metrics = await service.act("metrics", { seconds: 60, points: 60 });
   }
   expect(Math.max(...metrics.open)).toBe(1);
   expect(Math.max(...metrics.sent)).toBeGreaterThan(0);
@@ -137,12 +139,12 @@ it("[GRPC-145] a stopped service shows its services and types, also of the user'
     'syntax = "proto3"; package shop; message Item {} service Shop { rpc Get(Item) returns (Item); }',
   );
   const running = await startGrpc({ protos: [folder] });
-  const answer = await running.act<{ readonly base64: string; readonly revision: string }>("schema");
+  const answer = await running.act("schema");
   await running.stop();
-  const stopped = await startService(grpcService, { mode: "browse", config: { protos: [folder] } });
+  const stopped = await startService<GrpcContract>(grpcService, { mode: "browse", config: { protos: [folder] } });
   expect(await stopped.act("schema")).toEqual(answer);
   const served = await until(() => {
-    const view = stopped.views.get("services") as GrpcViews["services"] | undefined;
+    const view = stopped.views.get("services");
     return view?.revision === answer.revision && view;
   });
   expect(served.services.map(({ name }) => name)).toEqual(expect.arrayContaining(["example.Greeter", "shop.Shop"]));

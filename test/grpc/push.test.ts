@@ -1,16 +1,20 @@
 import { expect, it } from "vitest";
+import type { ParamsOf } from "../../contract/operation.ts";
+import type { GrpcActions } from "../../contract/services/grpc.ts";
 import { dataResponse, serverResponse } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { collect, openStream } from "./calls.ts";
 import { startGrpc } from "./harness.ts";
 import { startWithRules, streamData } from "./rules.ts";
 
+type Push = ParamsOf<GrpcActions["call.push"]>["push"];
+
 const openRow = async (service: Awaited<ReturnType<typeof startGrpc>>, path: string) =>
   (await until(() => service.rows().find(({ target, tone }) => target === path && tone === "pending"))).id;
 
 it("[GRPC-108] a message, a status with details or the end is pushed into an open call, whoever answers it, and recorded as its part", async () => {
   const service = await startWithRules([{ method: "example.Greeter/StreamData", stream: [{ waitFor: "never" }] }]);
-  const push = (row: number, params: object) => service.act("call.push", { row, push: params });
+  const push = (row: number, params: Push) => service.act("call.push", { row, push: params });
 
   const stream = openStream(service.client(), "/example.Greeter/BidirectionalStream");
   const called = collect(stream, serverResponse);
@@ -35,7 +39,7 @@ it("[GRPC-108] a message, a status with details or the end is pushed into an ope
 
 it("[GRPC-109] what cannot be pushed is refused in plain words, and the call goes on", async () => {
   const service = await startGrpc();
-  const refusal = async (row: number, push: object) => {
+  const refusal = async (row: number, push: Push) => {
     try {
       await service.act("call.push", { row, push });
       return "sent";
@@ -43,7 +47,7 @@ it("[GRPC-109] what cannot be pushed is refused in plain words, and the call goe
       return (error as Error).message;
     }
   };
-  const message = (json: string) => ({ kind: "message", json });
+  const message = (json: string): Push => ({ kind: "message", json });
   const asIs = (bytes: Buffer) => bytes;
   const client = service.client();
   const watch = client.makeServerStreamRequest("/grpc.health.v1.Health/Watch", asIs, asIs, Buffer.alloc(0)).on("error", () => {});

@@ -29,7 +29,7 @@ it("[GRPC-90] the first rule that matches answers, before the method's own handl
   ]);
   expect((await clientStream(service, ["a", "b"])).replies).toMatchObject([{ response: "ruled" }]);
   expect((await bothWays(service, ["a", "b"])).replies).toMatchObject([{ response: "ruled" }, { response: "ruled" }]);
-  expect((await service.act<{ revision: number }>("replies.read")).revision).toBe(1);
+  expect((await service.act("replies.read")).revision).toBe(1);
   expect(service.replies()).toMatchObject({ problems: [], isConfigured: true, file: service.file });
   await service.rules([]);
   expect(await hello("Ada")).toEqual([{ message: "Hello, Ada from backlot!", status: 200 }]);

@@ -37,7 +37,7 @@ export async function startWithRules(rules: string | readonly object[], config: 
     ...service,
     file,
     replies,
-    waiting: () => (service.views.get("waitingCalls") as GrpcReplyViews["waitingCalls"] | undefined)?.calls ?? [],
+    waiting: () => service.views.get("waitingCalls")?.calls ?? [],
     async rules(text) {
       const { revision } = replies();
       writeFileSync(file, textOf(text));

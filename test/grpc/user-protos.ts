@@ -33,9 +33,7 @@ export const serviceProto = (name: string, more = "") =>
   `syntax = "proto3"; package shop; message ${name}Reply { string name = 1; ${more} } service ${name} { rpc Get(${name}Reply) returns (${name}Reply); }`;
 
 export const servicesOf = ({ views }: GrpcUnderTest) =>
-  ((views.get("services") as GrpcViews["services"] | undefined)?.services ?? [])
-    .map(({ name }) => name)
-    .filter((name) => !/^(?:example|grpc)\./.test(name));
+  (views.get("services")?.services ?? []).map(({ name }) => name).filter((name) => !/^(?:example|grpc)\./.test(name));
 export const protosOf = ({ views }: GrpcUnderTest) => views.get("protos") as GrpcViews["protos"];
 export const get = (of: GrpcUnderTest, name: string) => callMethod(of.client(), `/shop.${name}/Get`, empty, named, [{}]);
 
@@ -43,8 +41,8 @@ export const get = (of: GrpcUnderTest, name: string) => callMethod(of.client(), 
 export const polled = (read: () => unknown): ReturnType<typeof expect.poll> => expect.poll(read, { timeout: 20_000 });
 
 export async function drop(to: GrpcUnderTest, files: Readonly<Record<string, string | Uint8Array>>): Promise<GrpcProtosAdded> {
-  const { upload } = await to.act<{ upload: number }>("protos.begin");
+  const { upload } = await to.act("protos.begin");
   const pieces = Object.entries(files).map(([name, content]) => ({ name, base64: Buffer.from(content as string).toString("base64") }));
   await to.act("protos.put", { upload, pieces });
-  return to.act<GrpcProtosAdded>("protos.end", { upload });
+  return to.act("protos.end", { upload });
 }

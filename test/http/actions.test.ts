@@ -13,7 +13,7 @@ const textOf = (answer: TryAnswer) => Buffer.from(answer.body.base64, "base64").
 
 it("[HTTP-103] Try sends a real request and returns its row", async () => {
   const service = await startHttp();
-  const answer = await service.act<TryAnswer>("try", {
+  const answer = await service.act("try", {
     method: "POST",
     target: "/api/echo?a=1",
     headers: [
@@ -29,14 +29,14 @@ it("[HTTP-103] Try sends a real request and returns its row", async () => {
   const row = await service.ended(({ id }) => id === answer.row);
   expect(row).toMatchObject({ verb: "POST", target: "/api/echo?a=1", client: "backlot" });
   expect(service.detail(row.id).request.headers).toContainEqual(["X-One", "1"]);
-  const head = await service.act<TryAnswer>("try", { method: "HEAD", target: "/" });
+  const head = await service.act("try", { method: "HEAD", target: "/" });
   expect(head).toMatchObject({ status: 200, body: { bytes: 0 } });
 });
 
 it("[BL-204] resend sends a recorded request again as it was: method, header fields and the bytes of its body", async () => {
   const service = await startHttp();
   const bytes = Buffer.from([0, 255, 1, 254]);
-  const answer = await service.act<TryAnswer>("resend", {
+  const answer = await service.act("resend", {
     method: "PROPFIND",
     target: "/anything?x=%20",
     headers: [
@@ -64,7 +64,7 @@ it("[BL-204] resend sends a recorded request again as it was: method, header fie
 
 it("[HTTP-104] Try is bounded in size and time, and reports when it cannot send", async () => {
   const service = await startHttp({ generatedBytes: 8 << 20 });
-  const large = await service.act<TryAnswer>("try", { method: "GET", target: "/bytes/4000000" });
+  const large = await service.act("try", { method: "GET", target: "/bytes/4000000" });
   expect(large.truncated).toBe(true);
   expect(Buffer.from(large.body.base64, "base64")).toHaveLength(1 << 20);
   for (const params of [
@@ -74,7 +74,7 @@ it("[HTTP-104] Try is bounded in size and time, and reports when it cannot send"
     { method: "BREW", target: "/" },
     { method: "GET", target: "http://elsewhere/" },
   ]) {
-    await expect(service.act("try", params)).rejects.toMatchObject({ code: "CALL_INVALID" });
+    await expect(service.running.act("try", params)).rejects.toMatchObject({ code: "CALL_INVALID" });
   }
   const pending = service.act("try", { method: "GET", target: "/api/stream?count=0" });
   await until(() => service.rows().find(({ target }) => target.startsWith("/api/stream")));
@@ -89,7 +89,7 @@ it("[HTTP-105] sample traffic is real requests of several clients, until it is s
   expect(service.views.get("sample")).toEqual({ running: false });
   expect(await service.act("sample.start")).toBeNull();
   await service.act("sample.start");
-  await until(() => (service.views.get("sample") as { running: boolean }).running);
+  await until(() => service.views.get("sample")?.running);
   const rows = await until(
     () => (service.rows().filter(({ tone }) => tone !== "pending").length >= 6 ? service.rows() : undefined),
     10_000,
@@ -97,7 +97,7 @@ it("[HTTP-105] sample traffic is real requests of several clients, until it is s
   expect(new Set(rows.map(({ client }) => client)).size).toBeGreaterThan(1);
   expect(rows.filter(({ target }) => target.startsWith("/api/stream"))).toHaveLength(1);
   await service.act("sample.stop");
-  await until(() => (service.views.get("sample") as { running: boolean }).running === false);
+  await until(() => service.views.get("sample")?.running === false);
   const count = service.rows().length;
   await new Promise((resolve) => setTimeout(resolve, 800));
   expect(service.rows()).toHaveLength(count);

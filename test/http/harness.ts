@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
 import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { httpService } from "../../servers/http/http-service.ts";
@@ -8,7 +9,13 @@ import { until } from "../support/until.ts";
 
 checkLeaks();
 
-export interface HttpUnderTest extends ServiceUnderTest<HttpExchange> {
+interface HttpContract {
+  readonly actions: HttpActions;
+  readonly views: HttpViews;
+  readonly detail: HttpExchange;
+}
+
+export interface HttpUnderTest extends ServiceUnderTest<HttpContract> {
   readonly port: number;
   readonly url: string;
   anyDetail(id: number): Detail;
@@ -16,7 +23,7 @@ export interface HttpUnderTest extends ServiceUnderTest<HttpExchange> {
 
 /** The service on a free port, stopped after the test. */
 export async function startHttp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<HttpUnderTest> {
-  const service = await startService<HttpExchange>(httpService, {
+  const service = await startService<HttpContract>(httpService, {
     config: { port: 0, ...config },
     ...(certificatesDir && { certificatesDir }),
   });

@@ -2,7 +2,6 @@ import { connect } from "node:net";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
-import type { TryAnswer } from "../../contract/services/http.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { curl } from "./curl.ts";
 import { onEnd, startHttp, until } from "./harness.ts";
@@ -59,7 +58,7 @@ it("[HTTP-133] a connection without TLS on the HTTPS port is closed, and an unfi
 
 it("[BL-204] a request that came over TLS is sent again over TLS", async () => {
   const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
-  const answer = await service.act<TryAnswer>("resend", { tls: true, method: "GET", target: "/get?a=3" });
+  const answer = await service.act("resend", { tls: true, method: "GET", target: "/get?a=3" });
   expect(answer.status).toBe(200);
   const row = await service.ended(({ id }) => id === answer.row);
   expect(service.detail(row.id)).toMatchObject({ request: { target: "/get?a=3" }, connection: { tls: "TLSv1.3" } });

@@ -2,8 +2,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
-import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
-import type { MqttActions } from "../../contract/services/mqtt.ts";
+import type { MqttActions, MqttViews } from "../../contract/services/mqtt.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { readLogs } from "../../servers/core/service/log.ts";
 import type { RunningService } from "../../servers/core/service/run-service.ts";
@@ -14,20 +13,22 @@ import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { rowsOfBatch } from "../support/records.ts";
-import { startService } from "../support/start-service.ts";
+import { type ServiceUnderTest, startService } from "../support/start-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
-export interface Broker {
+interface MqttContract {
+  readonly actions: MqttActions;
+  readonly views: MqttViews;
+}
+
+export interface Broker extends Pick<ServiceUnderTest<MqttContract>, "views" | "act" | "stop"> {
   readonly service: RunningService;
   readonly port: number;
   /** By label, as the service gives them. */
   readonly urls: Readonly<Record<string, string>>;
   readonly rows: TrafficRow[];
   readonly logs: string[];
-  readonly views: ReadonlyMap<string, unknown>;
   readonly counters: Counters[];
-  act<Name extends keyof MqttActions>(name: Name, params: ParamsOf<MqttActions[Name]>): Promise<ResultOf<MqttActions[Name]>>;
-  stop(): Promise<void>;
 }
 
 const quiet = { port: 0, webSocket: false, tls: false, sysIntervalSeconds: 0, webSocketPort: 0, tlsPort: 0, secureWebSocketPort: 0 };
@@ -37,7 +38,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   const rows: TrafficRow[] = [];
   const logs: string[] = [];
   const counters: Counters[] = [];
-  const { running, endpoints, views, stop } = await startService(mqttService, {
+  const { running, endpoints, views, act, stop } = await startService<MqttContract>(mqttService, {
     config: { ...quiet, ...config },
     dataDir,
     onCounters: (figures) => counters.push(figures),
@@ -48,9 +49,8 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   });
   const urls = Object.fromEntries(endpoints.map(({ label, url }) => [label, url]));
   return {
-    ...{ service: running, urls, rows, logs, views, counters, stop },
+    ...{ service: running, urls, rows, logs, views, counters, act, stop },
     port: Number(new URL(urls.MQTT ?? "").port),
-    act: (name, params) => running.act(name, params) as never,
   };
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { MqttViews } from "../../contract/services/mqtt.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { connectWire, seen, startBroker } from "./harness.ts";
 
@@ -187,14 +186,14 @@ describe("actions and views of the page", () => {
     await client.expectNothing();
     expect((await broker.act("topic.children", {})).nodes).toMatchObject([{ topic: "t", count: 500 }]);
     expect((await broker.act("topic.history", { filter: "t", limit: 1_000 })).messages.length).toBeLessThan(100);
-    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.unrecorded).toBeGreaterThan(400);
+    await expect.poll(() => broker.views.get("figures")?.unrecorded).toBeGreaterThan(400);
   });
 
   it("[MQTT-124] keeps only the newest messages, as many as configured", async () => {
     const broker = await startBroker({ recordedMessages: 5 });
     for (let index = 0; index < 12; index++) await broker.act("publish", { topic: `t/${index % 3}`, payload: String(index) });
     const { messages } = await broker.act("topic.history", { filter: "#" });
-    await expect.poll(() => (broker.views.get("history") as MqttViews["history"] | undefined)?.kept).toBe(5);
+    await expect.poll(() => broker.views.get("history")?.kept).toBe(5);
     expect(messages.map(({ start }) => Buffer.from(start, "base64").toString())).toEqual(["11", "10", "9", "8", "7"]);
   });
 
@@ -254,7 +253,7 @@ describe("actions and views of the page", () => {
         .toEqual([expect.stringMatching(/^\d+ messages are missing in the topic tree: it is full/)]);
       await broker.act("publish", { topic: "many/more" });
       expect(told()).toHaveLength(1);
-      const figures = () => broker.views.get("figures") as MqttViews["figures"] | undefined;
+      const figures = () => broker.views.get("figures");
       await expect.poll(figures).toMatchObject({ topics: matching, missingInTree: 151 - matching });
     },
   );
@@ -326,11 +325,9 @@ describe("actions and views of the page", () => {
     expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name)).toEqual(["many", "$SYS"]);
     const found = await broker.act("topic.search", { filter: "n", limit: 1_000 });
     expect([found.nodes[0]?.topic, found.nodes.at(-1)?.topic.startsWith("$SYS/")]).toEqual(["many/0", true]);
-    await expect
-      .poll(() => broker.views.get("figures") as MqttViews["figures"] | undefined)
-      .toMatchObject({ topics: 100, retained: 3, missingInTree: 0 });
+    await expect.poll(() => broker.views.get("figures")).toMatchObject({ topics: 100, retained: 3, missingInTree: 0 });
     await broker.act("retained.clear", { filter: "#" });
-    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.retained).toBe(0);
+    await expect.poll(() => broker.views.get("figures")?.retained).toBe(0);
   });
 
   it("[MQTT-133] lists clients with their session and subscriptions", async () => {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../contract/export.ts";
-import type { MqttViews } from "../../contract/services/mqtt.ts";
 import { createReplayFile } from "../../servers/mqtt/demo/replay-file.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -11,7 +10,7 @@ import { connectWire, seen, startBroker } from "./harness.ts";
 checkLeaks();
 
 describe("what the broker itself publishes", () => {
-  it("[MQTT-128] the demo publishes sensor readings at its rate, and stops", async () => {
+  it("[MQTT-128] the sample traffic publishes sensor readings at its rate, and stops", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("sensors/#");
@@ -37,7 +36,7 @@ describe("what the broker itself publishes", () => {
   it("[MQTT-134] messages of the broker itself count in its rate and statistics, except $SYS, and name their source", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 3_600, demoDevice: true });
     for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
-    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
+    await expect.poll(() => broker.views.get("figures")?.messagesIn).toBe(6);
     const { messages } = await broker.act("topic.history", { filter: "commands/#" });
     expect(messages.map(({ internalSource }) => internalSource)).toEqual([
       "device",

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { MqttTryState } from "../../contract/services/mqtt-try.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
 
 checkLeaks();
 
-const state = (broker: Broker) => broker.views.get("try") as MqttTryState | undefined;
+const state = (broker: Broker) => broker.views.get("try");
 const received = async (broker: Broker) => (await broker.act("try.received", {})).messages;
 
 describe("the client of the Try tab", () => {

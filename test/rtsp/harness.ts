@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFailed } from "vitest";
+import type { RtspActions, RtspViews } from "../../contract/services/rtsp.ts";
 import type { RtspMessagePart, RtspSession } from "../../contract/traffic/rtsp.ts";
 import { headerOf, type InterleavedPacket, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
@@ -11,7 +12,14 @@ import { until } from "../support/until.ts";
 
 checkLeaks();
 
-export interface RtspUnderTest extends ServiceUnderTest<RtspSession, RtspMessagePart> {
+interface RtspContract {
+  readonly actions: RtspActions;
+  readonly views: RtspViews;
+  readonly detail: RtspSession;
+  readonly part: RtspMessagePart;
+}
+
+export interface RtspUnderTest extends ServiceUnderTest<RtspContract> {
   readonly port: number;
   /** "rtsp://127.0.0.1:8554" */
   readonly url: string;
@@ -25,7 +33,7 @@ export { onEnd };
 
 /** The service on free ports, stopped after the test. */
 export async function startRtsp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<RtspUnderTest> {
-  const service = await startService<RtspSession, RtspMessagePart>(rtspService, {
+  const service = await startService<RtspContract>(rtspService, {
     config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config },
     ...(certificatesDir && { certificatesDir }),
   });

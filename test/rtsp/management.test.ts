@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
 import { startRtsp } from "./harness.ts";
@@ -80,7 +79,7 @@ it("[RTSP-62] a session is ended from the page, and sample traffic plays", async
   const client = await server.connect();
   await client.play("/stream");
   const { id } = await until(() => server.rows().find(({ outcome }) => outcome === "playing"));
-  expect(await until(() => (server.views.get("sessions") as RtspViews["sessions"] | undefined)?.sessions[0])).toMatchObject({
+  expect(await until(() => server.views.get("sessions")?.sessions[0])).toMatchObject({
     row: id,
     path: "stream",
     state: "playing",
@@ -91,9 +90,9 @@ it("[RTSP-62] a session is ended from the page, and sample traffic plays", async
   expect(await server.act("session.kick", { row: id })).toEqual({ kicked: false });
   await server.act("sample.start");
   await until(() => server.rows().some(({ client: name, outcome }) => name === "Backlot" && outcome === "playing"));
-  expect(server.views.get("sample")).toEqual({ running: true });
+  expect(server.views.get("sample")).toMatchObject({ running: true });
   await server.act("sample.stop");
-  await until(() => (server.views.get("sample") as { running: boolean }).running === false);
+  await until(() => server.views.get("sample")?.running === false);
 });
 
 it("[RTSP-70] /v3 has paths and sessions in pages, as MediaMTX has them, and ends a session", async () => {

@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, type RawClient, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, type ProbedPacket, type ProbedStream, runProgram } from "./media-programs.ts";
@@ -288,7 +287,7 @@ it("[RTSP-35] datagrams count only from the address and port that were set up; a
 
 it("[RTSP-36] a clip runs while it has readers, and each start begins with its first frame", async () => {
   const server = await startRtsp();
-  const frames = () => (server.views.get("paths") as RtspViews["paths"] | undefined)?.paths.find(({ name }) => name === "stream");
+  const frames = () => server.views.get("paths")?.paths.find(({ name }) => name === "stream");
   const client = await server.connect();
   const { session: Session } = await client.play("/stream");
   const running = await until(() => (frames()?.frameRate ?? 0) > 20 && frames());

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -61,8 +60,7 @@ const gstreamerPublishes = (protocol: string, url: string, encoder: string) =>
     ...["audiotestsrc", "is-live=true", "!", "audioconvert", "!", encoder, "!", "sink."],
   );
 
-const pathOf = (server: RtspUnderTest, name: string) =>
-  (server.views.get("paths") as RtspViews["paths"] | undefined)?.paths.find((path) => path.name === name);
+const pathOf = (server: RtspUnderTest, name: string) => server.views.get("paths")?.paths.find((path) => path.name === name);
 
 /** What ffmpeg reads of a stream in some seconds, and its complaints. */
 async function codecsOf(

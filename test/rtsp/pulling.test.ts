@@ -1,12 +1,10 @@
 import { expect, it } from "vitest";
-import type { RtspViews } from "../../contract/services/rtsp.ts";
 import { maskedAddressLines, restoredAddressLines } from "../../servers/core/credentials/masked-secrets.ts";
 import { until } from "../support/until.ts";
 import { type RtspUnderTest, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
 
-const pulled = (server: RtspUnderTest) =>
-  (server.views.get("paths") as RtspViews["paths"] | undefined)?.paths.find(({ name }) => name === "door");
+const pulled = (server: RtspUnderTest) => server.views.get("paths")?.paths.find(({ name }) => name === "door");
 
 it.skipIf(lacksFfmpeg)(
   "[RTSP-80] a path with an upstream is fetched while somebody plays it, also with a password",
