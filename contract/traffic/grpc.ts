@@ -1,5 +1,6 @@
 /** One gRPC call, as the server saw it: the call is a row, its messages are its parts. */
 
+import type { ConnectionHead } from "./connection.ts";
 import type { HeaderList } from "./http.ts";
 import type { PartHead, PartsSummary } from "./parts.ts";
 
@@ -91,15 +92,10 @@ export interface GrpcCall {
     readonly halfCloseMs?: number;
     readonly totalMs?: number;
   };
-  readonly connection: {
-    readonly id: number;
-    readonly remote: string;
-    readonly local: string;
-    readonly openedAt: number;
+  /** With the cipher behind the version of TLS. */
+  readonly connection: ConnectionHead & {
     /** Number of calls on this connection so far, this one included. */
     readonly calls: number;
-    /** "TLSv1.3 TLS_AES_256_GCM_SHA384"; absent without TLS. */
-    readonly tls?: string;
     /** Subject of the client's certificate, if there was one and it was verified. */
     readonly clientCertificate?: string;
   };

@@ -1,4 +1,5 @@
 /** One HTTP request and its answer, as the server saw both. */
+import type { ConnectionHead } from "./connection.ts";
 import type { PartHead, PartsSummary } from "./parts.ts";
 
 /** Name and value, in the order and spelling in which they crossed the wire. */
@@ -51,15 +52,9 @@ export interface HttpExchangeFacts {
     readonly sendMs?: number;
     readonly totalMs?: number;
   };
-  readonly connection: {
-    readonly id: number;
-    readonly remote: string;
-    readonly local: string;
+  readonly connection: ConnectionHead & {
     /** Number of requests on this connection so far, this one included. */
     readonly requests: number;
-    readonly openedAt: number;
-    /** "TLSv1.3"; absent on a connection without TLS. */
-    readonly tls?: string;
   };
 }
 

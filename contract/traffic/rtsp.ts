@@ -1,4 +1,5 @@
 /** RTSP: a session is a row, its requests and answers are its parts. What comes before the first SETUP belongs to the session after it. */
+import type { ConnectionHead } from "./connection.ts";
 import type { PartHead, PartsSummary } from "./parts.ts";
 
 export const rtspRoles = ["none", "read", "publish"] as const;
@@ -38,15 +39,8 @@ export interface RtspSession {
   /** Why it ended; absent while it is open. */
   readonly ended?: string;
   readonly totalMs?: number;
-  readonly connection: {
-    readonly id: number;
-    readonly remote: string;
-    readonly local: string;
-    readonly openedAt: number;
-    /** "TLSv1.3"; absent on a connection without TLS. */
-    readonly tls?: string;
-    readonly isTunnel?: true;
-  };
+  /** `isTunnel`: requests and packets pass through HTTP. */
+  readonly connection: ConnectionHead & { readonly isTunnel?: true };
   readonly parts: PartsSummary;
 }
 

@@ -1,10 +1,10 @@
 import { accountActions } from "../../contract/services/account.ts";
-import { httpDetails, httpEndpoints, httpPorts } from "../core/http/http-definition.ts";
+import { httpDefinition } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";
 
-const paths = [{ label: "HTTP", path: "" }];
+const http = httpDefinition([{ label: "HTTP", path: "" }]);
 
 export const accountService = defineService({
   id: "account",
@@ -13,13 +13,8 @@ export const accountService = defineService({
   rateUnit: "req/s",
   config: accountConfig,
   actions: accountActions,
-  details: httpDetails,
-  ports: httpPorts,
+  ...http,
   keepsFiles: () => true,
-  endpoints: (config) => httpEndpoints(config, paths),
   snippets: accountSnippets,
-  async start(context) {
-    const { startAccount } = await import("./start-account.ts");
-    return startAccount(context, (ports) => httpEndpoints({ ...context.config, ...ports }, paths));
-  },
+  start: async (context) => (await import("./start-account.ts")).startAccount(context, http.endpoints),
 });

@@ -5,8 +5,9 @@ import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { createPasswords, TooBusy } from "../core/credentials/passwords.ts";
 import { sqliteFileError } from "../core/files/sqlite-file.ts";
 import { asksForMethod, type CorsOptions } from "../core/http/cors.ts";
+import type { HttpAddress } from "../core/http/http-definition.ts";
 import { createHttpRedaction } from "../core/http/http-redaction.ts";
-import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -33,7 +34,7 @@ import { putSampleData, sampleUser } from "./store/sample-data.ts";
 
 export async function startAccount(
   context: ServiceContext<AccountConfig, AccountActions, AccountViews>,
-  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
+  endpoints: (address: HttpAddress) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const now = Date.now;
@@ -126,7 +127,7 @@ export async function startAccount(
     ...serving.actions,
     try: (params) => tryAccount(serving.client, params),
   });
-  return endpointsAt(serving.ports);
+  return endpoints({ ...config, ...serving.ports });
 }
 
 /** RFC 6749 §5.1: tokens must not be cached. Any origin may read the answers, without the browser's own credentials (Fetch standard). */

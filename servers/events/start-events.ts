@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../contract/service.ts";
-import type { EventsActions, EventsViews } from "../../contract/services/events.ts";
-import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
+import { type EventsActions, type EventsViews, eventsActions } from "../../contract/services/events.ts";
+import type { HttpAddress } from "../core/http/http-definition.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
-import type { ServiceContext } from "../core/service/service.ts";
-import { ServiceError } from "../core/service/service-error.ts";
+import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
 import type { EventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./routes/event-limits.ts";
@@ -27,22 +27,12 @@ function openData(context: EventsContext): { access: StoreAccess; handlers: Data
 /** Answers the page's actions without listening, for looking at the data while the service is stopped. */
 export function browseEvents(context: EventsContext): void {
   const { handlers } = openData(context);
-  const needsService = () => {
-    throw new ServiceError("SERVICE_NOT_RUNNING", "Events is not running", "Start it first.");
-  };
-  context.handle({
-    ...handlers,
-    try: needsService,
-    resend: needsService,
-    "sample.start": needsService,
-    "sample.stop": needsService,
-    "limits.reset": needsService,
-  });
+  context.handle({ ...refusedActions(eventsActions, "Events"), ...handlers });
 }
 
 export async function startEvents(
   context: EventsContext,
-  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
+  endpoints: (address: HttpAddress) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const clientAddress = createClientAddress({ hops: config.proxyHops, addresses: config.proxyAddresses });
@@ -67,5 +57,5 @@ export async function startEvents(
       return null;
     },
   });
-  return endpointsAt(serving.ports);
+  return endpoints({ ...config, ...serving.ports });
 }

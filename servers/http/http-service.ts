@@ -1,10 +1,10 @@
 import { httpActions } from "../../contract/services/http.ts";
-import { httpDetails, httpEndpoints, httpPorts } from "../core/http/http-definition.ts";
+import { httpDefinition } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
 import { httpSnippets } from "./http-snippets.ts";
 
-const paths = [{ label: "HTTP", path: "" }];
+const http = httpDefinition([{ label: "HTTP", path: "" }]);
 
 export const httpService = defineService({
   id: "http",
@@ -13,12 +13,7 @@ export const httpService = defineService({
   rateUnit: "req/s",
   config: httpConfig,
   actions: httpActions,
-  details: httpDetails,
-  ports: httpPorts,
-  endpoints: (config) => httpEndpoints(config, paths),
+  ...http,
   snippets: httpSnippets,
-  async start(context) {
-    const { startHttp } = await import("./start-http.ts");
-    return startHttp(context, (ports) => httpEndpoints({ ...context.config, ...ports }, paths));
-  },
+  start: async (context) => (await import("./start-http.ts")).startHttp(context, http.endpoints),
 });

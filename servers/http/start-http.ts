@@ -1,9 +1,10 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
 import { asksForMethod, createOriginRule } from "../core/http/cors.ts";
+import type { HttpAddress } from "../core/http/http-definition.ts";
 import type { HttpErrors } from "../core/http/http-dispatch.ts";
 import { HttpRefusal } from "../core/http/http-refusal.ts";
-import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
 import type { Log } from "../core/service/log.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { createHttpActions } from "./http-actions.ts";
@@ -16,7 +17,7 @@ import { createWebSocketEcho } from "./websocket/websocket-echo.ts";
 
 export async function startHttp(
   context: ServiceContext<HttpConfig, HttpActions, HttpViews>,
-  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
+  endpoints: (address: HttpAddress) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const hub = createSseHub({ show: (view) => context.view("sse", view), touch: context.traffic.touch, log });
@@ -38,7 +39,7 @@ export async function startHttp(
     sample: httpSample,
   });
   context.handle(createHttpActions(serving, hub));
-  return endpointsAt(serving.ports);
+  return endpoints({ ...config, ...serving.ports });
 }
 
 const errorsOf = ({ bodyBytes }: HttpConfig, log: Log): HttpErrors => ({

@@ -6,23 +6,33 @@ export function maskedCredentials(lines: readonly string[]): string[] {
   return [...names].map((name) => `${name}:${secretMask}`);
 }
 
-/** Restores the secrets in the form's lines: a name with the mask keeps all its lines. Returns the first name that has none. */
-export function restoredCredentials(
+/** Lines of the form with their secrets, or the first name whose secret is not known. */
+export type RestoredLines = { readonly lines: readonly string[] } | { readonly unknown: string };
+
+/** `restore` returns the lines in place of one; undefined if its secret is not known. */
+function restoredLines(
   lines: readonly string[],
-  stored: readonly string[],
-): { readonly lines: readonly string[] } | { readonly unknown: string } {
+  restore: (line: string) => readonly string[] | undefined,
+  unknownOf: (line: string) => string,
+): RestoredLines {
   const restored: string[] = [];
   for (const line of lines) {
-    const name = nameOf(line);
-    if (line !== `${name}:${secretMask}`) {
-      restored.push(line);
-      continue;
-    }
-    const kept = stored.filter((other) => nameOf(other) === name);
-    if (kept.length === 0) return { unknown: name };
-    restored.push(...kept);
+    const whole = restore(line);
+    if (whole === undefined) return { unknown: unknownOf(line) };
+    restored.push(...whole);
   }
   return { lines: restored };
+}
+
+/** Restores the secrets in the form's lines: a name with the mask keeps all its lines. */
+export function restoredCredentials(lines: readonly string[], stored: readonly string[]): RestoredLines {
+  function restore(line: string): readonly string[] | undefined {
+    const name = nameOf(line);
+    if (line !== `${name}:${secretMask}`) return [line];
+    const kept = stored.filter((other) => nameOf(other) === name);
+    return kept.length === 0 ? undefined : kept;
+  }
+  return restoredLines(lines, restore, nameOf);
 }
 
 const nameOf = (line: string): string => line.slice(0, Math.max(0, line.indexOf(":")));
@@ -55,20 +65,15 @@ export const maskedAddressLines = (lines: readonly string[]): string[] =>
     return before + maskedPassword(address);
   });
 
-/** Restores the masked passwords in the form's lines from the line with the same words before the address, or returns the first line that has none. */
-export function restoredAddressLines(
-  lines: readonly string[],
-  stored: readonly string[],
-): { readonly lines: readonly string[] } | { readonly unknown: string } {
-  const restored: string[] = [];
-  for (const line of lines) {
+/** Restores the masked passwords in the form's lines from the line with the same words before the address. */
+export function restoredAddressLines(lines: readonly string[], stored: readonly string[]): RestoredLines {
+  function restore(line: string): readonly string[] | undefined {
     const [before, address] = splitLastWord(line);
     const known = stored.map(splitLastWord).find(([other]) => other === before)?.[1] ?? "";
     const whole = restoredPassword(address, known);
-    if (whole === undefined) return { unknown: before.trim() };
-    restored.push(before + whole);
+    return whole === undefined ? undefined : [before + whole];
   }
-  return { lines: restored };
+  return restoredLines(lines, restore, (line) => splitLastWord(line)[0].trim());
 }
 
 function splitLastWord(line: string): readonly [before: string, last: string] {

@@ -71,11 +71,8 @@ function readExchange({ row, detail }: RecordedRow) {
     switch (reader.u8()) {
       case httpTag.head:
         httpVersion = reader.text();
-        headers = readPairs(reader);
-        connection = { id: reader.f64(), remote: row.peer, local: reader.text(), requests: reader.u32(), openedAt: reader.f64() };
-        break;
-      case httpTag.tls:
-        connection = { ...connection, tls: reader.text() };
+        headers = reader.pairs();
+        connection = { ...reader.connection(row.peer), requests: reader.u32() };
         break;
       case httpTag.target:
         target = reader.text();
@@ -95,10 +92,10 @@ function readExchange({ row, detail }: RecordedRow) {
         response = { status: reader.u32(), ...parseHead(reader.text()) };
         break;
       case httpTag.responseFields:
-        response = { status: reader.u32(), reason: reader.text(), headers: readPairs(reader) };
+        response = { status: reader.u32(), reason: reader.text(), headers: reader.pairs() };
         break;
       case httpTag.trailers:
-        trailers = readPairs(reader);
+        trailers = reader.pairs();
         break;
       case httpTag.timing:
         timing = readTiming(reader);
@@ -130,21 +127,17 @@ function readExchange({ row, detail }: RecordedRow) {
   return { facts, closed };
 }
 
-/** NaN is written for an absent value. */
 function readTiming(reader: RecordReader): HttpExchangeFacts["timing"] {
-  const [receiveMs, answerMs, sendMs, totalMs] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
+  const [receiveMs, answerMs, sendMs, totalMs] = [
+    reader.milliseconds(),
+    reader.milliseconds(),
+    reader.milliseconds(),
+    reader.milliseconds(),
+  ];
   return {
-    ...(!Number.isNaN(receiveMs) && { receiveMs: rounded(receiveMs) }),
-    ...(!Number.isNaN(answerMs) && { answerMs: rounded(answerMs) }),
-    ...(!Number.isNaN(sendMs) && { sendMs: rounded(sendMs) }),
-    ...(!Number.isNaN(totalMs) && { totalMs: rounded(totalMs) }),
+    ...(receiveMs !== undefined && { receiveMs }),
+    ...(answerMs !== undefined && { answerMs }),
+    ...(sendMs !== undefined && { sendMs }),
+    ...(totalMs !== undefined && { totalMs }),
   };
-}
-
-const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
-
-function readPairs(reader: RecordReader): HeaderList {
-  const pairs: [string, string][] = [];
-  for (let left = reader.u32(); left > 0; left--) pairs.push([reader.text(), reader.text()]);
-  return pairs;
 }

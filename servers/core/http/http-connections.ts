@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import { connectionHead } from "../net/client-socket.ts";
 import type { ConnectionFacts } from "./http-entry.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
@@ -40,11 +40,7 @@ export function createHttpConnections(): HttpConnections {
 
   function opened(socket: Socket): HttpConnection {
     const connection: HttpConnection = {
-      id: nextId++,
-      remote: addressText(socket.remoteAddress, socket.remotePort),
-      local: addressText(socket.localAddress, socket.localPort),
-      openedAt: Date.now(),
-      tls: socket instanceof TLSSocket ? (socket.getProtocol() ?? "TLS") : undefined,
+      ...connectionHead(nextId++, socket),
       requests: 0,
       latest: undefined,
       queued: 0,
@@ -108,20 +104,4 @@ export function createHttpConnections(): HttpConnections {
       await Promise.all(closed);
     },
   };
-}
-
-/** Empty if the peer has already disconnected. */
-function addressText(address: string | undefined, port: number | undefined): string {
-  if (address === undefined || port === undefined) return "";
-  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-const lingerMs = 500;
-
-/** Ends our side and reads on for a moment: closing with unread bytes would reset the connection, and the answer be lost with it. */
-export function lingeringClose(socket: Socket, last = ""): void {
-  socket.end(last);
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once("close", () => clearTimeout(timer));
 }

@@ -9,17 +9,17 @@ export interface HttpAddress {
   readonly openToLan: boolean;
 }
 
-/** Ports of a service's definition: the HTTP port and, if HTTPS is on, its port. */
-export const httpPorts = [
+/** What an HTTP service shows of itself: a URL for each of these paths. */
+export type HttpPaths = readonly { readonly label: string; readonly path: string }[];
+
+/** The HTTP port and, if HTTPS is on, its port. */
+const ports = [
   { field: "port", transport: "tcp" },
   { field: "httpsPort", transport: "tcp", isUsed: ({ https }: { readonly https: boolean }) => https },
 ] as const;
 
 /** Endpoints of the paths over HTTP and, if it is on, over HTTPS. */
-export function httpEndpoints(
-  { port, https, httpsPort, openToLan }: HttpAddress,
-  paths: readonly { readonly label: string; readonly path: string }[],
-): readonly Endpoint[] {
+function httpEndpoints({ port, https, httpsPort, openToLan }: HttpAddress, paths: HttpPaths): readonly Endpoint[] {
   const secureLabel = (label: string) => (label === "HTTP" ? "HTTPS" : `${label} (HTTPS)`);
   return reachableEndpoints(openToLan, (host) => [
     ...paths.map(({ label, path }) => ({ label, url: `http://${host}:${port}${path}` })),
@@ -28,8 +28,15 @@ export function httpEndpoints(
 }
 
 /** Decoders of the kinds of detail that every HTTP service records. */
-export const httpDetails: DetailDecoders = {
+const details: DetailDecoders = {
   http: async () => (await import("./decode-http.ts")).httpDecoder,
   websocket: async () => (await import("./decode-http.ts")).webSocketDecoder,
   "websocket-message": async () => (await import("./decode-http.ts")).webSocketMessageDecoder,
 };
+
+/** The parts of its definition that every HTTP service has. */
+export const httpDefinition = (paths: HttpPaths) => ({
+  details,
+  ports,
+  endpoints: (config: HttpAddress) => httpEndpoints(config, paths),
+});

@@ -1,21 +1,16 @@
 import type { ServerResponse } from "node:http";
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
+import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 
 /** The connection of an exchange. */
-export interface ConnectionFacts {
-  readonly id: number;
-  /** "127.0.0.1:53110" */
-  readonly remote: string;
-  readonly local: string;
-  readonly openedAt: number;
-  /** "TLSv1.3"; undefined without TLS. */
-  readonly tls: string | undefined;
+export interface ConnectionFacts extends ConnectionHead {
   /** Requests begun on it so far. */
   readonly requests: number;
   /** The answer to the newest request: the only one whose request may still be arriving. */
@@ -182,7 +177,7 @@ export class HttpEntry implements TrafficEntry {
       target: isLong ? `${target.slice(0, rowTargetLength)}…` : target,
       tone: this.tone,
       outcome: this.outcomeText,
-      tookMs: this.ended ? rounded(this.tookMs) : undefined,
+      tookMs: this.ended ? toMicroseconds(this.tookMs) : undefined,
       bytesIn: this.requestBody.bytes,
       bytesOut: this.responseBody.bytes,
       ...(this.parts && { parts: this.parts.total, partBytes: this.parts.bytes }),
@@ -213,13 +208,8 @@ export class HttpEntry implements TrafficEntry {
     record.u8(httpTag.head);
     record.text(httpVersion);
     this.#writeFields(record, rawHeaders);
-    record.f64(connection.id);
-    record.text(connection.local);
+    record.connection(connection);
     record.u32(this.ordinal);
-    record.f64(connection.openedAt);
-    if (connection.tls === undefined) return;
-    record.u8(httpTag.tls);
-    record.text(connection.tls);
   }
 
   #writeFields(record: RecordWriter, raw: readonly string[]): void {
@@ -322,8 +312,6 @@ export function statusTone(status: number): Tone {
   if (status >= 400) return "refused";
   return status >= 300 ? "neutral" : "ok";
 }
-
-const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
 
 // `_header` is the head as written, with what Node itself adds; there is no public way to ask for it.
 const writtenHead = (response: ServerResponse): string => (response as ServerResponse & { readonly _header?: string | null })._header ?? "";

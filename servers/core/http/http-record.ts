@@ -2,7 +2,7 @@ import type { HeaderList } from "../../../contract/traffic/http.ts";
 
 /** Tags of the pieces of an exchange's detail. Pieces are written in the order in which they become known. */
 export const httpTag = {
-  /** HTTP version, header fields, connection. */
+  /** HTTP version, header fields, connection, number of the request on it. */
   head: 1,
   /** The full target, if the row's is truncated or different. */
   target: 2,
@@ -21,8 +21,6 @@ export const httpTag = {
   aborted: 10,
   /** Of a WebSocket: code and reason of the close frame. */
   closed: 11,
-  /** Version of TLS, on a connection that has it. */
-  tls: 12,
 } as const;
 
 export const bodySide = { request: 0, response: 1 } as const;

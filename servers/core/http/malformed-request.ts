@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
 import { jsonType } from "./http-answer.ts";
-import { lingeringClose } from "./http-connections.ts";
 import type { HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";

@@ -1,7 +1,12 @@
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+
 /** A record that is shorter than its length field says. It is damaged, and nothing of it is shown. */
 export class RecordError extends Error {}
 
 const longLength = 255;
+
+/** Milliseconds as they are shown, without noise behind the third digit. */
+export const toMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000;
 
 /** Reads what `RecordWriter` wrote. Throws a RecordError instead of reading past the end. */
 export class RecordReader {
@@ -31,6 +36,12 @@ export class RecordReader {
     return this.#bytes.readDoubleLE(this.#take(8));
   }
 
+  /** With microseconds; undefined for NaN, which is written for an absent time. */
+  milliseconds(): number | undefined {
+    const value = this.f64();
+    return Number.isNaN(value) ? undefined : toMicroseconds(value);
+  }
+
   text(): string {
     const length = this.#length();
     const at = this.#take(length);
@@ -40,6 +51,20 @@ export class RecordReader {
   /** A view, valid as long as the bytes it was read from. */
   bytes(): Buffer {
     return this.view(this.#length());
+  }
+
+  pairs(): [name: string, value: string][] {
+    const pairs: [string, string][] = [];
+    for (let left = this.u32(); left > 0; left--) pairs.push([this.text(), this.text()]);
+    return pairs;
+  }
+
+  connection(remote: string): ConnectionHead {
+    const id = this.f64();
+    const local = this.text();
+    const openedAt = this.f64();
+    const tls = this.text();
+    return { id, remote, local, openedAt, ...(tls !== "" && { tls }) };
   }
 
   view(length: number): Buffer {

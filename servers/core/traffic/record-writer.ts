@@ -1,3 +1,4 @@
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { toneIndex } from "./row-record.ts";
 
@@ -202,6 +203,23 @@ export class RecordWriter {
       this.#bytes.set(bytes, at + 5);
       this.#longLength(at, length);
     }
+  }
+
+  /** Names and values of header fields. */
+  pairs(pairs: readonly (readonly [name: string, value: string])[]): void {
+    this.u32(pairs.length);
+    for (const [name, value] of pairs) {
+      this.text(name);
+      this.text(value);
+    }
+  }
+
+  /** The client's address is in the row. */
+  connection({ id, local, openedAt, tls }: Omit<ConnectionHead, "remote">): void {
+    this.f64(id);
+    this.text(local);
+    this.f64(openedAt);
+    this.text(tls ?? "");
   }
 
   #longLength(at: number, length: number): void {

@@ -1,45 +1,70 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { connectionHead } from "../../core/net/client-socket.ts";
+import type { FaultLog } from "./fault-log.ts";
 
-export interface GrpcConnection {
-  readonly id: number;
-  readonly remote: string;
-  readonly local: string;
-  readonly openedAt: number;
-  readonly tls: string | undefined;
+export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;
   calls: number;
 }
 
-/** The open connections, and the bytes of all connections so far. */
+export interface ConnectionLimits {
+  /** Open at the same time. */
+  readonly connectionsPerAddress: number;
+}
+
+/** The open connections of a listener, and the bytes of all connections so far. */
 export class GrpcConnections {
+  readonly #limits: ConnectionLimits;
+  readonly #faults: FaultLog;
   readonly #open = new Map<Socket, GrpcConnection>();
-  readonly #ofAddresses = new Map<string, number>();
+  readonly #ofAddresses = new AddressCounts();
+  #admits = true;
   #onNone: (() => void) | undefined;
   #opened = 0;
   #closedRead = 0;
   #closedWritten = 0;
 
+  constructor(limits: ConnectionLimits, faults: FaultLog) {
+    this.#limits = limits;
+    this.#faults = faults;
+  }
+
   get count(): number {
     return this.#open.size;
   }
 
-  /** Number of open connections from the address of a socket. */
-  countFrom({ remoteAddress = "" }: Socket): number {
-    return this.#ofAddresses.get(remoteAddress) ?? 0;
+  /** Undefined, and the socket is closed, if there are too many or no more are admitted. */
+  admit(socket: Socket): GrpcConnection | undefined {
+    // HTTP has its own listener; one must be there before it and after it.
+    socket.on("error", () => {});
+    const { connectionsPerAddress } = this.#limits;
+    const isTooMany = this.#ofAddresses.of(socket.remoteAddress ?? "") >= connectionsPerAddress;
+    if (this.#admits && !isTooMany) {
+      socket.setNoDelay(true);
+      return this.#add(socket);
+    }
+    if (this.#admits) {
+      this.#faults.write(`A connection from ${socket.remoteAddress} was refused: it has ${connectionsPerAddress} already.`);
+    }
+    socket.destroy();
+    return undefined;
   }
 
-  add(socket: Socket): GrpcConnection {
+  admitNoMore(): void {
+    this.#admits = false;
+  }
+
+  #add(socket: Socket): GrpcConnection {
     const { remoteAddress = "" } = socket;
-    this.#ofAddresses.set(remoteAddress, this.countFrom(socket) + 1);
+    this.#ofAddresses.add(remoteAddress);
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.authorized ? tls.getPeerCertificate() : undefined;
     const connection: GrpcConnection = {
-      id: ++this.#opened,
-      remote: addressText(socket.remoteAddress, socket.remotePort),
-      local: addressText(socket.localAddress, socket.localPort),
-      openedAt: Date.now(),
+      ...connectionHead(++this.#opened, socket),
       tls: tls && `${tls.getProtocol()} ${tls.getCipher()?.name}`,
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
       calls: 0,
@@ -47,9 +72,7 @@ export class GrpcConnections {
     this.#open.set(socket, connection);
     socket.once("close", () => {
       this.#open.delete(socket);
-      const left = (this.#ofAddresses.get(remoteAddress) ?? 1) - 1;
-      if (left > 0) this.#ofAddresses.set(remoteAddress, left);
-      else this.#ofAddresses.delete(remoteAddress);
+      this.#ofAddresses.remove(remoteAddress);
       this.#closedRead += socket.bytesRead;
       this.#closedWritten += socket.bytesWritten;
       if (this.#open.size === 0) this.#onNone?.();
@@ -80,6 +103,3 @@ export class GrpcConnections {
     for (const socket of this.#open.keys()) socket.destroy();
   }
 }
-
-const addressText = (address = "", port = 0): string =>
-  `${address.startsWith("::ffff:") ? address.slice(7) : address.includes(":") ? `[${address}]` : address}:${port}`;

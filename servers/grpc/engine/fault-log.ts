@@ -1,5 +1,6 @@
+import type { Socket } from "node:net";
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { Log } from "../../core/service/log.ts";
-import type { GrpcConnection } from "./connections.ts";
 
 const linesAtOnce = 20;
 const periodMs = 10_000;
@@ -7,7 +8,7 @@ const periodMs = 10_000;
 /** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
   readonly #log: Pick<Log, "warning">;
-  readonly #closed = new WeakSet<GrpcConnection>();
+  readonly #closed = new WeakSet<ConnectionHead>();
   #written = 0;
   #leftOut = 0;
   #period: NodeJS.Timeout | undefined;
@@ -24,8 +25,13 @@ export class FaultLog {
     } else this.#leftOut++;
   }
 
+  handshakeFailed({ message }: Error, socket: Socket): void {
+    socket.on("error", () => {});
+    this.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${message}`);
+  }
+
   /** One line for a connection, whatever else goes wrong with it. */
-  closed(connection: GrpcConnection, why: string): void {
+  closed(connection: ConnectionHead, why: string): void {
     if (this.#closed.has(connection)) return;
     this.#closed.add(connection);
     this.write(`The connection from ${connection.remote} was closed: ${why}.`);

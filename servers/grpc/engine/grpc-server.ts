@@ -4,7 +4,7 @@ import tls from "node:tls";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
-import { type GrpcConnection, GrpcConnections } from "./connections.ts";
+import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { BodyLimits } from "./framed-body.ts";
 import { http2ServersOf, replaceStreamListener, setHttp2Options } from "./grpc-js-access.ts";
@@ -13,7 +13,7 @@ import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } 
 import type { Refusal } from "./refusal.ts";
 import { type GuardOptions, guardSession, http2Limits, notHttp2 } from "./session-guard.ts";
 
-export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions {
+export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
   readonly port: number;
   /** Of gRPC-Web and Connect. */
   readonly webPort: () => number;
@@ -22,7 +22,6 @@ export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions {
   readonly concurrentStreams: number;
   /** Of the header fields of a call. */
   readonly metadataBytes: number;
-  readonly connectionsPerAddress: number;
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
   readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
@@ -32,13 +31,13 @@ export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions {
 /** Serves calls on one port: listener → connection → HTTP/2 (Node's, by grpc-js) → `GrpcCall` → the method's handler. */
 export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListener> {
   const { log, onStop } = options;
-  const connections = new GrpcConnections();
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+  const connections = new GrpcConnections(options, faults);
   const calls = new ListenerCalls(options);
   const bodyLimits: BodyLimits = { largestMessage: options.largestMessage, malformed: "INTERNAL" };
   let draining = false;
   const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
-  const faults = new FaultLog(log);
-  onStop(() => faults.flush());
 
   const server = new Server({ "grpc.enable_channelz": 0 });
   setHttp2Options(server, {
@@ -63,19 +62,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   const otherPort = () => `${notHttp2} without TLS. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
 
   function take(socket: Socket): void {
-    // HTTP/2 has its own listener; one must be there before it and after it.
-    socket.on("error", () => {});
-    if (draining) {
-      socket.destroy();
-      return;
-    }
-    if (connections.countFrom(socket) >= options.connectionsPerAddress) {
-      faults.write(`A connection from ${socket.remoteAddress} was refused: it has ${options.connectionsPerAddress} already.`);
-      socket.destroy();
-      return;
-    }
-    const connection = connections.add(socket);
-    socket.setNoDelay(true);
+    const connection = connections.admit(socket);
+    if (!connection) return;
     for (const http2Server of http2Servers) {
       http2Server.once("session", (session) => {
         ofSessions.set(session, connection);
@@ -109,10 +97,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         rejectUnauthorized: requireClientCertificate,
       });
       tlsServer.on("secureConnection", take);
-      tlsServer.on("tlsClientError", (error, socket) => {
-        socket.on("error", () => {});
-        faults.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
-      });
+      tlsServer.on("tlsClientError", (error, socket) => faults.handshakeFailed(error, socket));
       return tlsServer;
     };
   }
@@ -120,6 +105,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   async function drain(): Promise<void> {
     if (draining) return;
     draining = true;
+    connections.admitNoMore();
     // GOAWAY: open streams go on, and the client opens no more here.
     injector.drain(options.graceMs + 2 * flushMs);
     await calls.drain(options.graceMs);

@@ -9,6 +9,7 @@ import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts"
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
 import { type Refusal, recordRefusal } from "./refusal.ts";
+import { resetStream, whyStreamClosed } from "./session-guard.ts";
 import { type StatusError, statusCode } from "./status.ts";
 
 /** An HTTP/2 stream as it was opened. */
@@ -204,10 +205,7 @@ export class Http2Call implements StartableTransport {
   reset(status?: SentEnd["status"]): void {
     this.#isEnding = true;
     this.#status = status;
-    // gRPC reads ENHANCE_YOUR_CALM as RESOURCE_EXHAUSTED.
-    const isTooMuch = status?.code === statusCode("RESOURCE_EXHAUSTED");
-    this.#stream.close(isTooMuch ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_INTERNAL_ERROR);
-    this.#stream.resume();
+    resetStream(this.#stream, status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
 
   over(): void {
@@ -227,13 +225,8 @@ export class Http2Call implements StartableTransport {
     };
   }
 
-  /** RFC 9113 §7: what the code of a closed stream says. Node closes the streams of a lost connection with the one of a cancellation. */
   #whyClosed(): string {
-    const { rstCode } = this.#stream;
-    if (this.#isAbandoned) return "last bytes unread";
-    if (this.#session?.destroyed !== false) return "client left";
-    if (rstCode === constants.NGHTTP2_CANCEL) return "client cancelled";
-    return rstCode === constants.NGHTTP2_INTERNAL_ERROR ? "reset" : `stream closed (${rstCode})`;
+    return this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream, this.#session);
   }
 }
 

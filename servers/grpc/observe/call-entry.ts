@@ -3,6 +3,7 @@ import { type GrpcCall, grpcCodecs, grpcPatterns, grpcProtocols } from "../../..
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
+import { toMicroseconds } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
@@ -187,7 +188,7 @@ export class CallEntry implements TrafficEntry {
       target: path.length > rowTargetLength ? `${path.slice(0, rowTargetLength)}…` : path,
       tone: this.tone,
       outcome: this.outcome,
-      tookMs: this.#end && rounded(this.tookMs),
+      tookMs: this.#end && toMicroseconds(this.tookMs),
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
       parts: this.#parts.total,
@@ -239,11 +240,8 @@ export class CallEntry implements TrafficEntry {
     record.text(head.requestEncoding);
     record.u32(rawHeaders.length >> 1);
     for (const text of rawHeaders) record.text(text);
-    record.f64(connection.id);
-    record.text(connection.local);
-    record.f64(connection.openedAt);
+    record.connection(connection);
     record.u32(head.connectionCalls);
-    record.text(connection.tls ?? "");
     record.text(connection.clientCertificate ?? "");
   }
 
@@ -251,14 +249,14 @@ export class CallEntry implements TrafficEntry {
     if (!headers) return;
     this.#wroteHeaders = true;
     record.u8(callTag.responseHeaders);
-    writePairs(record, headers);
+    record.pairs(headers);
   }
 
   #writeEnd(record: RecordWriter, { headers, trailers, status, aborted, httpStatus }: SentEnd): void {
     if (!this.#wroteHeaders) this.#writeHeaders(record, headers);
     if (trailers) {
       record.u8(callTag.trailers);
-      writePairs(record, trailers);
+      record.pairs(trailers);
     }
     if (status) {
       record.u8(callTag.status);
@@ -280,13 +278,3 @@ export class CallEntry implements TrafficEntry {
     record.f64(this.#endedAt - this.#startedAt);
   }
 }
-
-function writePairs(record: RecordWriter, pairs: readonly (readonly [string, string])[]): void {
-  record.u32(pairs.length);
-  for (const [name, value] of pairs) {
-    record.text(name);
-    record.text(value);
-  }
-}
-
-const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;

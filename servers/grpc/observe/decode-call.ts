@@ -1,5 +1,4 @@
 import { type GrpcCall, type GrpcMessagePart, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
-import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { fieldsWithoutCredentials, rowWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
@@ -55,7 +54,7 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
   const reader = new RecordReader(detail);
   let head: Head | undefined;
   const ending: Ending = {};
-  const timing: { headersMs?: number; halfCloseMs?: number; totalMs?: number } = {};
+  const timing: { -readonly [Phase in keyof GrpcCall["timing"]]: number | undefined } = {};
   let responseEncoding = "identity";
   const rules: { readonly key: string; readonly name: string }[] = [];
   let received = 0;
@@ -66,17 +65,17 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
         head = readHead(reader, row.peer);
         break;
       case callTag.answered:
-        timing.headersMs = rounded(reader.f64());
+        timing.headersMs = reader.milliseconds();
         responseEncoding = reader.text();
         break;
       case callTag.halfClose:
-        timing.halfCloseMs = rounded(reader.f64());
+        timing.halfCloseMs = reader.milliseconds();
         break;
       case callTag.responseHeaders:
-        ending.responseHeaders = readPairs(reader);
+        ending.responseHeaders = reader.pairs();
         break;
       case callTag.trailers:
-        ending.trailers = readPairs(reader);
+        ending.trailers = reader.pairs();
         break;
       case callTag.status: {
         const code = reader.u32();
@@ -97,7 +96,7 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
         rules.push({ key: reader.text(), name: reader.text() });
         break;
       case callTag.total:
-        timing.totalMs = rounded(reader.f64());
+        timing.totalMs = reader.milliseconds();
         break;
       default:
         throw new RecordError("a piece of a call has an unknown tag");
@@ -123,12 +122,9 @@ function readHead(reader: RecordReader, remote: string): Head {
   const authority = reader.text();
   const deadlineMs = reader.f64();
   const requestEncoding = reader.text();
-  const requestHeaders = readPairs(reader);
-  const id = reader.f64();
-  const local = reader.text();
-  const openedAt = reader.f64();
+  const requestHeaders = reader.pairs();
+  const connection = reader.connection(remote);
   const calls = reader.u32();
-  const tls = reader.text();
   const clientCertificate = reader.text();
   return {
     protocol,
@@ -141,14 +137,6 @@ function readHead(reader: RecordReader, remote: string): Head {
     ...(!Number.isNaN(deadlineMs) && { deadlineMs }),
     requestEncoding,
     requestHeaders,
-    connection: { id, remote, local, openedAt, calls, ...(tls !== "" && { tls }), ...(clientCertificate !== "" && { clientCertificate }) },
+    connection: { ...connection, calls, ...(clientCertificate !== "" && { clientCertificate }) },
   };
-}
-
-const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
-
-function readPairs(reader: RecordReader): HeaderList {
-  const pairs: [string, string][] = [];
-  for (let left = reader.u32(); left > 0; left--) pairs.push([reader.text(), reader.text()]);
-  return pairs;
 }

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { constants, type IncomingHttpHeaders as Http2Headers, type ServerHttp2Stream } from "node:http2";
+import { constants, type IncomingHttpHeaders as Http2Headers, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import { fieldPairs } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
+import { resetStream, whyStreamClosed } from "../engine/session-guard.ts";
 
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -105,10 +106,9 @@ export class Http2Exchange implements WebExchange {
   readonly input: ServerHttp2Stream;
   readonly output: ServerHttp2Stream;
   readonly #stream: ServerHttp2Stream;
-  readonly #isConnected: () => boolean;
+  readonly #session: Http2Session | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: Http2Headers, rawHeaders: readonly string[], connection: GrpcConnection) {
-    const { session } = stream;
     this.httpMethod = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
@@ -118,7 +118,7 @@ export class Http2Exchange implements WebExchange {
     this.input = stream;
     this.output = stream;
     this.#stream = stream;
-    this.#isConnected = () => session?.destroyed === false;
+    this.#session = stream.session;
   }
 
   get answered(): Pairs | undefined {
@@ -149,17 +149,13 @@ export class Http2Exchange implements WebExchange {
   }
 
   reset(isTooMuch = false): void {
-    const stream = this.#stream;
-    stream.close(isTooMuch ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_INTERNAL_ERROR);
-    stream.resume();
+    resetStream(this.#stream, isTooMuch);
   }
 
   whyBroken(): string | undefined {
     const { rstCode, writableFinished } = this.#stream;
     if (writableFinished && rstCode === constants.NGHTTP2_NO_ERROR) return undefined;
-    if (!this.#isConnected()) return "client left";
-    if (rstCode === constants.NGHTTP2_CANCEL) return "client cancelled";
-    return rstCode === constants.NGHTTP2_INTERNAL_ERROR ? "reset" : `stream closed (${rstCode})`;
+    return whyStreamClosed(this.#stream, this.#session);
   }
 }
 

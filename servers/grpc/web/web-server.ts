@@ -3,13 +3,13 @@ import { createServer as createHttp2Server, type ServerHttp2Session } from "node
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
-import { lingeringClose } from "../../core/http/http-connections.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { type ClientError, malformedVerdict } from "../../core/http/malformed-request.ts";
+import { lingeringClose } from "../../core/net/client-socket.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
-import { type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
+import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
 import { FaultLog } from "../engine/fault-log.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
@@ -19,13 +19,12 @@ import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
 import { Http1Exchange, Http2Exchange, refuse, type WebExchange } from "./web-exchange.ts";
 
-export interface WebServerOptions extends ListenerCallsOptions, GuardOptions {
+export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
   /** Open calls on a connection. */
   readonly concurrentStreams: number;
-  readonly connectionsPerAddress: number;
   /** Of the request line and the header fields; a GET has its message there. */
   readonly metadataBytes: number;
   /** For the request of a method that takes one message. */
@@ -48,12 +47,12 @@ const idleTimeoutMs = 30_000;
  */
 export async function listenWeb(options: WebServerOptions): Promise<GrpcListener> {
   const { log, recorder, onStop, tls } = options;
-  const connections = new GrpcConnections();
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+  const connections = new GrpcConnections(options, faults);
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
-  const faults = new FaultLog(log);
-  onStop(() => faults.flush());
   const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
   const http1Servers = new Set<Server>();
   const sessions = new Set<ServerHttp2Session>();
@@ -170,20 +169,9 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     if (!serveHttp1) throw new Error("an HTTP server takes connections");
     server.removeListener(opened, serveHttp1);
     server.on(opened, (socket: Socket) => {
-      // HTTP has its own listener; one must be there before it and after it.
-      socket.on("error", () => {});
-      if (draining) {
-        socket.destroy();
-        return;
-      }
-      if (connections.countFrom(socket) >= options.connectionsPerAddress) {
-        faults.write(`A connection from ${socket.remoteAddress} was refused: it has ${options.connectionsPerAddress} already.`);
-        socket.destroy();
-        return;
-      }
-      const connection = connections.add(socket);
+      const connection = connections.admit(socket);
+      if (!connection) return;
       ofSockets.set(socket, connection);
-      socket.setNoDelay(true);
       if ((socket as TLSSocket).alpnProtocol === "h2") takeHttp2(socket, connection);
       else {
         sniff(socket, options.handshakeMs, (isHttp2) => {
@@ -199,8 +187,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       // Node would treat it as a malformed request.
       server.removeAllListeners("tlsClientError");
       server.on("tlsClientError", (error: Error, socket: Socket) => {
-        faults.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
-        socket.on("error", () => {}).destroy();
+        faults.handshakeFailed(error, socket);
+        socket.destroy();
       });
     }
     server.on("clientError", onMalformed as never);
@@ -227,6 +215,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   async function drain(): Promise<void> {
     if (draining) return;
     draining = true;
+    connections.admitNoMore();
     // GOAWAY: open streams go on, and the client opens no more here.
     for (const session of sessions) session.close();
     for (const server of http1Servers) server.closeIdleConnections();

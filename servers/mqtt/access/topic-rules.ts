@@ -1,9 +1,10 @@
-import type { ConfigRows } from "../../../contract/config.ts";
-import { isRuleFor, ruleUserColumn } from "../../core/credentials/rule-user.ts";
+import { accessRuleRows, isRuleFor, parseAccessRule } from "../../core/credentials/access-rules.ts";
 import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
 import type { Identity } from "../engine/connection/access.ts";
 
-export type TopicRight = "read" | "write" | "readwrite" | "deny";
+/** With their texts in the form. */
+const topicRights = { readwrite: "read and write", read: "read", write: "write", deny: "neither" } as const;
+export type TopicRight = keyof typeof topicRights;
 
 /** `<user> <right> <filter>`: user is a name, `*` for everyone, `-` for clients without a name; %u and %c are replaced by name and client identifier. */
 export interface TopicRule {
@@ -13,37 +14,18 @@ export interface TopicRule {
 }
 
 /** The columns of a rule in the form. */
-export const topicRuleRows: ConfigRows = {
-  row: "rule",
-  columns: [
-    ruleUserColumn,
-    {
-      title: "May",
-      choices: [
-        { value: "readwrite", label: "read and write" },
-        { value: "read", label: "read" },
-        { value: "write", label: "write" },
-        { value: "deny", label: "neither" },
-      ],
-      pattern: "readwrite|read|write|deny",
-      problem: "This right does not exist.",
-    },
-    {
-      title: "Topics",
-      placeholder: "sensors/%u/#",
-      // MQTT §4.7.1, as `isTopicFilter`.
-      pattern: "(?=.)(?:(?:\\+|[^+#/]*)/)*(?:#|\\+|[^+#/]*)",
-      problem: "A topic filter is needed: # comes last; + and # take a whole level.",
-    },
-  ],
-};
+export const topicRuleRows = accessRuleRows(topicRights, {
+  title: "Topics",
+  placeholder: "sensors/%u/#",
+  // MQTT §4.7.1, as `isTopicFilter`.
+  pattern: "(?=.)(?:(?:\\+|[^+#/]*)/)*(?:#|\\+|[^+#/]*)",
+  problem: "A topic filter is needed: # comes last; + and # take a whole level.",
+});
 
 /** Undefined where the text is not a rule. */
 export function parseTopicRule(text: string): TopicRule | undefined {
-  const match = /^(\S+)\s+(read|write|readwrite|deny)\s+(.+)$/.exec(text.trim());
-  if (!match) return undefined;
-  const [, user, right, filter] = match as unknown as [string, string, TopicRight, string];
-  return isTopicFilter(filter) ? { user, right, filter } : undefined;
+  const rule = parseAccessRule(text, topicRights);
+  return rule && isTopicFilter(rule.subject) ? { user: rule.user, right: rule.right, filter: rule.subject } : undefined;
 }
 
 /** Without rules everything is allowed. With rules, a topic needs a rule that allows it and none that denies it. */

@@ -1,12 +1,10 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { lingeringClose } from "../../core/net/client-socket.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ConnectionOrigin, faultText } from "../engine/engine-observer.ts";
 import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
-
-/** How long a client may take to read the last bytes and close. */
-const lingerMs = 1_000;
 
 class SocketTransport implements Transport {
   private readonly socket: Socket;
@@ -29,13 +27,7 @@ class SocketTransport implements Transport {
   }
 
   end(): void {
-    const { socket } = this;
-    if (socket.destroyed) return;
-    // Unread bytes would turn the close into a reset, and the client would not receive the reason.
-    socket.resume();
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
-    socket.once("close", () => clearTimeout(timer));
+    if (!this.socket.destroyed) lingeringClose(this.socket);
   }
 
   destroy(): void {

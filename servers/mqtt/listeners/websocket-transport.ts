@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
-import { lingeringClose } from "../../core/http/http-connections.ts";
+import { lingeringClose } from "../../core/net/client-socket.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { certificateName, openSafely, peerOf } from "./socket-transport.ts";

@@ -3,9 +3,9 @@ export type Track = VideoTrack | AudioTrack;
 export type VideoTrack = H264Track | H265Track;
 export type AudioTrack = AacTrack | OpusTrack | G711Track;
 
-export interface H264Track {
+/** Video whose frames are NAL units. */
+interface NalTrack {
   readonly kind: "video";
-  readonly codec: "h264";
   /** Of pts and dts, and of RTP timestamps. */
   readonly clockRate: number;
   /** Empty where a publisher has not sent them yet. */
@@ -13,13 +13,13 @@ export interface H264Track {
   readonly pps: readonly Buffer[];
 }
 
-export interface H265Track {
-  readonly kind: "video";
+export interface H264Track extends NalTrack {
+  readonly codec: "h264";
+}
+
+export interface H265Track extends NalTrack {
   readonly codec: "h265";
-  readonly clockRate: number;
   readonly vps: readonly Buffer[];
-  readonly sps: readonly Buffer[];
-  readonly pps: readonly Buffer[];
 }
 
 export interface AacTrack {

@@ -1,3 +1,4 @@
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, rtspRoles } from "../../../contract/traffic/rtsp.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
@@ -9,12 +10,7 @@ import type { RtspSession } from "../sessions/rtsp-session.ts";
 import { sentFlag, sessionTag } from "./session-record.ts";
 
 /** Of the connection by which the first request came. */
-export interface EntryConnection {
-  readonly id: number;
-  readonly remote: string;
-  readonly local: string;
-  readonly openedAt: number;
-  readonly tls: string | undefined;
+export interface EntryConnection extends ConnectionHead {
   /** Requests and packets pass through HTTP. */
   readonly isTunnel: boolean;
 }
@@ -178,13 +174,10 @@ export class SessionEntry implements TrafficEntry {
 
   #writeHead(record: RecordWriter): void {
     this.#wroteHead = true;
-    const { id, local, openedAt, tls, isTunnel } = this.#options.connection;
+    const { connection } = this.#options;
     record.u8(sessionTag.head);
-    record.f64(id);
-    record.text(local);
-    record.f64(openedAt);
-    record.text(tls ?? "");
-    record.u8(isTunnel ? 1 : 0);
+    record.connection(connection);
+    record.u8(connection.isTunnel ? 1 : 0);
   }
 
   /** All that changes; a later piece replaces the one before. */

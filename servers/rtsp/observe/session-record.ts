@@ -48,12 +48,9 @@ function readSession({ row, detail, parts }: RecordedRow): RtspSession {
 }
 
 function readHead(reader: RecordReader, remote: string): RtspSession["connection"] {
-  const id = reader.f64();
-  const local = reader.text();
-  const openedAt = reader.f64();
-  const tls = reader.text();
+  const connection = reader.connection(remote);
   const isTunnel = reader.u8() === 1;
-  return { id, remote, local, openedAt, ...(tls !== "" && { tls }), ...(isTunnel && { isTunnel }) };
+  return { ...connection, ...(isTunnel && { isTunnel }) };
 }
 
 function readState(reader: RecordReader) {
@@ -61,17 +58,17 @@ function readState(reader: RecordReader) {
   const role = rtspRoles[reader.u8()] ?? "none";
   const path = reader.text();
   const userAgent = reader.text();
-  const startedMs = reader.f64();
+  const startedMs = reader.milliseconds() ?? 0;
   const ended = reader.text();
-  const totalMs = reader.f64();
+  const totalMs = reader.milliseconds();
   const tracks: RtspSessionTrack[] = [];
   for (let left = reader.u8(); left > 0; left--) tracks.push(readTrack(reader));
   return {
     ...(session !== "" && { session }),
     ...{ role, path, userAgent, tracks },
-    ...(startedMs > 0 && { startedMs: rounded(startedMs) }),
+    ...(startedMs > 0 && { startedMs }),
     ...(ended !== "" && { ended }),
-    ...(!Number.isNaN(totalMs) && { totalMs: rounded(totalMs) }),
+    ...(totalMs !== undefined && { totalMs }),
   };
 }
 
@@ -80,13 +77,12 @@ function readTrack(reader: RecordReader): RtspSessionTrack {
   const codec = reader.text();
   const transport = reader.text();
   const [packets, bytes, dropped] = [reader.f64(), reader.f64(), reader.f64()];
-  const [lost, lossFraction, jitterMs] = [reader.f64(), reader.f64(), reader.f64()];
+  const [lost, lossFraction] = [reader.f64(), reader.f64()];
+  const jitterMs = reader.milliseconds();
   return {
     ...{ index, codec, transport, packets, bytes, dropped },
     ...(!Number.isNaN(lost) && { lost }),
     ...(!Number.isNaN(lossFraction) && { lossFraction }),
-    ...(!Number.isNaN(jitterMs) && { jitterMs: rounded(jitterMs) }),
+    ...(jitterMs !== undefined && { jitterMs }),
   };
 }
-
-const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;

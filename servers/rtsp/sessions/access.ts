@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
+import { isRuleFor } from "../../core/credentials/access-rules.ts";
 import { createDigestNonces, type DigestCredentials, digestResponse, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import type { DigestUsers } from "../../core/credentials/digest-users.ts";
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import { TooBusy } from "../../core/credentials/passwords.ts";
-import { isRuleFor } from "../../core/credentials/rule-user.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { type HeaderFields, RtspRefusal } from "../protocol/message.ts";
 import { type AuthenticationMethod, authenticationMethods, type PathRight, type PathRule, realm } from "./path-rules.ts";

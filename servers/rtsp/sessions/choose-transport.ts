@@ -1,3 +1,4 @@
+import { plainAddress } from "../../core/net/client-socket.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
 import type { MulticastGroup, MulticastGroups } from "./multicast-groups.ts";
@@ -9,7 +10,7 @@ import {
   type PacketConnection,
   type TrackTransport,
 } from "./track-transport.ts";
-import { plainAddress, type UdpPorts } from "./udp-ports.ts";
+import type { UdpPorts } from "./udp-ports.ts";
 
 /** Where the packets of an interleaved channel go. */
 export type ChannelReceiver = (packet: Buffer) => void;

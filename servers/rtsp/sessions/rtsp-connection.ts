@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { SessionEntry } from "../observe/session-entry.ts";
@@ -13,7 +14,7 @@ import type { MulticastGroups } from "./multicast-groups.ts";
 import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
 import type { RtspSession } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
-import { plainAddress, type UdpPorts } from "./udp-ports.ts";
+import type { UdpPorts } from "./udp-ports.ts";
 
 export interface ConnectionLimits extends ParserLimits {
   /** Without a session and without a request for so long, it is closed. */

@@ -1,9 +1,10 @@
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { plainAddress } from "../../core/net/client-socket.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
-import { plainAddress } from "./udp-ports.ts";
 
 export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed"> {
   readonly port: number;
@@ -32,7 +33,7 @@ const handshakeMs = 10_000;
 export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer> {
   const { openToLan, onStop } = options;
   const connections = new Set<RtspConnection>();
-  const perAddress = new Map<string, number>();
+  const perAddress = new AddressCounts();
   /** Of connections that were closed. */
   const past = { read: 0, written: 0 };
   let nextId = 1;
@@ -40,13 +41,12 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
 
   function accept(socket: Socket): void {
     const address = plainAddress(socket.remoteAddress ?? "");
-    const ofAddress = perAddress.get(address) ?? 0;
-    if (connections.size >= options.connections || ofAddress >= options.connectionsPerAddress) {
+    if (connections.size >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
       refused++;
       socket.destroy();
       return;
     }
-    perAddress.set(address, ofAddress + 1);
+    perAddress.add(address);
     connections.add(new RtspConnection(nextId++, socket, { ...options, onClosed: (connection) => forget(connection, address) }));
   }
 
@@ -55,9 +55,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
     const { read, written } = connection.bytes;
     past.read += read;
     past.written += written;
-    const left = (perAddress.get(address) ?? 1) - 1;
-    if (left > 0) perAddress.set(address, left);
-    else perAddress.delete(address);
+    perAddress.remove(address);
   }
 
   const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });

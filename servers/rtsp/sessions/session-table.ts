@@ -1,3 +1,4 @@
+import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
 
@@ -12,7 +13,7 @@ const tickMs = 1_000;
 export class SessionTable {
   readonly #limits: SessionTableLimits;
   readonly #sessions = new Map<string, RtspSession>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #perAddress = new AddressCounts();
   readonly #timer: NodeJS.Timeout;
   /** Sessions so far. */
   opened = 0;
@@ -38,10 +39,10 @@ export class SessionTable {
   /** Throws an RtspRefusal of 503 where there are too many. */
   open(media: SessionMedia, options: Omit<SessionOptions, "onEnd">, onEnd: SessionOptions["onEnd"]): RtspSession {
     const { address } = options;
-    const ofAddress = this.#perAddress.get(address) ?? 0;
-    if (this.#sessions.size >= this.#limits.sessions || ofAddress >= this.#limits.sessionsPerAddress) {
+    const isTooManyOfAddress = this.#perAddress.of(address) >= this.#limits.sessionsPerAddress;
+    if (isTooManyOfAddress || this.#sessions.size >= this.#limits.sessions) {
       this.refused++;
-      const whose = ofAddress >= this.#limits.sessionsPerAddress ? ` of ${address}` : "";
+      const whose = isTooManyOfAddress ? ` of ${address}` : "";
       throw new RtspRefusal(503, `there are too many sessions${whose}`);
     }
     const session = new RtspSession(media, {
@@ -52,16 +53,14 @@ export class SessionTable {
       },
     });
     this.#sessions.set(session.id, session);
-    this.#perAddress.set(address, ofAddress + 1);
+    this.#perAddress.add(address);
     this.opened++;
     return session;
   }
 
   #remove({ id, address }: RtspSession): void {
     if (!this.#sessions.delete(id)) return;
-    const left = (this.#perAddress.get(address) ?? 1) - 1;
-    if (left > 0) this.#perAddress.set(address, left);
-    else this.#perAddress.delete(address);
+    this.#perAddress.remove(address);
   }
 
   #tick(): void {

@@ -1,5 +1,6 @@
 import type { RemoteInfo, Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
+import { plainAddress } from "../../core/net/client-socket.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -98,6 +99,3 @@ export class UdpPorts {
 }
 
 const sourceKey = (address: string, port: number): string => `${plainAddress(address)} ${port}`;
-
-/** An IPv4 client of a socket for both versions has an address such as "::ffff:127.0.0.1". */
-export const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);
