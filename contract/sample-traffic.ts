@@ -9,6 +9,7 @@ export const sampleActions = {
 };
 
 /** The views of every service: `interface EchoViews extends SampleViews`. */
-export interface SampleViews {
-  readonly sample: { readonly running: boolean };
+export interface SampleViews<Params extends object = object> {
+  /** `params`: those that it was started with. */
+  readonly sample: { readonly running: false } | { readonly running: true; readonly params: Params };
 }

@@ -150,7 +150,7 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-/** Someone who listens to the broker's demo. */
+/** Clients that subscribe to the broker's sample traffic. */
 async function subscribers() {
   const filters = { "dashboard-web": "sensors/#", "hall-a-controller": "sensors/hall-a/+", "alarm-display": "sensors/+/temperature" };
   return Promise.all(

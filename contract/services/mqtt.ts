@@ -82,14 +82,19 @@ export interface MqttReplayFile {
   readonly complete: boolean;
 }
 
+/** Messages per second of the sample traffic. */
+export const mqttSampleRate = { minimum: 0.1, maximum: 5_000, usual: 5 } as const;
+export interface MqttSampleParams {
+  readonly messagesPerSecond: number;
+}
+
 /** `view/mqtt`, by name. */
-export interface MqttViews extends SampleViews {
+export interface MqttViews extends SampleViews<MqttSampleParams> {
   readonly figures: MqttFigures;
   /** Recorded messages of all topics; of a stopped broker, those that the supervisor kept. */
   readonly history: { readonly kept: number };
   /** The busiest ones; the rest by `client.list`. */
   readonly clients: MqttClientPage;
-  readonly sample: SampleViews["sample"] & { readonly messagesPerSecond: number };
   readonly replies: { readonly rules: readonly MqttReplyRule[] };
   readonly try: MqttTryState;
   readonly repeats: { readonly list: readonly MqttRepeat[] };
@@ -202,7 +207,9 @@ export const mqttActions = {
   ...mqttTryActions,
 
   ...sampleActions,
-  "sample.start": operation<null>()(z.strictObject({ messagesPerSecond: z.number().min(0.1).max(5_000).default(5) })),
+  "sample.start": operation<null>()(
+    z.strictObject({ messagesPerSecond: z.number().min(mqttSampleRate.minimum).max(mqttSampleRate.maximum).default(mqttSampleRate.usual) }),
+  ),
 
   "reply.save": operation<MqttReplyRule>()(replyRule),
   "reply.remove": operation<{ readonly removed: boolean }>()(z.strictObject({ id: z.string().max(60) })),

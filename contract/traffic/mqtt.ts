@@ -32,7 +32,7 @@ export interface MqttDelivery {
 }
 
 /** The part of the broker that published a message, if no client did. */
-export const mqttOwnPublishers = ["dashboard", "demo", "device", "reply rule", "replay"] as const;
+export const mqttOwnPublishers = ["dashboard", "sample traffic", "device", "reply rule", "replay"] as const;
 export type MqttOwnPublisher = (typeof mqttOwnPublishers)[number];
 
 /** A recorded message in a list. */

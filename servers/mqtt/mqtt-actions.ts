@@ -1,6 +1,7 @@
 import type { Handlers } from "../../contract/operation.ts";
-import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/services/mqtt.ts";
+import { type MqttActions, type MqttCertificate, type MqttSampleParams, mqttDisconnectReasons } from "../../contract/services/mqtt.ts";
 import { hashedLines } from "../core/credentials/users.ts";
+import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { messageOfParams } from "./demo/recorded-line.ts";
 import type { Repeats } from "./demo/repeats.ts";
 import type { Replay } from "./demo/replay.ts";
@@ -14,7 +15,6 @@ import { describeClient, listClients } from "./inspector/client-list.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
-import type { DemoPublisher } from "./sample-traffic.ts";
 import type { TryClient } from "./try/try-client.ts";
 
 export interface MqttParts {
@@ -22,7 +22,7 @@ export interface MqttParts {
   readonly retained: RetainedTree;
   readonly recorder: MessageRecorder;
   readonly clientFaults: ClientFaults;
-  readonly demo: DemoPublisher;
+  readonly sample: Pick<SampleSwitch<MqttSampleParams>, "actions">;
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
   readonly replayFile: ReplayFile;
@@ -36,7 +36,7 @@ export interface MqttParts {
 
 export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
   const { engine, retained, recorder, clientFaults, views, publish, certificate } = parts;
-  const { demo, replies, repeats, replayFile, replay, tryClient } = parts;
+  const { sample, replies, repeats, replayFile, replay, tryClient } = parts;
   const isRetained = (topic: string) => retained.get(topic) !== undefined;
   const connectionOf = (clientId: string) => engine.clients.get(clientId);
 
@@ -129,16 +129,7 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       views.showSmall();
       return { stopped };
     },
-    "sample.start"({ messagesPerSecond }) {
-      demo.start(messagesPerSecond);
-      views.showSmall();
-      return null;
-    },
-    "sample.stop"() {
-      demo.stop();
-      views.showSmall();
-      return null;
-    },
+    ...sample.actions,
     "reply.save": (rule) => replies.save(rule).finally(views.showSmall),
     async "reply.remove"({ id }) {
       return { removed: await replies.remove(id).finally(views.showSmall) };

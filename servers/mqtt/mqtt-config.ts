@@ -116,18 +116,6 @@ export const mqttConfig = z.strictObject({
     group: "Protocol",
   }),
 
-  demo: field(z.boolean().default(false), {
-    title: "Demo publisher",
-    help: "Publishes plausible sensor data on sensors/# from the start.",
-    env: "MQTT_DEMO",
-    group: "Demo",
-  }),
-  demoMessagesPerSecond: field(z.number().min(0.1).max(5_000).default(5), {
-    title: "Demo rate",
-    unit: "msg/s",
-    env: "MQTT_DEMO_RATE",
-    group: "Demo",
-  }),
   demoDevice: field(z.boolean().default(false), {
     title: "Demo device",
     help: "A simulated device that answers messages on commands/#.",

@@ -1,3 +1,5 @@
+import type { MqttSampleParams, MqttViews } from "../../contract/services/mqtt.ts";
+import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { encodeForwarded } from "./codec/encode-properties.ts";
 import { Message } from "./engine/routing/message.ts";
 
@@ -22,15 +24,13 @@ const kinds = [
 
 const tickMs = 50;
 
-export interface DemoPublisher {
-  readonly running: boolean;
-  readonly messagesPerSecond: number;
-  start(messagesPerSecond: number): void;
-  stop(): void;
+export interface MqttSampleOptions {
+  readonly publish: (message: Message) => void;
+  readonly show: (view: MqttViews["sample"]) => void;
 }
 
 /** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and sometimes a message on test/topic. */
-export function createDemoPublisher(publish: (message: Message) => void): DemoPublisher {
+export function createMqttSampleTraffic({ publish, show }: MqttSampleOptions): SampleSwitch<MqttSampleParams> {
   const sensors: Sensor[] = places.flatMap((place) =>
     kinds.map((kind) => ({
       ...kind,
@@ -46,9 +46,6 @@ export function createDemoPublisher(publish: (message: Message) => void): DemoPu
       }),
     })),
   );
-  let timer: NodeJS.Timeout | undefined;
-  let rate = 0;
-  let due = 0;
   let sequence = 0;
 
   function read(sensor: Sensor): number {
@@ -58,45 +55,34 @@ export function createDemoPublisher(publish: (message: Message) => void): DemoPu
     return Number(sensor.value.toFixed(sensor.decimals));
   }
 
-  function tick(): void {
-    due += (rate * tickMs) / 1_000;
-    for (; due >= 1; due--) {
-      const sensor = sensors[sequence % sensors.length] as Sensor;
-      const payload = JSON.stringify({ v: read(sensor), unit: sensor.unit, seq: sequence, at: new Date().toISOString() });
-      publish(
-        new Message({
-          topic: sensor.topic,
-          payload: Buffer.from(payload),
-          // Alternates for each sensor.
-          qos: (sequence + Math.floor(sequence / sensors.length)) % 3 === 0 ? 1 : 0,
-          retain: sensor.topic.endsWith("temperature"),
-          forwarded: sensor.forwarded,
-        }),
-      );
-      sequence++;
-      if (sequence % 50 === 0) {
-        const text = JSON.stringify({ message: "Hello, MQTT!", status: "test" });
-        publish(new Message({ topic: "test/topic", payload: Buffer.from(text), qos: 0, retain: false }));
-      }
+  function publishNext(): void {
+    const sensor = sensors[sequence % sensors.length] as Sensor;
+    const payload = JSON.stringify({ v: read(sensor), unit: sensor.unit, seq: sequence, at: new Date().toISOString() });
+    publish(
+      new Message({
+        topic: sensor.topic,
+        payload: Buffer.from(payload),
+        // Alternates for each sensor.
+        qos: (sequence + Math.floor(sequence / sensors.length)) % 3 === 0 ? 1 : 0,
+        retain: sensor.topic.endsWith("temperature"),
+        forwarded: sensor.forwarded,
+      }),
+    );
+    sequence++;
+    if (sequence % 50 === 0) {
+      const text = JSON.stringify({ message: "Hello, MQTT!", status: "test" });
+      publish(new Message({ topic: "test/topic", payload: Buffer.from(text), qos: 0, retain: false }));
     }
   }
 
-  return {
-    get running() {
-      return timer !== undefined;
+  return createSampleSwitch<MqttSampleParams>({
+    show,
+    play({ messagesPerSecond }) {
+      let due = 1;
+      const timer = setInterval(() => {
+        for (due += (messagesPerSecond * tickMs) / 1_000; due >= 1; due--) publishNext();
+      }, tickMs);
+      return () => clearInterval(timer);
     },
-    get messagesPerSecond() {
-      return rate;
-    },
-    start(messagesPerSecond) {
-      rate = messagesPerSecond;
-      due = 1;
-      timer ??= setInterval(tick, tickMs);
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-      rate = 0;
-    },
-  };
+  });
 }

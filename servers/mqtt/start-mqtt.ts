@@ -30,7 +30,7 @@ import { mqttHandlers } from "./mqtt-actions.ts";
 import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { openStorage } from "./open-storage.ts";
-import { createDemoPublisher } from "./sample-traffic.ts";
+import { createMqttSampleTraffic } from "./sample-traffic.ts";
 import { startSysTopics } from "./sys-topics.ts";
 import { createTryClient } from "./try/try-client.ts";
 
@@ -85,8 +85,8 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   onStop(replay.stop);
   const repeats = createRepeats(messageOfParams, sendAs("dashboard"));
   onStop(repeats.close);
-  const demo = createDemoPublisher(sendAs("demo"));
-  onStop(demo.stop);
+  const sample = createMqttSampleTraffic({ publish: sendAs("sample traffic"), show: (view) => context.view("sample", view) });
+  onStop(sample.stop);
   const clientFaults = createClientFaults();
   bus.onMessage((message) => {
     // The broker at which it was published answers it.
@@ -105,12 +105,12 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     clientFaults,
     small: {
       history: () => ({ kept: recorder.kept }),
-      sample: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
       replies: () => ({ rules: replies.list() }),
       repeats: () => ({ list: repeats.list() }),
       replay: () => replay.state,
       try: () => tryClient.state,
     },
+    isWatched: context.isWatched,
     view: context.view,
   });
   onStop(views.close);
@@ -120,7 +120,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
       retained,
       recorder,
       clientFaults,
-      demo,
+      sample,
       replies,
       repeats,
       replayFile,
@@ -156,7 +156,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   onStop(views.close);
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
-  if (config.demo) demo.start(config.demoMessagesPerSecond);
   // In the background: a long history must not delay the start.
   recorder
     .restoreFrom(context.kept)

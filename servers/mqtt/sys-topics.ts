@@ -7,19 +7,18 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
   const last = new Map<string, string>();
 
   function values(): [topic: string, value: string | number][] {
-    const { counters, bus, scheduler } = engine;
-    const { subscriptions, queued } = engine.sessionTotals();
+    const { counters, bus, scheduler, load } = engine;
     return [
       ["version", options.version],
       ["uptime", `${Math.round((Date.now() - startedAt) / 1_000)} seconds`],
       ["clients/connected", engine.clients.size],
       ["clients/disconnected", engine.away.size],
       ["clients/total", engine.sessions.size],
-      ["subscriptions/count", subscriptions],
+      ["subscriptions/count", counters.subscriptions],
       ["retained messages/count", bus.retained.count],
       ["messages/received", counters.messagesIn],
       ["messages/sent", counters.messagesOut],
-      ["store/messages/count", queued],
+      ["store/messages/count", load.messages],
       ["bytes/received", counters.bytesIn],
       ["bytes/sent", scheduler.bytesOut],
       ["publish/messages/dropped", counters.droppedInAll],

@@ -62,6 +62,8 @@ export interface ManagedService {
   /** Throws SERVICE_NOT_RUNNING, or the action's error. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
+  /** Whether a dashboard receives the service's views. */
+  setWatched(watched: boolean): void;
   /** Sends a message of a call or stream; dropped if the service does not run. */
   postStream(message: Extract<ToService, { type: "stream" }>["message"]): void;
 }
@@ -307,6 +309,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     },
     postStream(message) {
       child?.post({ type: "stream", message });
+    },
+    setWatched(watched) {
+      child?.post({ type: "watched", watched });
     },
     setLogLevel(level) {
       child?.post({ type: "logLevel", level });

@@ -77,6 +77,7 @@ export interface SupervisedService {
 export function createSupervisedService(options: SupervisedServiceOptions): SupervisedService {
   const { service, settings, hub } = options;
   const { id } = service;
+  const views = `view/${id}` as const;
   const traffic = createTrafficStore({
     service: id,
     decoders: service.details,
@@ -184,7 +185,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       if (batch.droppedLogs > droppedLogs) log.warning(`${batch.droppedLogs - droppedLogs} log lines left out under load`);
       droppedLogs = batch.droppedLogs;
     },
-    onView: (name: string, value: unknown) => hub.publish(`view/${id}`, { name, value }),
+    onView: (name: string, value: unknown) => hub.publish(views, { name, value }),
     onOutput: (text: string) => {
       const lines = text.split("\n").filter((line) => line.trim() !== "");
       for (const line of lines) log.warning(line);
@@ -205,7 +206,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     beforeStart: browsing.end,
     explain,
     // Not forgotten when the process ends: pages show some as the last known state.
-    onView: (name, value, pid) => hub.publish(`view/${id}`, { name, value, pid }),
+    onView: (name, value, pid) => hub.publish(views, { name, value, pid }),
     onStream: options.onStream,
     onGone(crashed) {
       processOptions.onGone(crashed);
@@ -215,12 +216,15 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       refresh();
       if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
       if (status.state === "running") options.onStarted();
+      if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));
       if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
       if (status.state === "stopped") log.info("Stopped");
     },
     onCounters,
     ...(options.timing && { timing: options.timing }),
   });
+
+  hub.onWatched(views, managed.setWatched);
 
   function view(): ServiceView {
     const { status, runningConfig } = managed;

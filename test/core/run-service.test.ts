@@ -79,9 +79,9 @@ describe("a service in this process", () => {
 
   it("has no view that its contract does not name: a misspelled one does not compile", () => {
     const show = ({ view }: ServiceContext<unknown, HttpActions, HttpViews>) => {
-      view("sample", { running: true });
+      view("sample", { running: false });
       // @ts-expect-error: no such view
-      view("smaple", { running: true });
+      view("smaple", { running: false });
       // @ts-expect-error: not its type
       view("sample", { isRunning: true });
     };

@@ -79,6 +79,26 @@ describe("what the page shows of a broker survives its process", { timeout: 60_0
     expect(await shown()).toEqual(after);
   });
 
+  it("[MQTT-292] stopped: a page that is opened after that shows the clients as they were at the end, though no page received them", async () => {
+    const { supervisor, dashboard, port } = await superviseBroker();
+    // The regular interval without a page is two seconds.
+    await connectWire({ port: port("mqtt") }, 5, { clientId: "just connected" });
+    await supervisor.stop("mqtt");
+    const views = dashboard.follow("view/mqtt");
+    const { value } = await views.until(({ name }) => name === "clients");
+    expect((value as MqttViews["clients"]).clients).toMatchObject([{ clientId: "just connected", connected: true }]);
+  });
+
+  it("[MQTT-292] while a page receives the views, they follow at once", async () => {
+    const { dashboard, port, act } = await superviseBroker();
+    const views = dashboard.follow("view/mqtt");
+    await views.until(({ name }) => name === "history");
+    await connectWire({ port: port("mqtt") }, 5, { clientId: "seen" });
+    await act("publish", { topic: "a", payload: "1" });
+    await views.until(({ name, value }) => name === "clients" && (value as MqttViews["clients"]).clients[0]?.clientId === "seen");
+    await views.until(({ name, value }) => name === "figures" && (value as MqttViews["figures"]).messagesIn === 1);
+  });
+
   it("[MQTT-239] killed: what was recorded remains before and after a restart", async () => {
     const { supervisor, statuses, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3"]);

@@ -116,6 +116,16 @@ describe("topic outlet", () => {
     outlet.close();
   });
 
+  it("tells when a topic gets its first subscriber and loses its last one", () => {
+    const hub = createTopicHub();
+    const watched: boolean[] = [];
+    hub.onWatched("view/http", (isWatched) => watched.push(isWatched));
+    const ends = [hub.subscribe("view/http", () => {}), hub.subscribe("view/http", () => {})];
+    for (const end of [...ends, ...ends]) end();
+    hub.subscribe("view/http", () => {});
+    expect(watched).toEqual([true, false, true]);
+  });
+
   it("[BL-53] an acknowledgement of a batch that was never sent is ignored", () => {
     const { hub, outlet, batches } = open();
     outlet.ack(1_000_000);

@@ -20,6 +20,8 @@ export type ToService =
       readonly firstRowId: number;
     }
   | { readonly type: "stop" }
+  /** Whether a dashboard receives the views now. */
+  | { readonly type: "watched"; readonly watched: boolean }
   | { readonly type: "logLevel"; readonly level: LogLevel }
   | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
   | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }

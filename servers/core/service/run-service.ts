@@ -47,6 +47,8 @@ export interface RunningService {
   /** Parses the parameters and runs the action. Throws CALL_UNKNOWN, CALL_INVALID or what the action throws. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
+  /** Whether a page receives the views; true until this is called. */
+  setWatched(watched: boolean): void;
   receiveStream(message: BinaryToService | ToProvider): void;
   /** Runs every release in reverse order; a release that throws is logged and does not stop the others. */
   stop(): Promise<void>;
@@ -74,6 +76,7 @@ export async function runService(service: Service, options: RunOptions): Promise
   const log = createLog({ level: () => logLevel, write: (entry) => outbox.log(entry) });
   const views = createViews((name, value) => options.onView?.(name, value));
   onStop(views.close);
+  let isWatched = true;
   let handlers: Handlers<Operations> | undefined;
   let providedHandlers: ProvidedHandlers | undefined;
   const postStream = (message: BinaryFromService | ProviderMessage) => options.onStream?.(message);
@@ -122,6 +125,7 @@ export async function runService(service: Service, options: RunOptions): Promise
         handlers = given;
       },
       view: views.show,
+      isWatched: () => isWatched,
       binary: publishers.topic as ServiceContext["binary"],
       provide: (given) => {
         providedHandlers = given;
@@ -153,6 +157,9 @@ export async function runService(service: Service, options: RunOptions): Promise
       setLogLevel(level) {
         logLevel = level;
       },
+      setWatched(watched) {
+        isWatched = watched;
+      },
       receiveStream(message) {
         if (isForPublishers(message)) publishers.receive(message);
         else provider.receive(message);
@@ -174,15 +181,18 @@ async function browse(service: Service, context: ServiceContext): Promise<readon
   return [];
 }
 
-/** Sends the newest value per name: at once after a pause, then at most once per interval. */
+/** Sends the newest value per name: at once after a pause, then at most once per interval, and the last ones at the end. */
 function createViews(send: (name: string, value: unknown) => void) {
   const waiting = new Map<string, unknown>();
   let timer: NodeJS.Timeout | undefined;
+  function sendWaiting() {
+    for (const [name, value] of waiting) send(name, value);
+    waiting.clear();
+  }
   function flush() {
     timer = undefined;
     if (waiting.size === 0) return;
-    for (const [name, value] of waiting) send(name, value);
-    waiting.clear();
+    sendWaiting();
     timer = setTimeout(flush, viewIntervalMs);
   }
   return {
@@ -192,7 +202,7 @@ function createViews(send: (name: string, value: unknown) => void) {
     },
     close() {
       clearTimeout(timer);
-      waiting.clear();
+      sendWaiting();
     },
   };
 }

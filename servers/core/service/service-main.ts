@@ -90,6 +90,9 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       case "logLevel":
         (await started)?.setLogLevel(message.level);
         return;
+      case "watched":
+        (await started)?.setWatched(message.watched);
+        return;
       // Not queued behind `start`, which reads the records.
       case "kept":
         onKept?.(message.records);

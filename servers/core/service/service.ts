@@ -96,6 +96,8 @@ export interface ServiceContext<
   handle(handlers: Handlers<Actions>): void;
   /** Publishes a view, a named value for the service's page; the newest wins, at most 10 a second are sent. */
   view<Name extends keyof Views & string>(name: Name, value: Views[Name]): void;
+  /** Whether a page receives the views now: without one they may be published less often. */
+  isWatched(): boolean;
   binary<Name extends keyof Binary & string>(name: Name): BinaryPublisher<HeaderOf<Binary[Name]>>;
   /** Registers the handlers of `provides`; to be called once, before `start` resolves. */
   provide(handlers: ProvidedHandlers<Provides["calls"], Provides["streams"]>): void;

@@ -1,41 +1,49 @@
-import type { Handlers } from "../../../contract/operation.ts";
-import type { SampleViews, sampleActions } from "../../../contract/sample-traffic.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { SampleViews } from "../../../contract/sample-traffic.ts";
 
 /** The sample traffic of a service, with the page's actions that start and stop it. */
-export interface SampleSwitch {
+export interface SampleSwitch<Params extends object = object> {
   stop(): void;
-  readonly actions: Handlers<typeof sampleActions>;
+  readonly actions: {
+    /** With other parameters than it was started with, the traffic begins again. */
+    "sample.start"(params: Params): null;
+    "sample.stop"(): null;
+  };
 }
 
-interface SampleSwitchOptions {
+interface SampleSwitchOptions<Params extends object> {
   /** Begins the traffic. Returns the function that ends it. */
-  readonly play: () => (() => void) | Promise<() => void>;
-  readonly show: (view: SampleViews["sample"]) => void;
+  readonly play: (params: Params) => (() => void) | Promise<() => void>;
+  readonly show: (view: SampleViews<Params>["sample"]) => void;
 }
 
 /** Starts and stops sample traffic, and publishes whether it runs. */
-export function createSampleSwitch({ play, show }: SampleSwitchOptions): SampleSwitch {
-  let end: (() => void) | undefined;
+export function createSampleSwitch<Params extends object = object>({ play, show }: SampleSwitchOptions<Params>): SampleSwitch<Params> {
+  let running: { readonly params: Params; end: () => void } | undefined;
 
-  async function start(): Promise<void> {
+  async function start(params: Params): Promise<void> {
     let isStopped = false;
-    end = () => {
-      isStopped = true;
+    const started = {
+      params,
+      end: () => {
+        isStopped = true;
+      },
     };
-    show({ running: true });
+    running = started;
+    show({ running: true, params });
     try {
-      const endTraffic = await play();
-      if (isStopped) endTraffic();
-      else end = endTraffic;
+      const end = await play(params);
+      if (isStopped) end();
+      else started.end = end;
     } catch {
       if (!isStopped) stop();
     }
   }
 
   function stop(): void {
-    if (!end) return;
-    end();
-    end = undefined;
+    if (!running) return;
+    running.end();
+    running = undefined;
     show({ running: false });
   }
 
@@ -43,8 +51,10 @@ export function createSampleSwitch({ play, show }: SampleSwitchOptions): SampleS
   return {
     stop,
     actions: {
-      "sample.start"() {
-        if (!end) void start();
+      "sample.start"(params) {
+        if (isDeepStrictEqual(running?.params, params)) return null;
+        running?.end();
+        void start(params);
         return null;
       },
       "sample.stop"() {

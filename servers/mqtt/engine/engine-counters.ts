@@ -1,10 +1,12 @@
 import type { DropReason } from "./routing/message.ts";
 
-/** Counts since the start. */
+/** Counts since the start, and the number of subscriptions. */
 export class EngineCounters {
+  /** Of all sessions, now. */
+  subscriptions = 0;
   /** Messages from clients. */
   messagesIn = 0;
-  /** Messages from the broker itself: page, demo, replies, wills; without `$SYS`. */
+  /** Messages from the broker itself: page, sample traffic, replies, wills; without `$SYS`. */
   messagesInternal = 0;
   /** Messages from other brokers. */
   messagesElsewhere = 0;

@@ -60,7 +60,7 @@ export class Engine {
   readonly groups = new Map<string, SharedGroup>();
   /** Sessions without a connection. */
   readonly away = new Set<Session>();
-  readonly load: QueueLoad = { bytes: 0, queues: 0 };
+  readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private stopping = false;
   private coarseNow = performance.now();
@@ -139,18 +139,7 @@ export class Engine {
     this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
   }
 
-  /** Subscriptions and queued messages of all sessions. */
-  sessionTotals(): { readonly subscriptions: number; readonly queued: number } {
-    let subscriptions = 0;
-    let queued = 0;
-    for (const session of this.sessions.values()) {
-      subscriptions += session.subscriptions.size;
-      queued += session.queue.length;
-    }
-    return { subscriptions, queued };
-  }
-
-  /** Publishes a message of the broker itself: page, demo, wills, `$SYS`. */
+  /** Publishes a message of the broker itself: page, sample traffic, wills, `$SYS`. */
   readonly publishInternal = (message: Message): void => {
     if (!isSystemTopic(message.topic)) this.counters.messagesInternal++;
     this.observer.published?.(message, undefined, undefined);

@@ -5,11 +5,13 @@ import { listClients } from "./client-list.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
 const intervalMs = 500;
+/** While no page receives the views, only each of these intervals counts: a page that is opened after a crash gets the last ones. */
+const unwatchedTicks = 4;
 const viewedClients = 200;
 /** Clients are published for this time after the last change, until their rates are 0. */
 const quietTicks = 8;
 
-type SmallView = Exclude<keyof MqttViews, "figures" | "clients">;
+type SmallView = Exclude<keyof MqttViews, "sample" | "figures" | "clients">;
 
 export interface PageViewsOptions {
   readonly engine: Engine;
@@ -17,18 +19,21 @@ export interface PageViewsOptions {
   readonly clientFaults: ClientFaults;
   /** Views that are cheap to compute, by name. */
   readonly small: { readonly [Name in SmallView]: () => MqttViews[Name] };
+  /** Whether a page receives the views. */
+  readonly isWatched: () => boolean;
   readonly view: <Name extends keyof MqttViews>(name: Name, value: MqttViews[Name]) => void;
 }
 
 export interface PageViews {
-  /** Publishes immediately, if one of them changed. */
+  /** Publishes those that changed, now. */
   showSmall(): void;
   showClients(): void;
+  /** Publishes the last state. */
   close(): void;
 }
 
-/** Publishes changed views, twice a second and on request. */
-export function startPageViews({ engine, recorder, clientFaults, small, view }: PageViewsOptions): PageViews {
+/** Publishes changed views: twice a second while a page receives them, on request, and at the end. */
+export function startPageViews({ engine, recorder, clientFaults, small, isWatched, view }: PageViewsOptions): PageViews {
   const shown = new Map<keyof MqttViews, string>();
 
   /** Values at the last publication. */
@@ -53,26 +58,40 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
   }
 
   let quiet = 0;
-  showSmall();
-  const timer = setInterval(() => {
+  function showAll(): void {
     showSmall();
-    // Nothing has changed.
     const figures = figuresOf(engine, recorder);
     const moved = changed("figures", figures);
     if (moved) view("figures", { at: Date.now(), ...figures });
     quiet = moved ? 0 : quiet + 1;
     if (quiet <= quietTicks) showClients();
+  }
+
+  let ticks = 0;
+  showSmall();
+  const timer = setInterval(() => {
+    ticks++;
+    if (isWatched() || ticks % unwatchedTicks === 0) showAll();
   }, intervalMs);
-  return { showSmall, showClients, close: () => clearInterval(timer) };
+  let closed = false;
+  return {
+    showSmall,
+    showClients,
+    close() {
+      if (closed) return;
+      closed = true;
+      clearInterval(timer);
+      showAll();
+    },
+  };
 }
 
 function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures, "at"> {
-  const { counters, bus, scheduler } = engine;
-  const { subscriptions, queued } = engine.sessionTotals();
+  const { counters, bus, scheduler, load } = engine;
   return {
     clients: engine.clients.size,
     sessions: engine.sessions.size,
-    subscriptions,
+    subscriptions: counters.subscriptions,
     topics: recorder.tree.size,
     missingInTree: recorder.tree.uncounted,
     retained: bus.retained.count - bus.retained.systemCount,
@@ -81,7 +100,7 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     messagesOut: counters.messagesOut,
     bytesIn: counters.bytesIn,
     bytesOut: scheduler.bytesOut,
-    queued,
+    queued: load.messages,
     dropped: { ...counters.dropped },
     unrecorded: recorder.unrecorded,
   };

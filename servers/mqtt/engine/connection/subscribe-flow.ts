@@ -2,6 +2,7 @@ import type { SubscribePacket, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
+import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { RetainedFeed } from "../retained/retained-feed.ts";
@@ -15,6 +16,7 @@ import type { Connection } from "./connection.ts";
 
 /** Dependencies for changing the subscriptions of all sessions. */
 export interface SubscriptionParts {
+  readonly counters: EngineCounters;
   readonly trie: SubscriptionTrie;
   readonly groups: Map<string, SharedGroup>;
   readonly cluster: Pick<ClusterLink, "memberChanged"> | undefined;
@@ -130,6 +132,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
   const group = groupOf(parts, filter);
   const subscription = new Subscription(session, filter, options, group);
   session.subscriptions.set(filter, subscription);
+  if (isNew) parts.counters.subscriptions++;
   if (group) group.add(subscription);
   else parts.trie.add(filter, session, subscription);
   session.store?.subscribed(session.clientId, filter, options);
@@ -151,10 +154,11 @@ function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGro
 }
 
 /** False if there was no such subscription. */
-export function unsubscribe({ groups, trie, cluster }: SubscriptionParts, session: Session, filter: string): boolean {
+export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionParts, session: Session, filter: string): boolean {
   const subscription = session.subscriptions.get(filter);
   if (!subscription) return false;
   session.subscriptions.delete(filter);
+  counters.subscriptions--;
   session.store?.unsubscribed(session.clientId, filter);
   const { group } = subscription;
   if (!group) {

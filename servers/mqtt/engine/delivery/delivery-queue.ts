@@ -2,6 +2,7 @@ import type { Delivery } from "./delivery.ts";
 
 /** Total load of all queues of the broker. */
 export interface QueueLoad {
+  messages: number;
   bytes: number;
   /** Queues that are not empty. */
   queues: number;
@@ -35,6 +36,7 @@ export class DeliveryQueue {
     if (this.length === 0) this.load.queues++;
     this.items.push(delivery);
     this.bytes += delivery.message.bytes;
+    this.load.messages++;
     this.load.bytes += delivery.message.bytes + deliveryBytes;
   }
 
@@ -44,6 +46,7 @@ export class DeliveryQueue {
     this.items[this.head++] = undefined;
     if (this.length === 0) this.load.queues--;
     this.bytes -= delivery.message.bytes;
+    this.load.messages--;
     this.load.bytes -= delivery.message.bytes + deliveryBytes;
     if (this.head > 1_024 && this.head * 2 > this.items.length) {
       this.items = this.items.slice(this.head);

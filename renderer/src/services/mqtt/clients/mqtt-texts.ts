@@ -29,7 +29,7 @@ export function subscriptionText({ qos, noLocal, retainAsPublished, retainHandli
 
 const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
   dashboard: "dashboard",
-  demo: "demo publisher",
+  "sample traffic": "sample traffic",
   device: "demo device",
   "reply rule": "reply rule",
   replay: "replay",

@@ -1,14 +1,14 @@
 import type { ServiceView } from "../../../../../contract/service.ts";
 import { ExportDialog } from "../history/export-dialog.tsx";
-import { DemoDialog } from "../publish/demo-dialog.tsx";
 import { PublishDialog } from "../publish/publish-dialog.tsx";
 import type { PublishDraft } from "../publish/publish-draft.ts";
 import { ReplayDialog } from "../publish/replay-dialog.tsx";
 import { RepliesDialog } from "../publish/replies-dialog.tsx";
+import { SampleDialog } from "../publish/sample-dialog.tsx";
 import { RetainedDialog } from "../tree/retained-dialog.tsx";
 import { scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
 
-export type MqttDialogName = "publish" | "demo" | "replies" | "export" | "replay" | "retained";
+export type MqttDialogName = "publish" | "sample" | "replies" | "export" | "replay" | "retained";
 
 interface MqttDialogsProps {
   readonly open: MqttDialogName | undefined;
@@ -29,7 +29,7 @@ export function MqttDialogs({ open, onOpen, draft, onDraft, scope, clearing, tex
   return (
     <>
       <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} service={service} />
-      <DemoDialog opened={open === "demo"} onClose={close} />
+      <SampleDialog opened={open === "sample"} onClose={close} />
       <RepliesDialog opened={open === "replies"} onClose={close} />
       <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
       <ReplayDialog opened={open === "replay"} onClose={close} />

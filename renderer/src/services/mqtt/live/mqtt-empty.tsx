@@ -1,15 +1,11 @@
 import { Button } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../../contract/service.ts";
-import { mqttActions } from "../../../../../contract/services/mqtt.ts";
-import { useControl } from "../../../control/client-context.tsx";
-import { SampleTrafficButton } from "../../../ui/services/sample-traffic.tsx";
+import { SampleTrafficButton, useSampleTraffic } from "../../../ui/services/sample-traffic.tsx";
 import { StartServiceButton } from "../../../ui/services/start-service-button.tsx";
 import { FirstSteps } from "../../../ui/status/first-steps.tsx";
-import { attempt } from "../../../ui/status/notify.tsx";
 import { brokerAddress } from "../broker/broker-address.ts";
-import { useAnonymous, useMqttView } from "../broker/use-broker.ts";
-import { usualDemo } from "../publish/demo-dialog.tsx";
+import { useAnonymous } from "../broker/use-broker.ts";
 import { firstDraft } from "../publish/publish-draft.ts";
 import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 
@@ -27,13 +23,10 @@ interface MqttEmptyProps {
 
 /** Shown on an empty page: what will appear here, and how to produce it. */
 export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
-  const client = useControl();
   const address = brokerAddress(service);
   const anonymous = useAnonymous();
   const running = service?.status.state === "running";
-  const isDemo = useMqttView("sample", ({ running }) => running) ?? false;
-  const toggleDemo = () =>
-    attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
+  const sample = useSampleTraffic("mqtt");
   const listening = (
     <>
       on <code>{`${address.host}:${address.port}`}</code>. No messages yet.
@@ -41,7 +34,7 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
   );
   const connect = (
     <>
-      your client to <code>{`mqtt://${address.host}:${address.port}`}</code> (MQTT 3.1.1 or 5.0), or start the demo publisher.
+      your client to <code>{`mqtt://${address.host}:${address.port}`}</code> (MQTT 3.1.1 or 5.0), or send sample traffic.
     </>
   );
   return (
@@ -56,11 +49,7 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
       ways={
         running ? (
           <>
-            <SampleTrafficButton
-              playing={isDemo}
-              words={{ start: "Start the demo publisher", stop: "Stop the demo publisher" }}
-              onToggle={() => void toggleDemo()}
-            />
+            <SampleTrafficButton playing={sample.playing} onToggle={sample.toggle} />
             <Button size="md" leftSection={<IconSend size={15} stroke={1.5} />} onClick={onPublish}>
               Publish a message…
             </Button>

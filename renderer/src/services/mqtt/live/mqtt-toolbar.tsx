@@ -155,7 +155,7 @@ interface CommandsProps {
 
 /** Of the whole page, for the toolbar and the palette. Kept messages can also be exported while the service is stopped. */
 function useBrokerCommands({ running, hasMessages, onClear, onDialog }: CommandsProps) {
-  const isDemo = useMqttView("sample", ({ running }) => running) ?? false;
+  const hasSample = useMqttView("sample", ({ running }) => running) ?? false;
   const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
     ...{ id: `mqtt-${name}`, title, enabled, run: () => onDialog(name) },
     ...(icon && { icon }),
@@ -165,7 +165,7 @@ function useBrokerCommands({ running, hasMessages, onClear, onDialog }: Commands
     clear: { id: "mqtt-clear", title: "Clear counts and history", icon: IconTrash, enabled: running || hasMessages, run: onClear },
     more: [
       [
-        dialog("demo", isDemo ? "Demo publisher: on…" : "Demo publisher…", IconRobot),
+        dialog("sample", hasSample ? "Sample traffic: on…" : "Sample traffic…", IconRobot),
         dialog("replies", "Auto-reply rules…", IconMessageReply),
       ],
       [dialog("export", "Export as JSONL…", IconDownload, true), dialog("replay", "Replay a file…", IconPlayerTrackNext)],

@@ -71,8 +71,8 @@ function runningPublishers({ sample, replay, repeats }: PublisherViews, client: 
   const running: RunningPublisher[] = [];
   if (sample?.running) {
     running.push({
-      key: "demo",
-      what: `demo ${formatRate(sample.messagesPerSecond)}/s`,
+      key: "sample",
+      what: `sample ${formatRate(sample.params.messagesPerSecond)}/s`,
       word: "Stop",
       stop: () => client.action(mqttActions, "mqtt", "sample.stop"),
     });

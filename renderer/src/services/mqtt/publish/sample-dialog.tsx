@@ -1,23 +1,25 @@
 import { Button, NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
-import { mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { mqttActions, mqttSampleRate } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
+import { formatCount } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 
-interface DemoDialogProps {
+interface SampleDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
-export const usualDemo = { messagesPerSecond: 12 };
+const { minimum, maximum, usual } = mqttSampleRate;
 
-export function DemoDialog({ opened, onClose }: DemoDialogProps) {
-  const demo = useMqttView("sample");
+/** Sample traffic at a chosen rate. */
+export function SampleDialog({ opened, onClose }: SampleDialogProps) {
+  const isRunning = useMqttView("sample", ({ running }) => running) ?? false;
   const client = useControl();
-  const [rate, setRate] = useState<number | string>(usualDemo.messagesPerSecond);
-  const isValid = typeof rate === "number" && rate >= 0.1 && rate <= 5_000;
+  const [rate, setRate] = useState<number | string>(usual);
+  const isValid = typeof rate === "number" && rate >= minimum && rate <= maximum;
   const run = (action: Promise<unknown>) => {
     onClose();
     void attempt(action);
@@ -26,10 +28,10 @@ export function DemoDialog({ opened, onClose }: DemoDialogProps) {
     <FormDialog
       opened={opened}
       onClose={onClose}
-      title="Demo publisher"
-      action={demo?.running ? "Set the rate" : "Start"}
+      title="Sample traffic"
+      action={isRunning ? "Set the rate" : "Start"}
       disabled={!isValid}
-      others={demo?.running && <Button onClick={() => run(client.action(mqttActions, "mqtt", "sample.stop"))}>Stop</Button>}
+      others={isRunning && <Button onClick={() => run(client.action(mqttActions, "mqtt", "sample.stop"))}>Stop</Button>}
       onSubmit={() => typeof rate === "number" && run(client.action(mqttActions, "mqtt", "sample.start", { messagesPerSecond: rate }))}
     >
       <Text c="var(--bl-text-2)" fz="md" mb="md">
@@ -41,11 +43,11 @@ export function DemoDialog({ opened, onClose }: DemoDialogProps) {
         data-autofocus
         value={rate}
         onChange={setRate}
-        min={0.1}
-        max={5_000}
+        min={minimum}
+        max={maximum}
         thousandSeparator=","
         clampBehavior="none"
-        error={isValid ? undefined : "From 0.1 to 5,000."}
+        error={isValid ? undefined : `From ${minimum} to ${formatCount(maximum)}.`}
       />
     </FormDialog>
   );
