@@ -1,5 +1,6 @@
 /** Actions and views of the RTSP service. */
 import { z } from "zod";
+import { binaryTopic } from "../binary.ts";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { RtspRole } from "../traffic/rtsp.ts";
@@ -7,6 +8,8 @@ import type { RtspRole } from "../traffic/rtsp.ts";
 export interface RtspTrackView {
   /** "h264" */
   readonly codec: string;
+  /** "High"; empty where the stream does not say. */
+  readonly profile: string;
   /** "640×360", "48 kHz, stereo" */
   readonly format: string;
 }
@@ -20,6 +23,7 @@ export interface RtspPathView {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly tracks: readonly RtspTrackView[];
+  /** Without the pictures of dashboards. */
   readonly readers: number;
   /** From the source, and to all readers. */
   readonly bytesReceived: number;
@@ -27,6 +31,8 @@ export interface RtspPathView {
   /** Per second, of the last second. */
   readonly bitRate: number;
   readonly frameRate: number;
+  /** Pictures from one key frame to the next; 0 before the second one. */
+  readonly groupFrames: number;
 }
 
 /** An open session. */
@@ -38,18 +44,76 @@ export interface RtspSessionView {
   readonly role: RtspRole;
   readonly state: "ready" | "playing" | "recording";
   readonly transport: string;
+  /** Media per second, to a player or from a publisher, of the last second. */
+  readonly bitRate: number;
+  /** 0 to 1, of its last report, or of ours to a publisher; the worst track. Absent before the first report. */
+  readonly lossFraction?: number;
+  readonly jitterMs?: number;
+  /** What a client over TCP has not taken yet. */
+  readonly unsentBytes: number;
+}
+
+/** The last two minutes by second: times in seconds since the epoch, and of each series the values; null where there was none. */
+export type RtspHistory<Series extends string> = Readonly<Record<Series, readonly (number | null)[]>> & { readonly at: readonly number[] };
+export type RtspSessionHistory = RtspHistory<"bitRate" | "lossPercent" | "jitterMs">;
+export type RtspPathHistory = RtspHistory<"bitRate" | "frameRate">;
+
+/** An access unit as ITU-T H.264 annex B has it; a key item begins with the parameter sets. */
+export interface RtspPictureHeader {
+  /** Rises, also over restarts: the frames since the last key frame come again when another page begins to look. */
+  readonly n: number;
+  readonly timeUs: number;
+  /** When the stream had it, in milliseconds since the epoch. */
+  readonly sentAt: number;
+  /** Of a key item: "avc1.64001e". */
+  readonly codec?: string;
+}
+
+/** One frame of audio. */
+export interface RtspSoundHeader {
+  readonly timeUs: number;
+  readonly codec: string;
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** Base64: the AudioSpecificConfig of AAC. */
+  readonly description?: string;
+}
+
+/** The streams for the page; a source is the name of a path. */
+export const rtspBinary = {
+  /** A group of pictures of several seconds comes at once. */
+  picture: binaryTopic<RtspPictureHeader>()({ windowBytes: 16 << 20, windowItems: 600, resume: "key" }),
+  sound: binaryTopic<RtspSoundHeader>()({ windowBytes: 1 << 20, windowItems: 100, resume: "any" }),
+};
+export type RtspBinary = typeof rtspBinary;
+
+/** What the service is configured for. */
+export interface RtspOffers {
+  readonly udp: boolean;
+  readonly multicast: boolean;
+  /** RTSPS. */
+  readonly tls: boolean;
+  /** It has users: some or all paths need one. */
+  readonly login: boolean;
 }
 
 /** `view/rtsp`, by name. */
 export interface RtspViews extends SampleViews {
+  readonly offers: RtspOffers;
   readonly paths: { readonly paths: readonly RtspPathView[]; readonly more: number };
   /** The newest ones. */
   readonly sessions: { readonly sessions: readonly RtspSessionView[]; readonly more: number };
 }
 
+const row = z.strictObject({ row: z.int().min(0) });
+
 export const rtspActions = {
   /** Ends the session of a row. False where it has ended. */
-  "session.kick": operation<{ readonly kicked: boolean }>()(z.strictObject({ row: z.int().min(0) })),
+  "session.kick": operation<{ readonly kicked: boolean }>()(row),
+  /** Null where it has neither played nor published, or ended long ago. */
+  "session.history": operation<RtspSessionHistory | null>()(row),
+  /** Null where there is no such path. */
+  "path.history": operation<RtspPathHistory | null>()(z.strictObject({ path: z.string().max(1_000) })),
   ...sampleActions,
 };
 export type RtspActions = typeof rtspActions;

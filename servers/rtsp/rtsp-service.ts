@@ -1,4 +1,4 @@
-import { rtspActions } from "../../contract/services/rtsp.ts";
+import { rtspActions, rtspBinary } from "../../contract/services/rtsp.ts";
 import { defineService } from "../core/service/service.ts";
 import { rtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints } from "./rtsp-endpoints.ts";
@@ -12,6 +12,7 @@ export const rtspService = defineService({
   rateUnit: "req/s",
   config: rtspConfig,
   actions: rtspActions,
+  binary: rtspBinary,
   details: { rtsp: async () => (await import("./observe/session-record.ts")).sessionDecoder },
   ports: [
     { field: "port", transport: "tcp" },

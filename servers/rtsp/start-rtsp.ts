@@ -1,6 +1,6 @@
 import { rootCertificates } from "node:tls";
 import type { Endpoint } from "../../contract/service.ts";
-import type { RtspActions } from "../../contract/services/rtsp.ts";
+import type { RtspActions, RtspBinary, RtspViews } from "../../contract/services/rtsp.ts";
 import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
@@ -12,6 +12,7 @@ import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
 import { openClip } from "./media/mp4/open-clip.ts";
 import { createPageViews } from "./observe/page-views.ts";
+import { Previews } from "./observe/previews.ts";
 import { SessionRecorder, serviceStops } from "./observe/session-recorder.ts";
 import { createRtspActions } from "./rtsp-actions.ts";
 import type { RtspConfig } from "./rtsp-config.ts";
@@ -30,7 +31,7 @@ import { ClipSource } from "./streams/clip-source.ts";
 import { Paths } from "./streams/paths.ts";
 import { PulledSource } from "./streams/pulled-source.ts";
 
-export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>): Promise<readonly Endpoint[]> {
+export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions, RtspViews, RtspBinary>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const limits = sessionLimits(config);
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
@@ -90,7 +91,10 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
     routes: managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
   });
 
-  const views = createPageViews({ paths, sessions, recorder, view: context.view });
+  const previews = new Previews({ paths, picture: context.binary("picture"), sound: context.binary("sound") });
+  onStop(() => previews.close());
+  context.view("offers", { udp: config.udp, multicast: config.multicast, tls: config.tls, login: config.users.length > 0 });
+  const views = createPageViews({ paths, sessions, recorder, previews, view: context.view });
   const sample = createRtspSampleTraffic({ port: server.port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters(() => {
@@ -98,7 +102,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions>
     recorder.tick();
     return views.counters(stats());
   });
-  context.handle(createRtspActions({ recorder, sample }));
+  context.handle(createRtspActions({ recorder, views, sample }));
   return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort });
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isMoving, paintedFrames } from "../browser/bar-code.ts";
 import { createDesktopApps, type DesktopApps, freePort } from "./desktop-apps.ts";
 import type { App } from "./launch-app.ts";
 
@@ -59,6 +60,12 @@ describe("the dashboard in the desktop window", () => {
         ),
       )
       .toBe("refused");
+  }, 60_000);
+
+  it("[RTSP-63] shows the moving picture of a stream", async () => {
+    await app.page.getByRole("navigation").getByRole("link", { name: /RTSP/ }).click();
+    await app.page.getByRole("button", { name: "Start", exact: true }).first().click();
+    expect(isMoving(await paintedFrames(app.page, "Picture of /stream", 8))).toBe(true);
   }, 60_000);
 
   it("is reloaded when its page crashes", async () => {

@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 
 checkLeaks();
 
-interface RtspContract {
+export interface RtspContract {
   readonly actions: RtspActions;
   readonly views: RtspViews;
   readonly detail: RtspSession;

@@ -9,6 +9,8 @@ interface ListPageProps {
   readonly label: string;
   /** Names the toolbar, as "Requests". */
   readonly toolbarLabel: string;
+  /** Above the toolbar. */
+  readonly above?: ReactNode;
   /** At the start of the toolbar. */
   readonly filter: ReactNode;
   /** Beside the filter; on a separate line if the page is narrow. */
@@ -48,9 +50,15 @@ export function ListArea({ region, children }: { readonly region: string; readon
 }
 
 /** Toolbar, list and status line, each in a fixed place. */
-export function ListPage({ label, toolbarLabel, filter, scopes, hasWideScopes = false, tools, status, children, below }: ListPageProps) {
+export function ListPage(props: ListPageProps) {
+  const { label, toolbarLabel, above, filter, scopes, hasWideScopes = false, tools, status, children, below } = props;
   return (
     <ListFrame label={label}>
+      {above && (
+        <Boundary region={`${label}: above the list`} line>
+          {above}
+        </Boundary>
+      )}
       <Boundary region={`${label}: toolbar`} line>
         <Toolbar label={toolbarLabel} className={scopes ? `${styles.withScopes} ${hasWideScopes ? styles.withWideScopes : ""}` : ""}>
           {filter}

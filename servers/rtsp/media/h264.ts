@@ -151,6 +151,19 @@ function skipHrd(bits: BitReader): void {
   bits.skip(20);
 }
 
+const profileNames: Readonly<Record<number, string>> = {
+  66: "Baseline",
+  77: "Main",
+  88: "Extended",
+  100: "High",
+  110: "High 10",
+  122: "High 4:2:2",
+  244: "High 4:4:4",
+};
+
+/** Annex A.2, of a sequence parameter set; empty for one without a name. */
+export const h264ProfileName = (sps: Buffer): string => profileNames[sps[1] ?? 0] ?? "";
+
 /** RFC 6184 §8.1: profile-level-id. */
 export const h264ProfileLevelId = (sps: Buffer): string => sps.toString("hex", 1, 4).toUpperCase();
 

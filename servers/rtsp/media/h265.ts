@@ -94,6 +94,11 @@ function readProfile(bits: BitReader, subLayers: number): H265Profile {
   return { profileSpace, isHighTier, profileIdc, compatibility, constraints, levelIdc };
 }
 
+const profileNames: Readonly<Record<number, string>> = { 1: "Main", 2: "Main 10", 3: "Main Still Picture", 4: "Range Extensions" };
+
+/** Annex A.3, of a profile; empty for one without a name. */
+export const h265ProfileName = ({ profileIdc }: H265Profile): string => profileNames[profileIdc] ?? "";
+
 /** ISO/IEC 14496-15, annex E.3: `hvc1.1.6.L93.B0`. */
 export function h265CodecString(sps: Buffer): string {
   const { profileSpace, profileIdc, compatibility, isHighTier, levelIdc, constraints } = parseH265Sps(sps).profile;

@@ -22,7 +22,7 @@ export function splitLengthPrefixed(sample: Buffer, lengthBytes: 1 | 2 | 4): Buf
   return units;
 }
 
-/** The NAL units in one buffer, each with its length in four bytes before it, as MP4 and WebCodecs have them. */
+/** The NAL units in one buffer, each with its length in four bytes before it, as MP4 has them. */
 export function joinLengthPrefixed(units: readonly Buffer[]): Buffer {
   let size = 0;
   for (const unit of units) size += 4 + unit.length;
@@ -35,6 +35,11 @@ export function joinLengthPrefixed(units: readonly Buffer[]): Buffer {
   }
   return joined;
 }
+
+const startCode = Buffer.from([0, 0, 0, 1]);
+
+/** ITU-T H.264, annex B: each unit behind a start code, as MPEG-TS and decoders without a configuration take them. */
+export const withStartCodes = (units: readonly Buffer[]): readonly Buffer[] => units.flatMap((unit) => [startCode, unit]);
 
 /** ITU-T H.264 §7.4.1.1: the payload of a NAL unit without its emulation prevention bytes. */
 export function withoutEmulationPrevention(unit: Buffer): Buffer {

@@ -62,6 +62,10 @@ function setId(unit: Buffer, at: number): number | undefined {
   }
 }
 
+/** All sets of a track, in the order in which a decoder needs them. */
+export const parameterSetsOf = (track: VideoTrack): readonly Buffer[] =>
+  track.codec === "h264" ? [...track.sps, ...track.pps] : [...track.vps, ...track.sps, ...track.pps];
+
 /** What the sequence parameter set of a track tells; undefined where there is none yet, or none that can be read. */
 export function pictureOf(track: VideoTrack): VideoPicture | undefined {
   const [sps] = track.sps;

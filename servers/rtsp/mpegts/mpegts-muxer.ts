@@ -1,4 +1,6 @@
 import { mostAdtsPayload, parseAacConfig, writeAdtsHeader } from "../media/aac.ts";
+import { withStartCodes } from "../media/nal-units.ts";
+import { parameterSetsOf } from "../media/parameter-sets.ts";
 import type { Frame, Track } from "../media/track.ts";
 import { type ProgramStream, programTables } from "./program-tables.ts";
 import { type TimedUnit, TransportPackets } from "./transport-packets.ts";
@@ -8,7 +10,6 @@ const tablesEverySeconds = 0.5;
 /** Times begin here, so that the clock reference, which is ahead of them, is not negative. */
 const startTicks = 90_000;
 const clockLeadTicks = 18_000;
-const startCode = Buffer.from([0, 0, 0, 1]);
 
 /**
  * MPEG-TS (ISO/IEC 13818-1) of one stream: H.264 and H.265 with delimiters and parameter sets, AAC in ADTS, Opus. What it returns for a key
@@ -68,9 +69,9 @@ function wrapperOf(track: Track): (frame: Frame) => readonly Buffer[] {
   switch (track.codec) {
     case "h264":
       // An access unit delimiter before each picture (§2.14.1): any slice type.
-      return annexB(Buffer.from([0x09, 0xf0]), [...track.sps, ...track.pps]);
+      return annexB(Buffer.from([0x09, 0xf0]), parameterSetsOf(track));
     case "h265":
-      return annexB(Buffer.from([0x46, 0x01, 0x50]), [...track.vps, ...track.sps, ...track.pps]);
+      return annexB(Buffer.from([0x46, 0x01, 0x50]), parameterSetsOf(track));
     case "aac": {
       const config = parseAacConfig(track.config);
       writeAdtsHeader(config, 0);
@@ -87,8 +88,7 @@ function wrapperOf(track: Track): (frame: Frame) => readonly Buffer[] {
 }
 
 function annexB(delimiter: Buffer, parameterSets: readonly Buffer[]): (frame: Frame) => readonly Buffer[] {
-  const withStartCodes = (units: readonly Buffer[]) => units.flatMap((unit) => [startCode, unit]);
-  const before = Buffer.concat([startCode, delimiter]);
+  const before = Buffer.concat(withStartCodes([delimiter]));
   const beforeKey = Buffer.concat([before, ...withStartCodes(parameterSets)]);
   return ({ units, isKey }) => [isKey ? beforeKey : before, ...withStartCodes(units)];
 }

@@ -1,19 +1,34 @@
-import type { RtspPathView, RtspSessionView, RtspTrackView, RtspViews } from "../../../contract/services/rtsp.ts";
+import type {
+  RtspPathHistory,
+  RtspPathView,
+  RtspSessionHistory,
+  RtspSessionView,
+  RtspTrackView,
+  RtspViews,
+} from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
+import { h264ProfileName } from "../media/h264.ts";
+import { h265ProfileName, parseH265Sps } from "../media/h265.ts";
 import { pictureOf } from "../media/parameter-sets.ts";
-import type { Track } from "../media/track.ts";
+import type { Track, VideoTrack } from "../media/track.ts";
+import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Path, Paths } from "../streams/paths.ts";
+import type { Previews } from "./previews.ts";
+import { RecentSamples } from "./recent-samples.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
+/** Sessions that have ended and still have a history. */
+const mostEnded = 200;
 
 export interface PageViewsOptions {
   readonly paths: Paths;
   readonly sessions: SessionTable;
   readonly recorder: SessionRecorder;
-  readonly view: (name: string, value: unknown) => void;
+  readonly previews: Pick<Previews, "readersOf">;
+  readonly view: <Name extends "paths" | "sessions">(name: Name, value: RtspViews[Name]) => void;
 }
 
 export interface ServerCounts {
@@ -23,75 +38,148 @@ export interface ServerCounts {
   readonly connections: number;
 }
 
+type SeriesOf<History> = Exclude<keyof History, "at"> & string;
+
+/** Counts of a second ago. */
 interface PathSample {
-  readonly at: number;
-  readonly bytes: number;
-  readonly frames: number;
+  atMs: number;
+  bytes: number;
+  frames: number;
+  readonly history: RecentSamples<SeriesOf<RtspPathHistory>>;
 }
 
+interface SessionSample {
+  atMs: number;
+  bytes: number;
+  packets: number;
+  lost: number;
+  readonly history: RecentSamples<SeriesOf<RtspSessionHistory>>;
+}
+
+interface SessionRates extends Pick<RtspSessionView, "lossFraction" | "jitterMs"> {
+  readonly bitRate: number;
+}
+
+export type PageViews = ReturnType<typeof createPageViews>;
+
 /** What the page shows without a call, renewed once a second. */
-export function createPageViews({ paths, sessions, recorder, view }: PageViewsOptions) {
-  /** Counts of each path a second ago, by its source. */
-  let before = new Map<Path["source"], PathSample>();
+export function createPageViews({ paths, sessions, recorder, previews, view }: PageViewsOptions) {
+  const pathSamples = new Map<Path["source"], PathSample>();
+  /** By row: of those that have ended, the newest are kept. */
+  const sessionSamples = new Map<number, SessionSample>();
   let shown = "";
 
-  function describePath({ name, source, since }: Path, samples: Map<Path["source"], PathSample>): RtspPathView {
+  function describePath({ name, source, since }: Path): RtspPathView {
     const { stream } = source;
     const bytes = sum(stream?.counts.map((count) => count.bytes));
     const frames =
       stream && stream.keyTrack >= 0 ? (stream.counts[stream.keyTrack]?.frames ?? 0) : sum(stream?.counts.map((count) => count.frames));
-    const sample = { at: performance.now(), bytes, frames };
-    samples.set(source, sample);
-    const last = before.get(source) ?? sample;
-    const seconds = (sample.at - last.at) / 1_000;
-    const rate = (count: number) => (seconds > 0 ? Math.round((count / seconds) * 10) / 10 : 0);
+    const now = performance.now();
+    const last = pathSamples.get(source) ?? { atMs: now, bytes, frames, history: new RecentSamples(["bitRate", "frameRate"]) };
+    const perSecond = rateSince(last, now);
+    const bitRate = Math.round(perSecond((bytes - last.bytes) * 8));
+    const frameRate = perSecond(frames - last.frames);
+    last.history.add(Date.now() / 1_000, { bitRate, frameRate });
+    pathSamples.set(source, Object.assign(last, { atMs: now, bytes, frames }));
     return {
       name,
       source: { kind: source.kind, title: source.title },
       ready: stream !== undefined,
       since,
       tracks: stream?.tracks.map(describeTrack) ?? [],
-      readers: stream?.readers ?? 0,
+      readers: stream ? stream.readers - previews.readersOf(stream) : 0,
       bytesReceived: bytes,
       bytesSent: stream?.bytesSent ?? 0,
-      bitRate: Math.round(rate((bytes - last.bytes) * 8)),
-      frameRate: rate(frames - last.frames),
+      bitRate,
+      frameRate,
+      groupFrames: stream?.groupFrames ?? 0,
     };
+  }
+
+  /** Of each session once a second: all have a history, whether they are shown or not. */
+  function sampleSession(session: RtspSession, row: number): SessionRates {
+    const { received, sent } = session.mediaBytes;
+    const tracks = session.describeTracks();
+    const now = {
+      atMs: performance.now(),
+      bytes: received + sent,
+      packets: sum(tracks.map(({ packets }) => packets)),
+      lost: sum(tracks.map(({ lost }) => lost ?? 0)),
+    };
+    const last = sessionSamples.get(row) ?? { ...now, history: new RecentSamples(["bitRate", "lossPercent", "jitterMs"]) };
+    const bitRate = Math.round(rateSince(last, now.atMs)((now.bytes - last.bytes) * 8));
+    const lossFraction = session.role === "publish" ? lossSince(last, now) : worst(tracks.map((track) => track.lossFraction));
+    const jitterMs = worst(tracks.map((track) => track.jitterMs));
+    last.history.add(Date.now() / 1_000, {
+      bitRate,
+      ...(lossFraction !== undefined && { lossPercent: lossFraction * 100 }),
+      ...(jitterMs !== undefined && { jitterMs }),
+    });
+    sessionSamples.set(row, Object.assign(last, now));
+    return {
+      bitRate,
+      ...(lossFraction !== undefined && { lossFraction }),
+      ...(jitterMs !== undefined && { jitterMs: Math.round(jitterMs * 1_000) / 1_000 }),
+    };
+  }
+
+  const rowOf = (session: RtspSession): number => recorder.entryOf(session)?.id ?? 0;
+
+  function forgetEnded(open: ReadonlyMap<number, unknown>): void {
+    let ended = sessionSamples.size - open.size;
+    for (const row of sessionSamples.keys()) {
+      if (ended <= mostEnded) return;
+      if (!open.has(row)) {
+        sessionSamples.delete(row);
+        ended--;
+      }
+    }
   }
 
   function describeSessions(): RtspViews["sessions"] {
     const all = sessions.list();
     const newest = all.slice(-mostShown).reverse();
+    const rates = new Map<number, SessionRates>();
+    for (const session of all) {
+      const row = rowOf(session);
+      if (session.state !== "ready") rates.set(row, sampleSession(session, row));
+    }
+    forgetEnded(rates);
     return {
-      sessions: newest.map(
-        (session): RtspSessionView => ({
-          session: session.id,
-          row: recorder.entryOf(session)?.id ?? 0,
-          path: session.path,
-          role: session.role,
-          state: session.state,
+      sessions: newest.map((session): RtspSessionView => {
+        const row = rowOf(session);
+        return {
+          ...{ session: session.id, row, path: session.path, role: session.role, state: session.state },
           transport: [...session.transports.values()][0]?.title ?? "",
-        }),
-      ),
+          unsentBytes: session.unsentBytes,
+          ...(rates.get(row) ?? { bitRate: 0 }),
+        };
+      }),
       more: all.length - newest.length,
     };
   }
 
   return {
     show(): void {
-      const samples = new Map<Path["source"], PathSample>();
       const all = paths.list();
       const value: RtspViews["paths"] = {
-        paths: all.slice(0, mostShown).map((path) => describePath(path, samples)),
+        paths: all.slice(0, mostShown).map(describePath),
         more: Math.max(0, all.length - mostShown),
       };
-      before = samples;
+      const sources = new Set(all.map(({ source }) => source));
+      for (const known of pathSamples.keys()) if (!sources.has(known)) pathSamples.delete(known);
       view("paths", value);
       const sessionView = describeSessions();
       const text = JSON.stringify(sessionView);
       if (text === shown) return;
       shown = text;
       view("sessions", sessionView);
+    },
+    /** Undefined where it has neither played nor published. */
+    sessionHistory: (row: number): RtspSessionHistory | undefined => sessionSamples.get(row)?.history.read(),
+    pathHistory(name: string): RtspPathHistory | undefined {
+      const source = paths.get(name)?.source;
+      return source && pathSamples.get(source)?.history.read();
     },
     counters({ requests, bytesReceived, bytesSent, connections }: ServerCounts): Counters {
       const all = sessions.list();
@@ -111,19 +199,38 @@ export function createPageViews({ paths, sessions, recorder, view }: PageViewsOp
   };
 }
 
+/** Rounded to a tenth. */
+const rateSince =
+  ({ atMs }: Pick<PathSample, "atMs">, nowMs: number) =>
+  (count: number): number =>
+    nowMs > atMs ? Math.round((count * 10_000) / (nowMs - atMs)) / 10 : 0;
+
+/** Of the packets of a publisher since the last time; undefined where none was due. */
+function lossSince(last: SessionSample, now: Pick<SessionSample, "packets" | "lost">): number | undefined {
+  const lost = Math.max(0, now.lost - last.lost);
+  const due = now.packets - last.packets + lost;
+  return due > 0 ? lost / due : undefined;
+}
+
+function worst(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}
+
 const sum = (counts: readonly number[] = []): number => counts.reduce((total, count) => total + count, 0);
 
 function describeTrack(track: Track): RtspTrackView {
   switch (track.codec) {
     case "h264":
     case "h265":
-      return { codec: track.codec, format: pictureSize(track) };
+      return { codec: track.codec, ...describePicture(track) };
     case "aac":
     case "opus":
     case "pcmu":
     case "pcma":
       return {
         codec: track.codec,
+        profile: "",
         format: `${track.clockRate / 1_000} kHz, ${channelsText(track.channels)}`,
       };
     default:
@@ -136,7 +243,11 @@ function channelsText(channels: number): string {
   return channels === 2 ? "stereo" : `${channels} channels`;
 }
 
-function pictureSize(track: Extract<Track, { kind: "video" }>): string {
+/** Empty texts before the parameter sets. */
+function describePicture(track: VideoTrack): Omit<RtspTrackView, "codec"> {
+  const [sps] = track.sps;
   const picture = pictureOf(track);
-  return picture ? `${picture.width}×${picture.height}` : "";
+  if (!sps || !picture) return { profile: "", format: "" };
+  const profile = track.codec === "h264" ? h264ProfileName(sps) : h265ProfileName(parseH265Sps(sps).profile);
+  return { profile, format: `${picture.width}×${picture.height}` };
 }

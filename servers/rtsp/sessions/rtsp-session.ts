@@ -260,6 +260,13 @@ export class RtspSession {
     });
   }
 
+  /** What the client has not taken yet. */
+  get unsentBytes(): number {
+    let most = 0;
+    for (const { connection } of this.#transports.values()) most = Math.max(most, connection?.unsentBytes ?? 0);
+    return most;
+  }
+
   get mediaBytes(): { readonly received: number; readonly sent: number } {
     let received = 0;
     let sent = 0;

@@ -78,6 +78,8 @@ export class Stream {
   #kept: KeptFrame[] = [];
   #keptBytes = 0;
   #keyFrames = 0;
+  #framesAtKey = 0;
+  #groupFrames = 0;
   #reportTimer: NodeJS.Timeout | undefined;
   #ended: string | undefined;
 
@@ -108,6 +110,11 @@ export class Stream {
     return this.#keyFrames;
   }
 
+  /** Pictures from one key frame to the next; 0 before the second one. */
+  get groupFrames(): number {
+    return this.#groupFrames;
+  }
+
   get keyTrack(): number {
     return this.#keyTrack;
   }
@@ -133,7 +140,8 @@ export class Stream {
     counts.frames++;
     counts.bytes += bytes;
     if (frame.track === this.#keyTrack && frame.isKey) {
-      this.#keyFrames++;
+      if (this.#keyFrames++ > 0) this.#groupFrames = counts.frames - this.#framesAtKey;
+      this.#framesAtKey = counts.frames;
       this.#kept = [];
       this.#keptBytes = 0;
     }

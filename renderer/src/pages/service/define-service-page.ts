@@ -44,6 +44,8 @@ export interface TrafficTab {
   /** Says what the text filter searches. */
   readonly filterPlaceholder: string;
   readonly empty: EmptyText;
+  /** Above the toolbar. */
+  readonly Above?: ComponentType;
   /** Below the status line. */
   readonly Below?: ComponentType<{ readonly service: ServiceView | undefined }>;
 }

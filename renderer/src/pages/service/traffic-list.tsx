@@ -31,7 +31,7 @@ const rowId = (row: TrafficRow) => row.id;
 
 /** A service's live traffic, and the inspector of the selected row. */
 export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab: TrafficTab }) {
-  const { columns: allColumns, item, Picks, Below } = tab;
+  const { columns: allColumns, item, Picks, Above, Below } = tab;
   const clear = useClearTraffic();
   const service = useService(id);
   const [filter, setFilter] = useRemembered(`filter.${id}`, noFilter, trafficFilterSchema);
@@ -56,6 +56,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
     <ListPage
       label={`Live ${item.many}`}
       toolbarLabel={capitalized(item.many)}
+      above={Above && <Above />}
       filter={
         <>
           <FilterInput

@@ -1,10 +1,14 @@
+import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
-import { formatCount } from "../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
+import { formatTook } from "../../ui/texts/time.ts";
+import { bitRateText } from "./picture/stream-texts.ts";
+import { useRtspView } from "./use-rtsp-view.ts";
 
 /** Scopes of the filter over sessions. */
 export const sessionScopes = [
@@ -13,6 +17,37 @@ export const sessionScopes = [
   { value: "refused", label: "Refused" },
   { value: "failed", label: "Failed" },
 ] as const;
+
+export const lossText = (fraction: number): string => `${formatDecimals(fraction * 100, 1, 1)} %`;
+
+/** Less is rounded to nothing. */
+const leastLoss = 0.0005;
+
+interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "align"> {
+  readonly textOf: (session: RtspSessionView) => string;
+  readonly warns?: (session: RtspSessionView) => boolean;
+}
+
+/** What the row itself does not have: figures of the last second, of sessions that are open. */
+function sessionColumn({ textOf, warns, ...column }: SessionColumn): Column<TrafficRow> {
+  return { ...column, cell: (row) => (row.tone === "pending" ? <SessionFigure row={row.id} textOf={textOf} warns={warns} /> : nothing) };
+}
+
+const nothing = <CellText tone="quiet">–</CellText>;
+
+function SessionFigure({
+  row,
+  textOf,
+  warns,
+}: Pick<SessionColumn, "textOf"> & { readonly row: number; readonly warns: SessionColumn["warns"] | undefined }) {
+  const text = useRtspView("sessions", ({ sessions }) => {
+    const session = sessions.find((one) => one.row === row);
+    if (!session || session.state === "ready") return undefined;
+    return warns?.(session) ? `!${textOf(session)}` : textOf(session);
+  });
+  if (text === undefined || text === "–") return nothing;
+  return text.startsWith("!") ? <ToneMark tone="refused" word={text.slice(1)} /> : <CellText tone="soft">{text}</CellText>;
+}
 
 export const rtspColumns: readonly Column<TrafficRow>[] = [
   beganColumn(2),
@@ -43,6 +78,46 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 0,
     cell: (row) => <ToneMark tone={row.tone} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
   },
+  sessionColumn({
+    id: "transport",
+    title: "Over",
+    rank: 2,
+    minSample: "multicast",
+    textOf: ({ transport }) => transport.split(",", 1)[0] ?? "",
+  }),
+  sessionColumn({
+    id: "bit-rate",
+    title: "Bit rate",
+    rank: 1,
+    minSample: "00.00 Mbit/s",
+    align: "end",
+    textOf: ({ bitRate }) => bitRateText(bitRate),
+  }),
+  sessionColumn({
+    id: "loss",
+    title: "Loss",
+    rank: 2,
+    minSample: "00.0 %",
+    align: "end",
+    textOf: ({ lossFraction }) => (lossFraction === undefined ? "–" : lossText(lossFraction)),
+    warns: ({ lossFraction = 0 }) => lossFraction >= leastLoss,
+  }),
+  sessionColumn({
+    id: "jitter",
+    title: "Jitter",
+    rank: 4,
+    minSample: "000 ms",
+    align: "end",
+    textOf: ({ jitterMs }) => (jitterMs === undefined ? "–" : formatTook(jitterMs)),
+  }),
+  sessionColumn({
+    id: "unsent",
+    title: "Unsent",
+    rank: 5,
+    minSample: "000 kB",
+    align: "end",
+    textOf: ({ unsentBytes }) => (unsentBytes === 0 ? "–" : formatBytes(unsentBytes)),
+  }),
   {
     id: "requests",
     title: "Messages",

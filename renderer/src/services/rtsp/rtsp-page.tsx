@@ -1,5 +1,6 @@
 import { contentTab, defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
+import { PicturesStrip } from "./picture/pictures-strip.tsx";
 import { rtspColumns, sessionScopes } from "./rtsp-columns.tsx";
 import { RtspPaths } from "./rtsp-paths.tsx";
 import { playerCopies, RtspSessionInspector } from "./rtsp-session-inspector.tsx";
@@ -18,19 +19,20 @@ export const rtspPage = defineServicePage({
   tabs: [
     trafficTab({
       item: nounOf("session"),
+      Above: PicturesStrip,
       columns: rtspColumns,
       scopes: sessionScopes,
       filterPlaceholder: "Path, state, client",
       empty: {
         nothing: "No sessions yet.",
-        point: (origin) => `your player at ${origin}, or send sample traffic.`,
+        point: (origin) => `your player at ${origin}/stream, or send sample traffic.`,
         watch: "each session appear here, with its requests, transport, packets and losses.",
         appears: [
           ["session", "path, state, bytes and client, newest first"],
           ["requests", "each request and answer of a session, with its header fields"],
           ["tracks", "transport, packets, loss and jitter of each track"],
         ],
-        command: (origin) => `ffplay -rtsp_transport tcp ${origin}`,
+        command: (origin) => `ffplay -rtsp_transport tcp ${origin}/stream`,
       },
     }),
     contentTab("paths", "Paths", RtspPaths),

@@ -1,5 +1,6 @@
-import type { RtspPathView, RtspViews } from "../../../../contract/services/rtsp.ts";
-import { useService, viewsOf } from "../../control/use-store.ts";
+import type { RtspPathView } from "../../../../contract/services/rtsp.ts";
+import { InspectorSlot } from "../../app/inspector-slot.tsx";
+import { useService } from "../../control/use-store.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
@@ -7,19 +8,22 @@ import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { Fact } from "../../list/list-status.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
+import { useHandover } from "../../pages/service/handover.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { Loading } from "../../ui/status/answered.tsx";
 import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { EmptyPage } from "../../ui/status/first-steps.tsx";
-import { formatBytes, formatCount, formatCountOf, formatDecimals, formatRate } from "../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { PathInspector, sourceTexts } from "./path-inspector.tsx";
+import { bitRateText, codecName } from "./picture/stream-texts.ts";
+import { requestedPaths } from "./requested-paths.ts";
+import { useRtspView } from "./use-rtsp-view.ts";
 
-const useRtspView = viewsOf<RtspViews>("rtsp");
 const pathName = ({ name }: RtspPathView) => name;
-const sources = { clip: "looped file", publisher: "publisher", pull: "pulled" } as const;
 
 const none = <CellText tone="quiet">–</CellText>;
 
@@ -30,15 +34,15 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     title: "Source",
     minSample: "looped file",
     rank: 1,
-    cell: ({ source }) => <CellText title={source.title}>{sources[source.kind]}</CellText>,
+    cell: ({ source }) => <CellText title={source.title}>{sourceTexts[source.kind]}</CellText>,
   },
   {
     id: "tracks",
     title: "Tracks",
-    minSample: "h264 1280×720",
-    preferredSample: "h264 1280×720, aac 48 kHz, stereo",
+    minSample: "H.264 1280×720",
+    preferredSample: "H.264 1280×720 · AAC 48 kHz, stereo",
     rank: 2,
-    cell: ({ tracks }) => <CellText tone="soft">{tracks.map(({ codec, format }) => `${codec} ${format}`).join(" · ")}</CellText>,
+    cell: ({ tracks }) => <CellText tone="soft">{tracks.map(({ codec, format }) => `${codecName(codec)} ${format}`).join(" · ")}</CellText>,
   },
   { id: "readers", title: "Readers", align: "end", minSample: "00,000", rank: 1, cell: ({ readers }) => formatCount(readers) },
   {
@@ -47,7 +51,7 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     align: "end",
     minSample: "00.00 Mbit/s",
     rank: 1,
-    cell: ({ bitRate }) => (bitRate === 0 ? none : `${formatDecimals(bitRate / 1_000_000, 2, 2)} Mbit/s`),
+    cell: ({ bitRate }) => (bitRate === 0 ? none : bitRateText(bitRate)),
   },
   {
     id: "frame-rate",
@@ -67,6 +71,7 @@ export function RtspPaths() {
   const [text, setText] = useRemembered("rtsp.paths.filter", "");
   const columns = useColumnChoice("rtsp-paths", pathColumns);
   const choice = useRowChoice(pathName);
+  useHandover(requestedPaths, "rtsp", choice.openId);
   if (service?.status.state !== "running") {
     return (
       <EmptyPage>
@@ -78,6 +83,8 @@ export function RtspPaths() {
   }
   const needle = text.trim().toLowerCase();
   const rows = view?.paths.filter(({ name }) => name.toLowerCase().includes(needle));
+  const { opened } = choice;
+  const shown = opened && (view?.paths.find(({ name }) => name === opened.id) ?? opened.row);
   return (
     <ListPage
       label="Paths"
@@ -98,6 +105,13 @@ export function RtspPaths() {
             )}
           </Facts>
         </StatusLine>
+      }
+      below={
+        shown && (
+          <InspectorSlot shows={shown.name}>
+            <PathInspector key={shown.name} path={shown} onClose={choice.close} />
+          </InspectorSlot>
+        )
       }
     >
       {rows ? (

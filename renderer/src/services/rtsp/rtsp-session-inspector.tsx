@@ -3,8 +3,10 @@ import { useMemo } from "react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { rtspActions } from "../../../../contract/services/rtsp.ts";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { RtspMessagePart, RtspSession, RtspSessionTrack } from "../../../../contract/traffic/rtsp.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
@@ -15,14 +17,19 @@ import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
-import { Pair, Pairs } from "../../ui/panel.tsx";
+import { Note, Pair, Pairs } from "../../ui/panel.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
-import { originOf } from "../../ui/texts/address.ts";
 import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
+import { bitRateText } from "./picture/stream-texts.ts";
+import { playerLine, players, type RtspTransport } from "./player-lines.ts";
 import { type ReadMessage, readMessage } from "./read-message.ts";
+import { lossText } from "./rtsp-columns.tsx";
+import { streamUrl } from "./stream-addresses.ts";
 
 /** A session: its requests and answers, its tracks and its connection. */
 export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"rtsp">) {
@@ -64,6 +71,7 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
               />
             ),
           },
+          { name: "figures", title: "Plots", content: <SessionPlots row={row} /> },
           { name: "session", title: "Session", content: <SessionFacts detail={detail} reason={row.reason} /> },
         ]}
       />
@@ -151,18 +159,56 @@ function MessageContent({ part }: { readonly part: RtspMessagePart }) {
   );
 }
 
-/** Commands that play or publish the path of a session. */
-export const playerCopies = [
-  { title: "ffplay", line: (url: string) => `ffplay -rtsp_transport tcp ${url}` },
-  { title: "GStreamer", line: (url: string) => `gst-launch-1.0 playbin uri=${url}` },
-  { title: "VLC", line: (url: string) => `vlc --rtsp-tcp ${url}` },
-].map(({ title, line }) => ({
-  title,
-  text: ({ path }: RtspSession, service: ServiceView) => line(`${originOf(service).replace(/\/stream$/, "")}/${encodeURI(path)}`),
+/** Commands that play the path of a session, in the way in which it does. */
+export const playerCopies = players.map(({ value, label }) => ({
+  title: label,
+  text: ({ path, tracks, connection }: RtspSession, service: ServiceView) => {
+    const transport = transportOf(tracks[0]?.transport, connection);
+    const stream = { url: streamUrl(service, path, transport), transport };
+    return playerLine(value, stream) ?? playerLine(value, { url: streamUrl(service, path), transport: "tcp" }) ?? "";
+  },
 }));
 
 /** RFC 2326 §3.4: it names the session, as its tab does, and is no credential of a user. */
 const plainFields = ["session"];
+
+function transportOf(title: string | undefined, { tls, isTunnel }: RtspSession["connection"]): RtspTransport {
+  if (tls !== undefined) return "tls";
+  if (isTunnel) return "http";
+  return title?.startsWith("UDP") ? "udp" : title?.startsWith("multicast") ? "multicast" : "tcp";
+}
+
+const historyPanels: readonly HistoryPanel<"bitRate" | "lossPercent" | "jitterMs">[] = [
+  { series: "bitRate", title: "Bit rate", color: "--bl-s1", text: bitRateText, leastTop: 100_000, leastStep: 10_000 },
+  { series: "lossPercent", title: "Loss", color: "--bl-s3", text: (percent) => lossText(percent / 100), leastTop: 1, leastStep: 0.1 },
+  { series: "jitterMs", title: "Jitter", color: "--bl-s4", text: formatTook, leastTop: 1, leastStep: 0.1 },
+];
+
+/** Rates of the last two minutes. Loss and jitter are those of the receiver's reports. */
+function SessionPlots({ row }: { readonly row: TrafficRow }) {
+  const client = useControl();
+  const history = useAnswer({
+    key: ["rtsp", "session.history", row.id],
+    ask: () => client.action(rtspActions, "rtsp", "session.history", { row: row.id }),
+    everyMs: row.tone === "pending" ? 1_000 : false,
+    version: row.tone,
+    keepsPrevious: false,
+  });
+  return (
+    <Section title="Last two minutes">
+      <Answered answer={history} what="the figures" compact>
+        {(value) =>
+          value ? (
+            <HistoryPlots panels={historyPanels} history={value} />
+          ) : (
+            <Note>There are no figures: it has not played, or ended long ago.</Note>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}
+
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;
 const directions = { received: "↓ received", sent: "↑ sent" } as const;

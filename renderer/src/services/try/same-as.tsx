@@ -10,6 +10,7 @@ import { replayOfTry, type TryRequest } from "./try-request.ts";
 import { TrySection, TrySectionHead } from "./try-section.tsx";
 
 interface SameAsProps<Language extends string> {
+  readonly title?: string;
   readonly languages: readonly { readonly value: Language; readonly label: string }[];
   readonly language: Language;
   readonly onLanguage: (language: Language) => void;
@@ -27,10 +28,10 @@ interface SameAsProps<Language extends string> {
 
 /** The same try as lines to copy, in a chosen language. */
 export function SameAs<Language extends string>(props: SameAsProps<Language>) {
-  const { languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
+  const { title = "The same as", languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
   return (
-    <TrySection label="The same as lines to copy">
-      <TrySectionHead title="The same as">
+    <TrySection label={`${title} lines to copy`}>
+      <TrySectionHead title={title}>
         <SegmentedControl
           aria-label="Language"
           data={languages.map((entry) => ({ ...entry }))}

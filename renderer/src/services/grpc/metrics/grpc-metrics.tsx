@@ -12,10 +12,10 @@ import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { endpointsOf } from "../../../ui/texts/address.ts";
 import { clockSeconds } from "../../../ui/texts/time.ts";
+import { TimePlot } from "../../../ui/time-plot.tsx";
 import { Toolbar } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { completeSteps, type MetricPanel, metricPanels, panelData, shownValue } from "./metric-panels.ts";
-import { MetricPlot } from "./metric-plot.tsx";
 import styles from "./metrics.module.css";
 
 const ranges = { "5 min": 300, "1 h": 3_600 } as const;
@@ -90,7 +90,14 @@ function Panel({ panel, metrics, range, point, onPoint }: PanelProps) {
           </LegendKey>
         ))}
       </div>
-      <MetricPlot panel={panel} data={data} range={range} label={`${title} over time; newest: ${newest}`} onPoint={onPoint} />
+      <TimePlot
+        panel={panel}
+        data={data}
+        range={range}
+        label={`${title} over time; newest: ${newest}`}
+        syncKey="grpc-metrics"
+        onPoint={onPoint}
+      />
     </Card>
   );
 }

@@ -2,6 +2,7 @@ import type { GrpcMetrics } from "../../../../../contract/services/grpc.ts";
 import { formatByteRate, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import type { Tokens } from "../../../ui/theme.ts";
+import type { TimePanel } from "../../../ui/time-plot.tsx";
 
 type Column = Exclude<keyof GrpcMetrics, "stepSeconds" | "at">;
 
@@ -11,16 +12,8 @@ export interface MetricSeries {
   readonly color: keyof Tokens;
 }
 
-export interface MetricPanel {
-  readonly title: string;
+export interface MetricPanel extends TimePanel {
   readonly series: readonly MetricSeries[];
-  readonly text: (value: number) => string;
-  /** The axis reaches at least to this value, so that small values look small. */
-  readonly leastTop: number;
-  /** Least distance between two marks of the axis, since `text` rounds. */
-  readonly leastStep: number;
-  /** Points and no line: most of the time there may be no value. */
-  readonly sparse?: boolean;
 }
 
 export const metricPanels: readonly MetricPanel[] = [

@@ -1,16 +1,31 @@
 import type uPlot from "uplot";
-import { PlotBox } from "../../../ui/plot-card.tsx";
-import { clockMinutes, clockSeconds } from "../../../ui/texts/time.ts";
-import { type Tokens, withAlpha } from "../../../ui/theme.ts";
-import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
-import type { MetricPanel } from "./metric-panels.ts";
+import { PlotBox } from "./plot-card.tsx";
+import { clockMinutes, clockSeconds } from "./texts/time.ts";
+import { type Tokens, withAlpha } from "./theme.ts";
+import { labelFits, plotAxis, plotFrame, usePlot } from "./use-plot.ts";
 
-interface MetricPlotProps {
-  readonly panel: MetricPanel;
+/** What a plot over time shows. */
+export interface TimePanel {
+  readonly title: string;
+  readonly series: readonly { readonly name: string; readonly color: keyof Tokens }[];
+  readonly text: (value: number) => string;
+  /** The axis reaches at least to this value, so that small values look small. */
+  readonly leastTop: number;
+  /** Least distance between two marks of the axis, since `text` rounds. */
+  readonly leastStep: number;
+  /** Points and no line: most of the time there may be no value. */
+  readonly sparse?: boolean;
+}
+
+interface TimePlotProps {
+  readonly panel: TimePanel;
+  /** Seconds since the epoch, then the values of each series. */
   readonly data: readonly (readonly (number | null)[])[];
   /** The time shown, in seconds since the epoch: all plots have the same. */
   readonly range: readonly [from: number, to: number];
   readonly label: string;
+  /** Plots of the same name show the pointer at the same time. */
+  readonly syncKey: string;
   /** Index of the point under the pointer, in whichever plot it is. */
   onPoint(index: number | undefined): void;
 }
@@ -21,13 +36,14 @@ const halfLabelPx = 24;
 const timeSteps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_200, 1_800];
 const valueSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => (digit * 10 ** power) / 10)).flat();
 
-/** Lines, or points, over time; the pointer is shown at the same time in all of them. */
-export function MetricPlot({ panel, data, range, label, onPoint }: MetricPlotProps) {
-  const box = usePlot({ data: data as uPlot.AlignedData, shown: { panel, range, onPoint }, optionsOf, rebuildKey: panel.title });
+/** Lines, or points, over time. */
+export function TimePlot({ panel, data, range, label, syncKey, onPoint }: TimePlotProps) {
+  const shown = { panel, range, syncKey, onPoint };
+  const box = usePlot({ data: data as uPlot.AlignedData, shown, optionsOf, rebuildKey: `${syncKey} ${panel.title}` });
   return <PlotBox box={box} label={label} />;
 }
 
-type Shown = Pick<MetricPlotProps, "panel" | "range" | "onPoint">;
+type Shown = Pick<TimePlotProps, "panel" | "range" | "syncKey" | "onPoint">;
 
 function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
   const axis = plotAxis(tokens);
@@ -36,7 +52,7 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
   return {
     padding: [8, 8, 0, 0],
     ...frame,
-    cursor: { ...frame.cursor, sync: { key: "grpc-metrics", setSeries: false } },
+    cursor: { ...frame.cursor, sync: { key: shown().syncKey, setSeries: false } },
     scales: {
       x: { range: () => [...shown().range] },
       y: { range: (_plot, _least, top) => [0, Math.max(leastTop, (top ?? 0) * 1.1)] },
@@ -56,7 +72,7 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
       },
       {
         ...axis,
-        size: 60,
+        size: (_plot, values) => Math.max(60, 14 + 6 * Math.max(...(values ?? [""]).map(({ length }) => length))),
         gap: 6,
         space: 40,
         incrs: valueSteps.filter((step) => step >= leastStep),

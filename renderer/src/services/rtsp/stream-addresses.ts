@@ -1,0 +1,12 @@
+import type { ServiceView } from "../../../../contract/service.ts";
+import { endpointsOf } from "../../ui/texts/address.ts";
+import type { RtspTransport } from "./player-lines.ts";
+
+const beforePath = (url: string): string => url.replace(/^(rtsps?:\/\/[^/]+).*$/, "$1");
+
+/** The address of a path; RTSPS has a port of its own. */
+export function streamUrl(service: ServiceView | undefined, path: string, transport: RtspTransport = "tcp"): string {
+  const scheme = transport === "tls" ? "rtsps" : "rtsp";
+  const endpoint = endpointsOf(service).find(({ url }) => url.startsWith(`${scheme}://`))?.url ?? `${scheme}://127.0.0.1:0`;
+  return `${beforePath(endpoint)}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}

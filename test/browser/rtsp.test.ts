@@ -1,0 +1,41 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { isMoving, paintedFrames } from "./bar-code.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"];
+
+/** Of a card or an inspector: "25 fps · 0.39 Mbit/s · GOP 25 · 8 ms". */
+const facts = (page: Page, name: string) => page.getByRole("article", { name, exact: true });
+
+it("[RTSP-63] [RTSP-65] the page shows moving pictures, with what they are, and saves them", async () => {
+  const { page } = await openBrowserShell("rtsp", { flags });
+  for (const name of ["/stream", "/test"]) {
+    const frames = await paintedFrames(page, `Picture of ${name}`, 12);
+    expect(isMoving(frames), frames.map(({ number }) => number).join(" ")).toBe(true);
+  }
+  const card = facts(page, "/stream");
+  await card.getByText("H.264 High, 640×360 · AAC, 48 kHz, stereo").waitFor();
+  await card.getByText(/fps · [\d.]+ Mbit\/s · GOP 25 · \d+ ms/).waitFor();
+  await card.getByText("0 readers").waitFor();
+
+  const saved = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Save the picture" }).click();
+  expect((await saved).suggestedFilename()).toBe("stream.png");
+
+  const sound = card.getByRole("button", { name: "Sound on" });
+  await sound.click();
+  await card.getByRole("button", { name: "Sound off" }).click();
+  await sound.waitFor();
+
+  // What is folded is not decoded.
+  await page.getByRole("button", { name: "Pictures", exact: true }).click();
+  await card.waitFor({ state: "detached" });
+
+  await page.getByRole("tab", { name: "Paths", exact: true }).click();
+  await page.getByRole("row").filter({ hasText: "/test" }).click();
+  expect(isMoving(await paintedFrames(page, "Picture of /test", 5))).toBe(true);
+  const inspector = page.getByRole("region", { name: "Path", exact: true });
+  await inspector.getByText("every 25 frames, 1 s").waitFor();
+  await inspector.getByRole("img", { name: /^Bit rate over the last two minutes; [\d.]+ Mbit\/s$/ }).waitFor();
+}, 90_000);
