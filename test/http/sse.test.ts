@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
+import { sseFrame } from "../../servers/http/sse/sse-frame.ts";
 import { createSseTickers } from "../../servers/http/sse/sse-tickers.ts";
 import { curl } from "./curl.ts";
 import { type HttpUnderTest, onEnd, rawConnection, startHttp, until } from "./harness.ts";
@@ -256,4 +257,12 @@ it("[HTTP-121] each event is a part of the stream's row", async () => {
     expect(part.bytes).toBe(part.text.length);
   }
   expect(service.detail(row.id).parts).toEqual({ total: 3, bytes: row.bytesOut, leftOut: 0, leftOutBytes: 0 });
+});
+
+it("an event is encoded once, in memory of its own: the recorder keeps the frame for each subscriber without a copy", () => {
+  const { plain, chunked } = sseFrame({ event: "order", data: "thrée", id: "1" });
+  expect(plain.toString()).toBe("event: order\nid: 1\ndata: thrée\n\n");
+  expect(chunked.toString()).toBe(`${plain.length.toString(16)}\r\n${plain.toString()}\r\n`);
+  expect(plain.buffer).toBe(chunked.buffer);
+  expect(plain.buffer.byteLength).toBe(chunked.length);
 });

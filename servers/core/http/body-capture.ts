@@ -33,7 +33,20 @@ export class BodyCapture {
     if (!this.#parts) return Buffer.alloc(0);
     const [first] = this.#parts;
     if (this.#parts.length === 1 && first !== undefined) return asBuffer(first).subarray(0, limit);
-    return Buffer.concat(this.#parts.map(asBuffer)).subarray(0, limit);
+    return this.#firstBytes(limit);
+  }
+
+  /** A stream may have sent its body in many small parts. */
+  #firstBytes(limit: number): Buffer {
+    const first: Buffer[] = [];
+    let length = 0;
+    for (const part of this.#parts ?? []) {
+      if (length >= limit) break;
+      const bytes = asBuffer(part);
+      first.push(bytes);
+      length += bytes.length;
+    }
+    return Buffer.concat(first, Math.min(length, limit));
   }
 
   /** Writes the parts kept since the last call, each preceded by the tag. */
@@ -56,7 +69,7 @@ export class BodyCapture {
     if (typeof first === "string" && first.length === this.bytes) return first.slice(0, previewBytes);
     if (typeof first === "string")
       return Buffer.from(this.#parts?.length === 1 ? first.slice(0, previewBytes) : first).subarray(0, previewBytes);
-    return this.#parts?.length === 1 || first.length >= previewBytes ? first.subarray(0, previewBytes) : this.kept(previewBytes);
+    return this.#parts?.length === 1 || first.length >= previewBytes ? first.subarray(0, previewBytes) : this.#firstBytes(previewBytes);
   }
 }
 

@@ -32,7 +32,10 @@ export function pingFrame(id: number, timestamp: number): SseFrame {
 }
 
 function frameOf(text: string, summary: string): SseFrame {
-  const plain = Buffer.from(text);
-  const chunked = Buffer.concat([Buffer.from(`${plain.length.toString(16)}\r\n`), plain, Buffer.from("\r\n")]);
-  return { plain, chunked, summary };
+  const length = Buffer.byteLength(text);
+  const size = `${length.toString(16)}\r\n`;
+  // Memory of its own: the recorder keeps frames, and each would keep a whole block of Node's pool, or be copied for each subscriber.
+  const chunked = Buffer.allocUnsafeSlow(size.length + length + 2);
+  chunked.write(`${size}${text}\r\n`);
+  return { plain: chunked.subarray(size.length, size.length + length), chunked, summary };
 }
