@@ -18,7 +18,7 @@ export interface RtspTrackView {
 export interface RtspPathView {
   readonly name: string;
   /** Where it comes from: a looped file, a publisher, another server. */
-  readonly source: { readonly kind: "clip" | "publisher" | "pull"; readonly title: string };
+  readonly source: { readonly kind: "clip" | "publisher" | "rtmp-publisher" | "pull"; readonly title: string };
   readonly ready: boolean;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -97,14 +97,28 @@ export interface RtspOffers {
   readonly login: boolean;
 }
 
+/** An MP4 file that was dropped on the page. */
+export interface RtspFileView {
+  readonly path: string;
+  /** Where it came from. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Why it is not played. */
+  readonly problem?: string;
+}
+
 /** `view/rtsp`, by name. */
 export interface RtspViews extends SampleViews {
   readonly offers: RtspOffers;
   readonly paths: { readonly paths: readonly RtspPathView[]; readonly more: number };
   /** The newest ones. */
   readonly sessions: { readonly sessions: readonly RtspSessionView[]; readonly more: number };
+  /** In the order in which they came. */
+  readonly files: { readonly files: readonly RtspFileView[] };
 }
 
+const path = z.string().min(1).max(500);
+const upload = z.int().min(1);
 const row = z.strictObject({ row: z.int().min(0) });
 
 export const rtspActions = {
@@ -114,6 +128,14 @@ export const rtspActions = {
   "session.history": operation<RtspSessionHistory | null>()(row),
   /** Null where there is no such path. */
   "path.history": operation<RtspPathHistory | null>()(z.strictObject({ path: z.string().max(1_000) })),
+  /** Begins an upload of a file of this size, which is sent in pieces. */
+  "file.begin": operation<{ readonly upload: number }>()(z.strictObject({ name: z.string().min(1).max(500), bytes: z.int().min(0) })),
+  "file.put": operation<null>()(z.strictObject({ upload, base64: z.string() })),
+  /** Opens the file and plays it on a path of its own, which is named after it. */
+  "file.end": operation<{ readonly path: string }>()(z.strictObject({ upload })),
+  "file.cancel": operation<null>()(z.strictObject({ upload })),
+  "file.remove": operation<null>()(z.strictObject({ path })),
+  "file.rename": operation<null>()(z.strictObject({ path, to: path })),
   ...sampleActions,
 };
 export type RtspActions = typeof rtspActions;

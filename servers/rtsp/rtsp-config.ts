@@ -68,6 +68,13 @@ export const rtspConfig = z.strictObject({
     group: "Listening",
   }),
   tlsPort: portField(8_322, { title: "RTSPS port", env: "RTSPS_PORT" }),
+  rtmp: field(z.boolean().default(false), {
+    title: "RTMP",
+    help: "OBS and ffmpeg may publish by RTMP: rtmp://host/live/name becomes the path live/name. User and password follow the name: name?user=anna&pass=secret.",
+    env: "RTSP_RTMP",
+    group: "Listening",
+  }),
+  rtmpPort: portField(1_935, { title: "RTMP port", env: "RTMP_PORT" }),
   ...commonFields("rtsp"),
 
   users: usersField({
@@ -130,6 +137,13 @@ export const rtspConfig = z.strictObject({
       rows: pullRows,
     },
   ),
+  fileBytes: field(wholeNumber(1, 2 ** 40, 4 * 2 ** 30), {
+    title: "Largest dropped file",
+    help: "An MP4 file that is dropped on the page is kept in the data folder and becomes a stream.",
+    unit: "B",
+    env: "RTSP_FILE_BYTES",
+    group: "Streams",
+  }),
   packetBytes: field(wholeNumber(256, 65_000, 1_400), {
     title: "Largest RTP packet",
     unit: "B",
@@ -171,6 +185,12 @@ export const rtspConfig = z.strictObject({
     help: "A longer one gets 413.",
     unit: "B",
     env: "RTSP_BODY_BYTES",
+  }),
+  rtmpMessageBytes: limit(1 << 10, 16 << 20, 8 << 20, {
+    title: "Message of RTMP",
+    help: "A picture is one message. A client that sends a longer one is disconnected.",
+    unit: "B",
+    env: "RTMP_MESSAGE_BYTES",
   }),
   unsentBytes: limit(1 << 10, 1 << 30, 2 << 20, {
     title: "Unsent bytes",

@@ -10,8 +10,10 @@ export const rtspEndpoints = ({
   httpPort,
   tls,
   tlsPort,
+  rtmp,
+  rtmpPort,
   openToLan,
-}: Pick<RtspConfig, "port" | "httpPort" | "tls" | "tlsPort" | "openToLan">): readonly Endpoint[] =>
+}: Pick<RtspConfig, "port" | "httpPort" | "tls" | "tlsPort" | "rtmp" | "rtmpPort" | "openToLan">): readonly Endpoint[] =>
   reachableEndpoints(openToLan, (host) => {
     const rtsp = (path: string): Endpoint => ({ label: "RTSP", url: `rtsp://${host}:${port}/${path}` });
     return [
@@ -20,5 +22,6 @@ export const rtspEndpoints = ({
       { label: "HTTP", url: `http://${host}:${httpPort}` },
       ...testPaths.slice(1).map(rtsp),
       ...(tls ? testPaths.map((path) => ({ label: "RTSPS", url: `rtsps://${host}:${tlsPort}/${path}` })) : []),
+      ...(rtmp ? [{ label: "RTMP", url: `rtmp://${host}:${rtmpPort}/live` }] : []),
     ];
   });

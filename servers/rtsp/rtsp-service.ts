@@ -18,8 +18,10 @@ export const rtspService = defineService({
     { field: "port", transport: "tcp" },
     { field: "httpPort", transport: "tcp" },
     { field: "tlsPort", transport: "tcp", isUsed: ({ tls }) => tls },
+    { field: "rtmpPort", transport: "tcp", isUsed: ({ rtmp }) => rtmp },
     { field: "rtpPort", transport: "udp", isUsed: ({ udp }) => udp },
   ],
+  keepsFiles: () => "if possible",
   async hashSecrets(values) {
     if (!Array.isArray(values.users)) return values;
     const { digestLines } = await import("../core/credentials/digest-users.ts");

@@ -4,6 +4,7 @@ import type { Endpoint, Snippet } from "../../contract/service.ts";
 export function rtspSnippets(endpoints: readonly Endpoint[]): readonly Snippet[] {
   const url = endpoints[0]?.url ?? "rtsp://127.0.0.1:8554/stream";
   const server = url.replace(/\/stream$/, "");
+  const rtmp = endpoints.find((endpoint) => endpoint.url.startsWith("rtmp:"))?.url;
   return [
     { label: "ffplay", language: "shell", text: `ffplay -rtsp_transport tcp -fflags nobuffer ${url}` },
     { label: "ffprobe", language: "shell", text: `ffprobe -rtsp_transport udp ${url}` },
@@ -23,6 +24,15 @@ export function rtspSnippets(endpoints: readonly Endpoint[]): readonly Snippet[]
       language: "shell",
       text: `gst-launch-1.0 videotestsrc is-live=true ! x264enc tune=zerolatency key-int-max=25 ! rtspclientsink protocols=tcp location=${server}/mine`,
     },
+    ...(rtmp === undefined
+      ? []
+      : [
+          {
+            label: "ffmpeg, publish by RTMP",
+            language: "shell" as const,
+            text: `ffmpeg -re -stream_loop -1 -i clip.mp4 -c copy -f flv ${rtmp}/mine`,
+          },
+        ]),
     {
       label: "OpenCV",
       language: "python",

@@ -6,6 +6,7 @@ import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { parsePull } from "./client/pull-line.ts";
+import { ClipLibrary } from "./clips/clip-library.ts";
 import { HlsOutputs } from "./management/hls-outputs.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { listenManagement } from "./management/management-server.ts";
@@ -14,6 +15,7 @@ import { openClip } from "./media/mp4/open-clip.ts";
 import { createPageViews } from "./observe/page-views.ts";
 import { Previews } from "./observe/previews.ts";
 import { SessionRecorder, serviceStops } from "./observe/session-recorder.ts";
+import { RtmpIngest } from "./rtmp/rtmp-ingest.ts";
 import { createRtspActions } from "./rtsp-actions.ts";
 import type { RtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints, testPaths } from "./rtsp-endpoints.ts";
@@ -45,6 +47,13 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, log }));
   }
 
+  const clips = new ClipLibrary({
+    ...{ dataDir: context.dataDir(), mostBytes: config.fileBytes, paths, limits, log },
+    show: (files) => context.view("files", { files }),
+  });
+  onStop(() => clips.close());
+  await clips.restore();
+
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });
   onStop(() => sessions.close(serviceStops));
@@ -66,6 +75,15 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     connectionsPerAddress: config.connectionsPerAddress,
     limits: { ...config, idleMs: limits.timeoutMs, mostUnsentBytes: 8 * config.unsentBytes },
   });
+
+  const rtmp = config.rtmp
+    ? await RtmpIngest.listen({
+        ...{ port: config.rtmpPort, openToLan: config.openToLan, paths, access, recorder, limits, log },
+        ...{ connections: config.connections, connectionsPerAddress: config.connectionsPerAddress },
+        ...{ messageBytes: config.rtmpMessageBytes, silenceMs: limits.silenceMs },
+      })
+    : undefined;
+  if (rtmp) onStop(() => rtmp.close());
 
   const stats = () => {
     const { read, written } = server.bytes();
@@ -102,8 +120,8 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     recorder.tick();
     return views.counters(stats());
   });
-  context.handle(createRtspActions({ recorder, views, sample }));
-  return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort });
+  context.handle(createRtspActions({ recorder, views, clips, sample }));
+  return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort, rtmpPort: rtmp?.port ?? config.rtmpPort });
 }
 
 const multicastOptions = ({ multicastAddress, multicastPort, multicastTtl, openToLan }: RtspConfig): MulticastOptions => ({

@@ -1,36 +1,14 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { temporaryDir } from "../support/temporary-dir.ts";
 import { openBrowserShell } from "./browser-shell.ts";
+import { dropFiles } from "./drop-files.ts";
 
 const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
-/** Drags files, and folders by the paths of files in them, from a file manager onto the tab. */
-async function drop(
-  page: Page,
-  files: Readonly<Record<string, string>>,
-  said = "Drop .proto files, a folder with them, or a descriptor set",
-): Promise<void> {
-  const folder = temporaryDir();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), content);
-  }
-  const tops = readdirSync(folder).map((name) => path.join(folder, name));
-  const session = await page.context().newCDPSession(page);
-  const drag = (type: "dragEnter" | "dragOver" | "drop") =>
-    session.send("Input.dispatchDragEvent", { type, x: 700, y: 400, data: { items: [], files: tops, dragOperationsMask: 1 } });
-  await drag("dragEnter");
-  await drag("dragOver");
-  const invitation = page.getByText(said);
-  await invitation.waitFor();
-  await drag("drop");
-  await invitation.waitFor({ state: "detached" });
-}
+const drop = (page: Page, files: Readonly<Record<string, string>>, said = "Drop .proto files, a folder with them, or a descriptor set") =>
+  dropFiles(page, files, said);
 
 const shop = (field: string) => `syntax = "proto3"; package shop;
   message Item { string ${field} = 1; }

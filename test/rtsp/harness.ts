@@ -32,10 +32,11 @@ export interface RtspUnderTest extends ServiceUnderTest<RtspContract> {
 export { onEnd };
 
 /** The service on free ports, stopped after the test. */
-export async function startRtsp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<RtspUnderTest> {
+export async function startRtsp(config: Record<string, unknown> = {}, certificatesDir?: string, dataDir?: string): Promise<RtspUnderTest> {
   const service = await startService<RtspContract>(rtspService, {
     config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config },
     ...(certificatesDir && { certificatesDir }),
+    ...(dataDir && { dataDir }),
   });
   onTestFailed(() => void process.stderr.write(`${service.logs.map(({ level, text }) => `${level} ${text}`).join("\n")}\n`));
   const url = (service.endpoints[0]?.url ?? "").replace(/\/stream$/, "");

@@ -187,12 +187,13 @@ describe("reading MP4", () => {
   });
 
   it("[RTSP-103] what is no MP4 file is refused as such", () => {
-    for (const bytes of [
-      Buffer.from("RIFF\u0010\u0000\u0000\u0000AVI LIST"),
-      Buffer.from("\u001aEß£ a Matroska file"),
-      Buffer.alloc(100, 0x47),
-    ]) {
-      expect(refusal(bytes)).toMatchObject({ code: "MEDIA_UNSUPPORTED", message: "The file is no MP4 file." });
+    for (const [bytes, message] of [
+      [Buffer.from("RIFF\u0010\u0000\u0000\u0000AVI LIST"), "The file is AVI, not MP4."],
+      [Buffer.from("1a45dfa3a3428681", "hex"), "The file is Matroska or WebM, not MP4."],
+      [Buffer.alloc(200, 0x47), "The file is MPEG-TS, not MP4."],
+      [Buffer.from("a text of some length"), "The file is no MP4 file."],
+    ] as const) {
+      expect(refusal(bytes)).toMatchObject({ code: "MEDIA_UNSUPPORTED", message });
     }
   });
 

@@ -2,7 +2,7 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { Track } from "../media/track.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
-import type { Path, Paths, SourceKind } from "../streams/paths.ts";
+import { isPublisher, type Path, type Paths, type SourceKind } from "../streams/paths.ts";
 import type { RtspMetrics } from "./rtsp-metrics.ts";
 
 export interface ManagementAnswer {
@@ -85,7 +85,12 @@ const trackNames: Readonly<Record<Track["codec"], string>> = {
   pcmu: "G711",
   pcma: "G711",
 };
-const sourceTypes: Readonly<Record<SourceKind, string>> = { clip: "file", publisher: "rtspSession", pull: "rtspSource" };
+const sourceTypes: Readonly<Record<SourceKind, string>> = {
+  clip: "file",
+  publisher: "rtspSession",
+  "rtmp-publisher": "rtmpConn",
+  pull: "rtspSource",
+};
 
 function describePath({ name, source, since }: Path, sessions: readonly RtspSession[]) {
   const { stream } = source;
@@ -93,7 +98,7 @@ function describePath({ name, source, since }: Path, sessions: readonly RtspSess
   const publisher = sessions.find((session) => isOfPath(session) && session.state === "recording");
   return {
     name,
-    confName: source.kind === "publisher" ? "all_others" : name,
+    confName: isPublisher(source.kind) ? "all_others" : name,
     source: { type: sourceTypes[source.kind], id: source.kind === "publisher" ? (publisher?.publicId ?? "") : source.title },
     ready: stream !== undefined,
     readyTime: stream ? new Date(since).toISOString() : null,

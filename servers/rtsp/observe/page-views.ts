@@ -13,7 +13,7 @@ import { pictureOf } from "../media/parameter-sets.ts";
 import type { Track, VideoTrack } from "../media/track.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
-import type { Path, Paths } from "../streams/paths.ts";
+import { isPublisher, type Path, type Paths } from "../streams/paths.ts";
 import type { Previews } from "./previews.ts";
 import { RecentSamples } from "./recent-samples.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
@@ -191,7 +191,7 @@ export function createPageViews({ paths, sessions, recorder, previews, view }: P
         clients: connections,
         figures: [
           { label: "playing", value: count("playing"), unit: "" },
-          { label: "publishing", value: count("recording"), unit: "" },
+          { label: "publishing", value: paths.list().filter(({ source }) => isPublisher(source.kind)).length, unit: "" },
         ],
         note: `${paths.list().length} paths`,
       };

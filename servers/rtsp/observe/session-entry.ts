@@ -1,18 +1,29 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import { type RtspRole, rtspRoles } from "../../../contract/traffic/rtsp.ts";
+import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { headerOf, type RtspRequest, type RtspStatus, reasons } from "../protocol/message.ts";
-import type { RtspSession } from "../sessions/rtsp-session.ts";
 import { sentFlag, sessionTag } from "./session-record.ts";
 
 /** Of the connection by which the first request came. */
 export interface EntryConnection extends ConnectionHead {
   /** Requests and packets pass through HTTP. */
   readonly isTunnel: boolean;
+}
+
+/** A session of RTSP, or a publisher by RTMP. */
+export interface RecordedSession {
+  readonly id: string;
+  readonly path: string;
+  readonly role: Exclude<RtspRole, "none">;
+  readonly state: "ready" | "playing" | "recording";
+  readonly user: string | undefined;
+  readonly mediaBytes: { readonly received: number; readonly sent: number };
+  describeTracks(): RtspSessionTrack[];
+  end(reason: string, isOurs: boolean): void;
 }
 
 export interface SessionEntryOptions {
@@ -33,7 +44,7 @@ export class SessionEntry implements TrafficEntry {
   readonly at = Date.now();
   client = "";
   path = "";
-  session: RtspSession | undefined;
+  session: RecordedSession | undefined;
   readonly #options: SessionEntryOptions;
   readonly #parts = new PendingParts();
   readonly #beganMs = performance.now();
@@ -105,6 +116,15 @@ export class SessionEntry implements TrafficEntry {
     this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
   }
 
+  /** Of a publisher by RTMP, which has no requests. */
+  begins(userAgent: string): void {
+    this.#method = "publish";
+    this.#preview = "RTMP";
+    this.#userAgent = userAgent.slice(0, 300);
+    this.client = this.#options.clientName(this.#userAgent);
+    this.#options.touch(this);
+  }
+
   sent(bytes: Buffer, status: RtspStatus): void {
     this.#status = status;
     this.#messageBytesOut += bytes.length;
@@ -121,7 +141,8 @@ export class SessionEntry implements TrafficEntry {
     this.#options.touch(this);
   }
 
-  failed(reason: string): void {
+  failed(reason: string, status = this.#status): void {
+    this.#status = status;
     this.#reason = reason.slice(0, 500);
   }
 

@@ -4,8 +4,7 @@ import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasons } from "../protocol/message.ts";
-import type { RtspSession } from "../sessions/rtsp-session.ts";
-import { type EntryConnection, SessionEntry } from "./session-entry.ts";
+import { type EntryConnection, type RecordedSession, SessionEntry } from "./session-entry.ts";
 
 /** The reason of sessions that end with the service. */
 export const serviceStops = "the service stops";
@@ -23,7 +22,7 @@ export class SessionRecorder {
   requests = 0;
   readonly #options: SessionRecorderOptions;
   readonly #clientNameOf = createClientNames();
-  readonly #entries = new Map<RtspSession, SessionEntry>();
+  readonly #entries = new Map<RecordedSession, SessionEntry>();
 
   constructor(options: SessionRecorderOptions) {
     this.#options = options;
@@ -46,22 +45,22 @@ export class SessionRecorder {
   }
 
   /** The entry is the row of this session from now on. */
-  bind(session: RtspSession, entry: SessionEntry): void {
+  bind(session: RecordedSession, entry: SessionEntry): void {
     entry.session = session;
     entry.path = session.path;
     this.#entries.set(session, entry);
   }
 
-  entryOf(session: RtspSession): SessionEntry | undefined {
+  entryOf(session: RecordedSession): SessionEntry | undefined {
     return this.#entries.get(session);
   }
 
-  sessionOf(row: number): RtspSession | undefined {
+  sessionOf(row: number): RecordedSession | undefined {
     for (const [session, entry] of this.#entries) if (entry.id === row) return session;
     return undefined;
   }
 
-  endSession(session: RtspSession, reason: string, isOurs: boolean): void {
+  endSession(session: RecordedSession, reason: string, isOurs: boolean): void {
     const entry = this.#entries.get(session);
     if (!entry) return;
     this.#entries.delete(session);

@@ -1,7 +1,8 @@
 import { RtspRefusal } from "../protocol/message.ts";
 import type { Stream } from "./stream.ts";
 
-export type SourceKind = "clip" | "publisher" | "pull";
+export type SourceKind = "clip" | "publisher" | "rtmp-publisher" | "pull";
+export const isPublisher = (kind: SourceKind): boolean => kind === "publisher" || kind === "rtmp-publisher";
 
 /** Gives a path its stream. */
 export interface PathSource {
@@ -59,11 +60,22 @@ export class Paths {
     this.#set(name, source);
   }
 
+  /** There may be no more publishers and files. */
+  get isFull(): boolean {
+    return this.#paths.size >= this.#options.mostPaths;
+  }
+
+  /** Gives the source another path. Its readers stay. */
+  rename(name: string, to: string, source: PathSource): void {
+    this.remove(name, source);
+    this.add(to, source);
+  }
+
   /** Whether a publisher may have the path. Throws an RtspRefusal of 403 or 503. */
   checkPublish(name: string): void {
     const path = this.#paths.get(name);
-    if (!path && this.#paths.size >= this.#options.mostPaths) throw new RtspRefusal(503, `there are ${this.#paths.size} paths already`);
-    if (path && path.source.kind !== "publisher") throw new RtspRefusal(403, `${name} has a source of its own and takes no publisher`);
+    if (!path && this.isFull) throw new RtspRefusal(503, `there are ${this.#paths.size} paths already`);
+    if (path && !isPublisher(path.source.kind)) throw new RtspRefusal(403, `${name} has a source of its own and takes no publisher`);
     if (path && !this.#options.replacePublishers) throw new RtspRefusal(403, `${name} is being published already`);
   }
 

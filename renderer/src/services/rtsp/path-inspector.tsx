@@ -19,7 +19,7 @@ const panels: readonly HistoryPanel<"bitRate" | "frameRate">[] = [
   { series: "frameRate", title: "Frames a second", color: "--bl-s2", text: formatRate, leastTop: 5, leastStep: 1 },
 ];
 
-export const sourceTexts = { clip: "looped file", publisher: "publisher", pull: "pulled" } as const;
+export const sourceTexts = { clip: "looped file", publisher: "publisher", "rtmp-publisher": "RTMP publisher", pull: "pulled" } as const;
 
 /** A path: its picture, what it is, its rates over time, and how to play it. */
 export function PathInspector({ path, onClose }: { readonly path: RtspPathView; readonly onClose: () => void }) {
@@ -43,7 +43,9 @@ export function PathInspector({ path, onClose }: { readonly path: RtspPathView; 
               <Section title="Stream" facts={facts.join(" · ")} actions={<span className={styles.tools}>{tools}</span>}>
                 <Pairs>
                   <Pair name="Source" title={source.title}>
-                    {source.kind === "publisher" ? sourceTexts.publisher : `${sourceTexts[source.kind]}, ${source.title}`}
+                    {source.kind === "clip" || source.kind === "pull"
+                      ? `${sourceTexts[source.kind]}, ${source.title}`
+                      : sourceTexts[source.kind]}
                   </Pair>
                   {tracks.map((track, index) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: a track is its place.

@@ -9,6 +9,7 @@ import { ListPage } from "../../list/list-page.tsx";
 import { Fact } from "../../list/list-status.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useHandover } from "../../pages/service/handover.ts";
+import { DropZone } from "../../ui/forms/drop-zone.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { Loading } from "../../ui/status/answered.tsx";
@@ -18,6 +19,9 @@ import { formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/te
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { AddFilesButton } from "./files/add-files-button.tsx";
+import { FilesPanel } from "./files/files-panel.tsx";
+import { useAddFiles } from "./files/use-add-files.ts";
 import { PathInspector, sourceTexts } from "./path-inspector.tsx";
 import { bitRateText, codecName } from "./picture/stream-texts.ts";
 import { requestedPaths } from "./requested-paths.ts";
@@ -68,17 +72,27 @@ const pathColumns: readonly Column<RtspPathView>[] = [
 export function RtspPaths() {
   const service = useService("rtsp");
   const view = useRtspView("paths");
+  const files = useRtspView("files");
+  const { upload, add } = useAddFiles();
   const [text, setText] = useRemembered("rtsp.paths.filter", "");
   const columns = useColumnChoice("rtsp-paths", pathColumns);
   const choice = useRowChoice(pathName);
   useHandover(requestedPaths, "rtsp", choice.openId);
-  if (service?.status.state !== "running") {
+  const isRunning = service?.status.state === "running";
+  const zone = {
+    hint: "Drop MP4 files with H.264 or H.265 and AAC: each becomes a stream",
+    refusal: isRunning ? undefined : "Start RTSP first: the running service keeps and plays the files",
+    onDrop: ({ files: dropped }: DataTransfer) => add([...dropped]),
+  };
+  if (!isRunning) {
     return (
-      <EmptyPage>
-        <EmptyState title="RTSP is not running" text="Start the service to see its streams.">
-          <StartServiceButton id="rtsp" service={service} title="Start RTSP" />
-        </EmptyState>
-      </EmptyPage>
+      <DropZone {...zone}>
+        <EmptyPage>
+          <EmptyState title="RTSP is not running" text="Start the service to see its streams.">
+            <StartServiceButton id="rtsp" service={service} title="Start RTSP" />
+          </EmptyState>
+        </EmptyPage>
+      </DropZone>
     );
   }
   const needle = text.trim().toLowerCase();
@@ -86,46 +100,56 @@ export function RtspPaths() {
   const { opened } = choice;
   const shown = opened && (view?.paths.find(({ name }) => name === opened.id) ?? opened.row);
   return (
-    <ListPage
-      label="Paths"
-      toolbarLabel="Paths"
-      filter={<FilterInput width={242} placeholder="Path" value={text} onChange={setText} />}
-      tools={<ColumnMenu all={pathColumns} choice={columns} />}
-      status={
-        <StatusLine>
-          <Facts>
-            {view && <Fact>{formatCountOf(view.paths.length + view.more, "path")}</Fact>}
-            {view && (
-              <Fact>
-                {formatCountOf(
-                  view.paths.reduce((sum, { readers }) => sum + readers, 0),
-                  "reader",
-                )}
-              </Fact>
+    <DropZone {...zone}>
+      <ListPage
+        label="Paths"
+        toolbarLabel="Paths"
+        filter={<FilterInput width={242} placeholder="Path" value={text} onChange={setText} />}
+        tools={
+          <>
+            <AddFilesButton onAdd={add} />
+            <ColumnMenu all={pathColumns} choice={columns} />
+          </>
+        }
+        below={
+          <>
+            <FilesPanel files={files?.files} upload={upload} />
+            {shown && (
+              <InspectorSlot shows={shown.name}>
+                <PathInspector key={shown.name} path={shown} onClose={choice.close} />
+              </InspectorSlot>
             )}
-          </Facts>
-        </StatusLine>
-      }
-      below={
-        shown && (
-          <InspectorSlot shows={shown.name}>
-            <PathInspector key={shown.name} path={shown} onClose={choice.close} />
-          </InspectorSlot>
-        )
-      }
-    >
-      {rows ? (
-        <DataTable
-          {...choice.tableProps}
-          label="Paths"
-          count={rows.length}
-          rowAt={(index) => rows[index]}
-          columns={columns.columns}
-          empty={<NoRows text="No path matches the filter." action="Show all" onAction={() => setText("")} />}
-        />
-      ) : (
-        <Loading what="the paths" />
-      )}
-    </ListPage>
+          </>
+        }
+        status={
+          <StatusLine>
+            <Facts>
+              {view && <Fact>{formatCountOf(view.paths.length + view.more, "path")}</Fact>}
+              {view && (
+                <Fact>
+                  {formatCountOf(
+                    view.paths.reduce((sum, { readers }) => sum + readers, 0),
+                    "reader",
+                  )}
+                </Fact>
+              )}
+            </Facts>
+          </StatusLine>
+        }
+      >
+        {rows ? (
+          <DataTable
+            {...choice.tableProps}
+            label="Paths"
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            columns={columns.columns}
+            empty={<NoRows text="No path matches the filter." action="Show all" onAction={() => setText("")} />}
+          />
+        ) : (
+          <Loading what="the paths" />
+        )}
+      </ListPage>
+    </DropZone>
   );
 }

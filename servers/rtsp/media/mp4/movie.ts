@@ -1,5 +1,6 @@
 import { BoxReader, printable } from "./box.ts";
 import type { ByteSource } from "./byte-source.ts";
+import { formatHeadBytes, formatOf } from "./file-format.ts";
 import { FragmentedSamples } from "./fragmented-samples.ts";
 import { convertLine, damaged, unsupported } from "./media-file-error.ts";
 import { readSampleEntry, type SampleEntry } from "./sample-entry.ts";
@@ -71,7 +72,9 @@ function findMovie(source: ByteSource): { moov: BoxReader; end: number } {
   let end = 0;
   for (const { type, position, headBytes, size } of topBoxes(source, 0)) {
     if (position === 0 && !knownFirst.has(type)) {
-      throw unsupported("The file is no MP4 file.", convertLine({ video: "encode", audio: "encode" }));
+      const format = formatOf(source.read(0, Math.min(formatHeadBytes, source.size)));
+      const found = format === undefined ? "The file is no MP4 file." : `The file is ${format}, not MP4.`;
+      throw unsupported(found, convertLine({ video: "encode", audio: "encode" }));
     }
     end = position + size;
     if (type !== "moov") continue;

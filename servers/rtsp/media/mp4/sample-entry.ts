@@ -94,9 +94,11 @@ function sound(entry: BoxReader): BoxReader {
   return entry;
 }
 
-/** ISO/IEC 14496-15 §5.3.3.1. */
-function readAvc(entry: BoxReader): SampleEntry {
-  const config = entry.need("avcC");
+const readAvc = (entry: BoxReader): VideoEntry => readAvcConfig(entry.need("avcC"));
+const readHevc = (entry: BoxReader): VideoEntry => readHevcConfig(entry.need("hvcC"));
+
+/** AVCDecoderConfigurationRecord, ISO/IEC 14496-15 §5.3.3.1. */
+export function readAvcConfig(config: BoxReader): VideoEntry {
   if (config.byte() !== 1) throw damaged("its avcC box is of an unknown version");
   config.skip(3);
   const lengthBytes = lengthBytesOf(config.byte());
@@ -106,9 +108,8 @@ function readAvc(entry: BoxReader): SampleEntry {
   return { isStreamable: true, track: { kind: "video", codec: "h264", clockRate: videoClockRate, sps, pps }, lengthBytes };
 }
 
-/** ISO/IEC 14496-15 §8.3.3.1. */
-function readHevc(entry: BoxReader): SampleEntry {
-  const config = entry.need("hvcC");
+/** HEVCDecoderConfigurationRecord, ISO/IEC 14496-15 §8.3.3.1. */
+export function readHevcConfig(config: BoxReader): VideoEntry {
   if (config.byte() !== 1) throw damaged("its hvcC box is of an unknown version");
   config.skip(20);
   const lengthBytes = lengthBytesOf(config.byte());

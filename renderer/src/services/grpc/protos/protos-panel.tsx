@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Loader, Progress, Tooltip } from "@mantine/core";
+import { ActionIcon, Loader, Tooltip } from "@mantine/core";
 import { IconRefresh, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { type GrpcProtoProblem, type GrpcProtoSource, type GrpcViews, grpcActions } from "../../../../../contract/services/grpc.ts";
@@ -9,6 +9,7 @@ import { Caption, Spring } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { shownAfterMs, UploadProgress } from "../../../ui/status/upload-progress.tsx";
 import { formatBytes, formatCount, formatCountOf, listText } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
@@ -21,8 +22,6 @@ interface ProtosPanelProps {
   readonly upload: ProtoUpload | undefined;
 }
 
-/** Shorter work is not shown. */
-const shownAfterMs = 300;
 /** After this time its duration is shown too. */
 const countedAfterMs = 1_000;
 const none: GrpcViews["protos"] = { sources: [], problems: [], moreProblems: 0, isReading: false };
@@ -76,20 +75,9 @@ export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
 }
 
 function Uploading({ upload: { at, files, bytes, sentBytes, cancel } }: { readonly upload: ProtoUpload }) {
-  const now = useNow(250);
   if (files > 0 && sentBytes >= bytes) return <Compiling files={files} />;
-  if (now - at < shownAfterMs) return null;
-  return (
-    <>
-      <Caption>
-        {files === 0 ? "Reading the files…" : `${formatBytes(sentBytes)} of ${formatBytes(bytes)}, ${formatCountOf(files, "file")}`}
-      </Caption>
-      <Progress className={styles.progress} value={(100 * sentBytes) / Math.max(1, bytes)} aria-label="Upload of protocol files" />
-      <Button size="compact-xs" onClick={cancel}>
-        Cancel
-      </Button>
-    </>
-  );
+  const what = files === 0 ? "Reading the files…" : `${formatBytes(sentBytes)} of ${formatBytes(bytes)}, ${formatCountOf(files, "file")}`;
+  return <UploadProgress label="Upload of protocol files" text={what} {...{ at, bytes, sentBytes, cancel }} />;
 }
 
 /** Until what was sent, or was changed on disk, is served. */

@@ -6,6 +6,7 @@ import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { DropZone } from "../../../ui/forms/drop-zone.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Loading } from "../../../ui/status/answered.tsx";
@@ -14,7 +15,7 @@ import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { AddProtosButton } from "../protos/add-protos-button.tsx";
-import { DropZone } from "../protos/drop-zone.tsx";
+import { droppedEntries, readDropped } from "../protos/dropped-files.ts";
 import { ProtosPanel } from "../protos/protos-panel.tsx";
 import { useAddProtos } from "../protos/use-add-protos.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
@@ -50,15 +51,19 @@ export function GrpcServices() {
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
   // Reading the types of a stopped service also makes it publish its services.
   useGrpcSchema();
-  const refusal = isRunning ? undefined : "Start gRPC first: the running service compiles protocol files";
+  const zone = {
+    hint: "Drop .proto files, a folder with them, or a descriptor set",
+    refusal: isRunning ? undefined : "Start gRPC first: the running service compiles protocol files",
+    onDrop: (transfer: DataTransfer) => add(readDropped(droppedEntries(transfer))),
+  };
   if (!isRunning && !served)
     return (
-      <DropZone onAdd={add} refusal={refusal}>
+      <DropZone {...zone}>
         <ServiceStopped id="grpc" text="Start the service to see its services, methods and types." />
       </DropZone>
     );
   return (
-    <DropZone onAdd={add} refusal={refusal}>
+    <DropZone {...zone}>
       <ListPage
         label="Services"
         toolbarLabel="Services"

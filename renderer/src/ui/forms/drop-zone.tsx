@@ -1,19 +1,20 @@
 import { type DragEvent, type ReactNode, useState } from "react";
-import { droppedEntries, readDropped } from "./dropped-files.ts";
-import styles from "./protos.module.css";
-import type { AddProtos } from "./use-add-protos.ts";
+import styles from "./drop-zone.module.css";
 
 interface DropZoneProps {
-  readonly onAdd: AddProtos["add"];
+  /** What can be dropped: "Drop MP4 files". */
+  readonly hint: string;
   /** Why nothing can be dropped now. */
   readonly refusal?: string | undefined;
   readonly children: ReactNode;
+  /** Called during the event: the transfer is empty after it. */
+  onDrop(transfer: DataTransfer): void;
 }
 
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes("Files");
 
-/** Takes protocol files and folders that are dropped anywhere on its content. */
-export function DropZone({ onAdd, refusal, children }: DropZoneProps) {
+/** Takes files and folders that are dropped anywhere on its content. */
+export function DropZone({ hint, refusal, children, onDrop }: DropZoneProps) {
   const [isOver, setIsOver] = useState(false);
   const over = (event: DragEvent) => {
     if (!hasFiles(event)) return;
@@ -29,15 +30,15 @@ export function DropZone({ onAdd, refusal, children }: DropZoneProps) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     setIsOver(false);
-    if (refusal === undefined) onAdd(readDropped(droppedEntries(event.dataTransfer)));
+    if (refusal === undefined) onDrop(event.dataTransfer);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: files are dropped with a pointer only; the button does the same.
+    // biome-ignore lint/a11y/noStaticElementInteractions: files are dropped with a pointer only; a button does the same.
     <div className={styles.zone} onDragEnter={over} onDragOver={over} onDragLeave={leave} onDrop={drop}>
       {children}
       {isOver && (
         <div className={styles.over} data-refused={refusal !== undefined || undefined}>
-          <p>{refusal ?? "Drop .proto files, a folder with them, or a descriptor set"}</p>
+          <p>{refusal ?? hint}</p>
         </div>
       )}
     </div>

@@ -1,0 +1,32 @@
+import { Button, Progress } from "@mantine/core";
+import { Caption } from "../panel.tsx";
+import { useNow } from "./since.tsx";
+import styles from "./upload-progress.module.css";
+
+/** Shorter work is not shown. */
+export const shownAfterMs = 300;
+
+interface UploadProgressProps {
+  /** When it began. */
+  readonly at: number;
+  readonly bytes: number;
+  readonly sentBytes: number;
+  readonly label: string;
+  /** "3 MB of 20 MB" */
+  readonly text: string;
+  cancel(): void;
+}
+
+/** An upload in progress, in a panel's head. */
+export function UploadProgress({ at, bytes, sentBytes, label, text, cancel }: UploadProgressProps) {
+  if (useNow(250) - at < shownAfterMs) return null;
+  return (
+    <>
+      <Caption>{text}</Caption>
+      <Progress className={styles.progress} value={(100 * sentBytes) / Math.max(1, bytes)} aria-label={label} />
+      <Button size="compact-xs" onClick={cancel}>
+        Cancel
+      </Button>
+    </>
+  );
+}

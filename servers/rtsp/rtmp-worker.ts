@@ -1,0 +1,79 @@
+/** A worker that speaks RTMP: what a client sends, or an error of ours, never reaches the streams of the service. */
+import { createServer, type Socket } from "node:net";
+import { parentPort } from "node:worker_threads";
+import { AddressCounts } from "../core/limits/address-counts.ts";
+import { plainAddress } from "../core/net/client-socket.ts";
+import { listenTcp } from "../core/net/tcp-listener.ts";
+import { toFailure } from "../core/service/service-error.ts";
+import { RtmpConnection } from "./rtmp/rtmp-connection.ts";
+import type { FromRtmpWorker, RtmpListenOptions, ToRtmpWorker } from "./rtmp/worker-messages.ts";
+
+const publishers = new Map<number, RtmpConnection>();
+const perAddress = new AddressCounts();
+let connections = 0;
+let begun = 0;
+
+function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}
+
+function accept(socket: Socket, options: RtmpListenOptions): void {
+  const address = plainAddress(socket.remoteAddress ?? "");
+  if (connections >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
+    socket.destroy();
+    return;
+  }
+  connections++;
+  perAddress.add(address);
+  let publisher: number | undefined;
+  const connection: RtmpConnection = new RtmpConnection(socket, {
+    limits: options,
+    onPublish(publish) {
+      publisher = ++begun;
+      publishers.set(publisher, connection);
+      post({ type: "publish", publisher, publish });
+    },
+    onMedia({ type, timestamp, payload }) {
+      if (publisher !== undefined) post({ type: "media", publisher, kind: type, timestamp, payload }, [payload.buffer as ArrayBuffer]);
+    },
+    onClosed(reason) {
+      connections--;
+      perAddress.remove(address);
+      if (publisher === undefined) post({ type: "dropped", remote: connection.remote, reason });
+      else {
+        publishers.delete(publisher);
+        post({ type: "gone", publisher, reason });
+      }
+    },
+  });
+}
+
+async function listen(options: RtmpListenOptions): Promise<void> {
+  try {
+    const { port, openToLan } = options;
+    const createRtmpServer = () => createServer((socket) => accept(socket, options));
+    // The listeners end with the worker.
+    post({ type: "listening", port: await listenTcp({ port, openToLan, createServer: createRtmpServer, onStop() {} }) });
+  } catch (error) {
+    post({ type: "failed", failure: toFailure(error) });
+  }
+}
+
+parentPort?.on("message", (message: ToRtmpWorker) => {
+  switch (message.type) {
+    case "listen":
+      void listen(message.options);
+      return;
+    case "accept":
+      publishers.get(message.publisher)?.accept();
+      return;
+    case "refuse":
+      publishers.get(message.publisher)?.refuse(message.code, message.reason);
+      return;
+    case "taken":
+      publishers.get(message.publisher)?.taken(message.bytes);
+      return;
+    default:
+      message satisfies never;
+  }
+});

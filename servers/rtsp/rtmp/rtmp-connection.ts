@@ -1,0 +1,325 @@
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { addressText, plainAddress } from "../../core/net/client-socket.ts";
+import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
+import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
+import type { RtmpListenOptions, RtmpPublish } from "./worker-messages.ts";
+
+export interface RtmpConnectionParts {
+  readonly limits: Pick<RtmpListenOptions, "messageBytes" | "silenceMs">;
+  /** The client wants to publish; `accept` or `refuse` answers. */
+  readonly onPublish: (publish: RtmpPublish) => void;
+  readonly onMedia: (message: RtmpMessage) => void;
+  /** Called once. */
+  readonly onClosed: (reason: string) => void;
+}
+
+type State = "handshake" | "connecting" | "waiting" | "publishing" | "closed";
+
+const signatureBytes = 1_536;
+/** §5.2.1: of the client's C0, and ours. */
+const protocolVersion = 3;
+const windowBytes = 2_500_000;
+/** Messages that the service has not taken; then nothing more is read. */
+const mostUntakenBytes = 8 << 20;
+const longestName = 1_000;
+const publishedStream = 1;
+/** User control events (§7.1.7). */
+const streamBegin = 0;
+const pingRequest = 6;
+const pingResponse = 7;
+/** For the last message to reach a client that is disconnected. */
+const lingerMs = 1_000;
+
+/** One client, from the handshake to the end. It may publish one stream; it cannot play. */
+export class RtmpConnection {
+  readonly #socket: Socket;
+  readonly #parts: RtmpConnectionParts;
+  readonly #chunks: ChunkReader;
+  readonly #openedAt = Date.now();
+  readonly remote: string;
+  readonly #address: string;
+  #state: State = "handshake";
+  /** Of the handshake. */
+  #handshake: Buffer[] = [];
+  #handshakeBytes = 0;
+  #hasAnswered = false;
+  #app = "";
+  #serverUrl = "";
+  #userAgent = "";
+  #untaken = 0;
+  #ackWindow = windowBytes;
+  #acknowledged = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #reason = "";
+
+  constructor(socket: Socket, parts: RtmpConnectionParts) {
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#chunks = new ChunkReader({ messageBytes: parts.limits.messageBytes, chunkStreams: 64 });
+    this.#address = plainAddress(socket.remoteAddress ?? "");
+    this.remote = addressText(socket.remoteAddress, socket.remotePort);
+    socket.setNoDelay(true);
+    this.#restartTimer("it did not publish in time");
+    socket.on("data", (bytes) => this.#receive(bytes));
+    // "close" follows.
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      clearTimeout(this.#timer);
+      this.#state = "closed";
+      this.#parts.onClosed(this.#reason || "the client has disconnected");
+    });
+  }
+
+  accept(): void {
+    if (this.#state !== "waiting") return;
+    this.#state = "publishing";
+    this.#status("status", "NetStream.Publish.Start", "Publishing");
+    this.#restartTimer("it sent nothing for too long");
+  }
+
+  /** `code` is one of NetStream. */
+  refuse(code: string, reason: string): void {
+    if (this.#state === "waiting" || this.#state === "publishing") this.#status("error", code, reason);
+    this.close(reason);
+  }
+
+  taken(bytes: number): void {
+    this.#untaken -= bytes;
+    if (this.#untaken < mostUntakenBytes / 2 && this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  close(reason: string): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#reason = reason;
+    clearTimeout(this.#timer);
+    this.#socket.end();
+    this.#timer = setTimeout(() => this.#socket.destroy(), lingerMs);
+  }
+
+  #restartTimer(reason: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.close(reason), this.#parts.limits.silenceMs);
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#state === "closed") return;
+    try {
+      const rest = this.#state === "handshake" ? this.#shakeHands(bytes) : bytes;
+      for (const message of this.#chunks.push(rest)) {
+        if (this.#isClosed()) return;
+        this.#take(message);
+      }
+      this.#acknowledge();
+    } catch (error) {
+      if (!(error instanceof RtmpError || error instanceof AmfError)) throw error;
+      this.close(error.message);
+    }
+  }
+
+  /** It may have been closed by what was received. */
+  #isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  /** §5.2. Returns what is behind C2. */
+  #shakeHands(bytes: Buffer): Buffer {
+    this.#handshake.push(bytes);
+    this.#handshakeBytes += bytes.length;
+    if (bytes.length > 0 && this.#handshakeBytes === bytes.length && bytes[0] !== protocolVersion)
+      throw new RtmpError("what it speaks is not RTMP");
+    if (this.#handshakeBytes < 1 + signatureBytes) return noBytes;
+    const all = Buffer.concat(this.#handshake);
+    this.#handshake = [all];
+    if (!this.#hasAnswered) {
+      this.#hasAnswered = true;
+      // The four bytes after the time are zero: clients then expect no digest of Flash in it.
+      const own = Buffer.concat([Buffer.alloc(8), randomBytes(signatureBytes - 8)]);
+      this.#socket.write(Buffer.concat([Buffer.from([protocolVersion]), own, all.subarray(1, 1 + signatureBytes)]));
+    }
+    if (all.length < 1 + 2 * signatureBytes) return noBytes;
+    this.#state = "connecting";
+    this.#handshake = [];
+    return all.subarray(1 + 2 * signatureBytes);
+  }
+
+  #take(message: RtmpMessage): void {
+    switch (message.type) {
+      case messageType.command:
+        this.#command(readAmf(message.payload));
+        return;
+      case messageType.command3:
+        // A byte that says that AMF 0 follows.
+        this.#command(readAmf(message.payload.subarray(1)));
+        return;
+      case messageType.windowSize:
+        if (message.payload.length >= 4) this.#ackWindow = Math.max(1, message.payload.readUInt32BE());
+        return;
+      case messageType.userControl:
+        this.#userControl(message.payload);
+        return;
+      case messageType.audio:
+      case messageType.video:
+      case messageType.data:
+        this.#media(message);
+        return;
+      case messageType.data3:
+        this.#media({ ...message, type: messageType.data, payload: withoutFirst(message.payload) });
+        return;
+      default:
+        return;
+    }
+  }
+
+  #media(message: RtmpMessage): void {
+    if (this.#state !== "publishing") return;
+    this.#timer?.refresh();
+    this.#untaken += message.payload.length;
+    this.#parts.onMedia(message);
+    if (this.#untaken > mostUntakenBytes) this.#socket.pause();
+  }
+
+  #command([name, transaction, ...values]: readonly AmfValue[]): void {
+    const id = typeof transaction === "number" ? transaction : 0;
+    switch (name) {
+      case "connect":
+        this.#connect(id, objectOf(values[0]));
+        return;
+      case "createStream":
+        this.#answer("_result", id, [null, publishedStream]);
+        return;
+      case "publish":
+        this.#publish(typeof values[1] === "string" ? values[1] : "");
+        return;
+      case "play":
+      case "play2":
+        this.#status("error", "NetStream.Play.Failed", "RTMP is for publishing here: play by RTSP, HLS or MPEG-TS");
+        this.close("it wants to play; RTMP is for publishing");
+        return;
+      case "FCUnpublish":
+      case "deleteStream":
+      case "closeStream":
+        this.close("the publisher has left");
+        return;
+      default:
+        // releaseStream, FCPublish, _checkbw, getStreamLength: clients ask them and wait for any answer.
+        if (id > 0) this.#answer("_result", id, [null, null]);
+    }
+  }
+
+  #connect(id: number, fields: AmfObject): void {
+    if (this.#app !== "") throw new RtmpError("it connects twice");
+    this.#app = textOf(fields.app);
+    this.#serverUrl = textOf(fields.tcUrl);
+    this.#userAgent = textOf(fields.flashVer);
+    const fourBytes = (value: number) => Buffer.from([value >>> 24, (value >> 16) & 0xff, (value >> 8) & 0xff, value & 0xff]);
+    this.#control(messageType.windowSize, fourBytes(windowBytes));
+    // 2: dynamic (§5.4.5).
+    this.#control(messageType.peerBandwidth, Buffer.concat([fourBytes(windowBytes), Buffer.from([2])]));
+    this.#control(messageType.setChunkSize, fourBytes(sentChunkBytes));
+    this.#answer("_result", id, [
+      { fmsVer: "FMS/3,0,1,123", capabilities: 31 },
+      { level: "status", code: "NetConnection.Connect.Success", description: "Connection succeeded", objectEncoding: 0 },
+    ]);
+  }
+
+  #publish(streamName: string): void {
+    if (this.#state !== "connecting") throw new RtmpError("it publishes twice");
+    this.#control(messageType.userControl, Buffer.from([0, streamBegin, 0, 0, 0, publishedStream]));
+    this.#state = "waiting";
+    // Until the service has answered.
+    clearTimeout(this.#timer);
+    this.#parts.onPublish({
+      ...targetOf(this.#app, streamName, this.#serverUrl),
+      userAgent: this.#userAgent,
+      address: this.#address,
+      remote: this.remote,
+      local: addressText(this.#socket.localAddress, this.#socket.localPort),
+      openedAt: this.#openedAt,
+    });
+  }
+
+  #userControl(payload: Buffer): void {
+    if (payload.length < 6 || payload.readUInt16BE() !== pingRequest) return;
+    const response = Buffer.from(payload.subarray(0, 6));
+    response.writeUInt16BE(pingResponse);
+    this.#control(messageType.userControl, response);
+  }
+
+  /** §5.4.3. */
+  #acknowledge(): void {
+    const { bytesRead } = this.#socket;
+    if (bytesRead - this.#acknowledged < this.#ackWindow || this.#isClosed()) return;
+    this.#acknowledged = bytesRead;
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(bytesRead >>> 0);
+    this.#control(messageType.acknowledgement, count);
+  }
+
+  #status(level: "status" | "error", code: string, description: string): void {
+    this.#write({
+      ...{ type: messageType.command, chunkStream: 3, stream: publishedStream },
+      payload: writeAmf(["onStatus", 0, null, { level, code, description }]),
+    });
+  }
+
+  #answer(name: "_result", id: number, values: readonly AmfValue[]): void {
+    this.#write({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf([name, id, ...values]) });
+  }
+
+  #control(type: number, payload: Buffer): void {
+    this.#write({ type, chunkStream: 2, stream: 0, payload });
+  }
+
+  #write(message: SentMessage): void {
+    // Answers are small; a client that asks and never reads is not served.
+    if (this.#socket.writableLength > 1 << 20) this.#socket.destroy();
+    else if (this.#socket.writable) this.#socket.write(writeMessage(message));
+  }
+}
+
+const noBytes = Buffer.alloc(0);
+/** In memory of its own: it is passed to another thread. */
+function withoutFirst(payload: Buffer): Buffer {
+  const rest = Buffer.allocUnsafeSlow(Math.max(0, payload.length - 1));
+  payload.copy(rest, 0, 1);
+  return rest;
+}
+const textOf = (value: AmfValue | undefined): string => (typeof value === "string" ? value.slice(0, longestName) : "");
+const objectOf = (value: AmfValue | undefined): AmfObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as AmfObject) : {};
+
+/**
+ * The path is the application and the name of the stream. The user comes in the query of either (`live/name?user=anna&pass=secret`), since
+ * RTMP has no place of its own for it, or in the server's URL (`rtmp://anna:secret@host/live`), where clients send it.
+ */
+export function targetOf(app: string, streamName: string, serverUrl: string): Pick<RtmpPublish, "path" | "user" | "password"> {
+  const [appPath = "", appQuery = ""] = splitQuery(app);
+  const [namePath = "", nameQuery = ""] = splitQuery(streamName);
+  const path = [appPath, namePath]
+    .map((part) => part.replace(/^\/+|\/+$/g, ""))
+    .filter((part) => part !== "")
+    .join("/");
+  const query = new URLSearchParams(`${appQuery}&${nameQuery}`);
+  const url = URL.parse(serverUrl);
+  const ofUrl = (text: string | undefined) => (text ? decoded(text) : undefined);
+  return {
+    path: decoded(path),
+    user: query.get("user") ?? ofUrl(url?.username),
+    password: query.get("pass") ?? query.get("password") ?? ofUrl(url?.password),
+  };
+}
+
+const splitQuery = (text: string): readonly string[] => {
+  const at = text.indexOf("?");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+};
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,209 @@
+import { Worker } from "node:worker_threads";
+import { workerFile } from "../../core/files/asset-file.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
+import type { SessionRecorder } from "../observe/session-recorder.ts";
+import { isPathName } from "../protocol/header-fields.ts";
+import { RtspRefusal } from "../protocol/message.ts";
+import type { Access } from "../sessions/access.ts";
+import type { Paths } from "../streams/paths.ts";
+import type { StreamLimits } from "../streams/stream.ts";
+import { RtmpPublisher } from "./rtmp-publisher.ts";
+import type { FromRtmpWorker, RtmpListenOptions, RtmpPublish, ToRtmpWorker } from "./worker-messages.ts";
+
+export interface RtmpIngestOptions extends RtmpListenOptions {
+  readonly paths: Paths;
+  readonly access: Access;
+  readonly recorder: SessionRecorder;
+  readonly limits: StreamLimits;
+  readonly log: Log;
+  /** Given by tests. */
+  readonly worker?: string;
+}
+
+const firstRestartMs = 500;
+const longestRestartMs = 30_000;
+/** A worker that has run for so long is restarted at once again. */
+const healthyMs = 60_000;
+const mostHeapMebibytes = 256;
+
+/** Publishers by RTMP, which a worker receives. If the worker dies, they are disconnected, and it is started again with growing pauses. */
+export class RtmpIngest {
+  readonly #options: RtmpIngestOptions;
+  readonly #publishers = new Map<number, RtmpPublisher>();
+  /** Those whose rights are being checked. */
+  readonly #asking = new Set<number>();
+  #worker: Worker | undefined;
+  #port: number;
+  #restartMs = firstRestartMs;
+  #restart: NodeJS.Timeout | undefined;
+  #listenedAtMs = 0;
+  #isClosed = false;
+  /** Publishers so far, over all workers. */
+  #nextConnection = 1;
+
+  private constructor(options: RtmpIngestOptions) {
+    this.#options = options;
+    this.#port = options.port;
+  }
+
+  /** Resolves when it listens; rejects as `listenTcp`. */
+  static async listen(options: RtmpIngestOptions): Promise<RtmpIngest> {
+    const ingest = new RtmpIngest(options);
+    try {
+      await ingest.#start();
+    } catch (error) {
+      await ingest.close();
+      throw error;
+    }
+    return ingest;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restart);
+    this.#endAll("the service stops");
+    await this.#worker?.terminate();
+  }
+
+  #start(): Promise<void> {
+    const {
+      worker: file = workerFile("rtsp", "rtmp-worker"),
+      openToLan,
+      connections,
+      connectionsPerAddress,
+      messageBytes,
+      silenceMs,
+    } = this.#options;
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: mostHeapMebibytes } });
+    this.#worker = worker;
+    return new Promise((resolve, reject) => {
+      let fault = "";
+      worker.on("message", (message: FromRtmpWorker) => {
+        if (message.type === "listening") {
+          this.#port = message.port;
+          this.#listenedAtMs = performance.now();
+          resolve();
+        } else if (message.type === "failed") {
+          fault = message.failure.message;
+          reject(errorOfFailure(message.failure));
+        } else this.#receive(message);
+      });
+      worker.on("error", (error) => {
+        fault = errorText(error);
+        reject(error);
+      });
+      worker.on("exit", (code) => {
+        reject(new Error(fault || `exit code ${code}`));
+        this.#ended(worker, fault || `exit code ${code}`);
+      });
+      this.#post({
+        type: "listen",
+        options: { port: this.#port, openToLan, connections, connectionsPerAddress, messageBytes, silenceMs },
+      });
+    });
+  }
+
+  #ended(worker: Worker, fault: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#endAll("RTMP has ended unexpectedly");
+    if (this.#isClosed) return;
+    if (this.#listenedAtMs > 0 && performance.now() - this.#listenedAtMs > healthyMs) this.#restartMs = firstRestartMs;
+    this.#options.log.error(`RTMP has ended unexpectedly: ${fault}. It starts again in ${this.#restartMs / 1_000} s.`);
+    this.#restart = setTimeout(() => void this.#startAgain(), this.#restartMs);
+    this.#restartMs = Math.min(longestRestartMs, 2 * this.#restartMs);
+  }
+
+  async #startAgain(): Promise<void> {
+    try {
+      await this.#start();
+      this.#options.log.notable(`RTMP listens again on port ${this.#port}`);
+    } catch {
+      // A worker that cannot listen ends like one that dies.
+      await this.#worker?.terminate();
+    }
+  }
+
+  #endAll(reason: string): void {
+    for (const publisher of [...this.#publishers.values()]) publisher.end(reason, true);
+    this.#publishers.clear();
+    this.#asking.clear();
+  }
+
+  #post(message: ToRtmpWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #receive(message: Exclude<FromRtmpWorker, { type: "listening" | "failed" }>): void {
+    switch (message.type) {
+      case "publish":
+        void this.#publish(message.publisher, message.publish);
+        return;
+      case "media": {
+        const { publisher, kind, timestamp, payload } = message;
+        this.#post({ type: "taken", publisher, bytes: payload.length });
+        this.#publishers.get(publisher)?.receive(kind, timestamp, Buffer.from(payload.buffer, payload.byteOffset, payload.length));
+        return;
+      }
+      case "gone":
+        this.#asking.delete(message.publisher);
+        this.#publishers.get(message.publisher)?.end(message.reason, false);
+        return;
+      case "dropped":
+        this.#options.log.info(`RTMP ${message.remote}: ${message.reason}`);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #publish(number: number, publish: RtmpPublish): Promise<void> {
+    const { paths, access, recorder, limits, log } = this.#options;
+    const { path, remote, local, openedAt, userAgent } = publish;
+    const entry = recorder.begin({ id: this.#nextConnection++, remote, local, openedAt, tls: undefined, isTunnel: false });
+    entry.path = path;
+    entry.begins(userAgent);
+    const worker = this.#worker;
+    this.#asking.add(number);
+    try {
+      if (!isPathName(path)) throw new RtspRefusal(404, "the application and the stream's name do not make a path");
+      const user = await access.check({
+        ...{ method: "publish", path, right: "publish", address: publish.address },
+        authorization: authorizationOf(publish),
+      });
+      if (this.#worker !== worker || !this.#asking.delete(number)) {
+        recorder.endConnection(entry);
+        return;
+      }
+      paths.checkPublish(path);
+      const publisher = new RtmpPublisher({
+        ...{ path, user, paths, limits },
+        onEnd: (ended, reason, isOurs) => {
+          this.#publishers.delete(number);
+          if (isOurs) this.#post({ type: "refuse", publisher: number, code: "NetStream.Publish.BadName", reason });
+          recorder.endSession(ended, reason, isOurs);
+        },
+      });
+      this.#publishers.set(number, publisher);
+      recorder.bind(publisher, entry);
+      this.#post({ type: "accept", publisher: number });
+    } catch (error) {
+      if (!(error instanceof RtspRefusal)) log.error(`RTMP ${remote}: ${errorText(error)}`);
+      this.#asking.delete(number);
+      const reason = error instanceof RtspRefusal ? error.message : "internal error";
+      const code = error instanceof RtspRefusal && error.status === 401 ? "NetStream.Publish.Unauthorized" : "NetStream.Publish.BadName";
+      entry.failed(reason, error instanceof RtspRefusal ? error.status : 500);
+      recorder.endConnection(entry);
+      this.#post({ type: "refuse", publisher: number, code, reason });
+    }
+  }
+}
+
+/** RTMP gives a password as it is, so it counts as Basic. */
+const authorizationOf = ({ user, password }: RtmpPublish): string | undefined =>
+  user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;

@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import type { RecordedSession } from "../observe/session-entry.ts";
+import { RtspRefusal } from "../protocol/message.ts";
+import type { PathSource, Paths } from "../streams/paths.ts";
+import { type SourceClock, Stream, type StreamLimits } from "../streams/stream.ts";
+import { FlvError, FlvMedia } from "./flv-media.ts";
+
+export interface RtmpPublisherOptions {
+  readonly path: string;
+  readonly user: string | undefined;
+  readonly paths: Paths;
+  readonly limits: StreamLimits;
+  /** Called once. `isOurs`: the client does not know of it yet. */
+  readonly onEnd: (publisher: RtmpPublisher, reason: string, isOurs: boolean) => void;
+}
+
+/** A client that publishes by RTMP: the source of its path. */
+export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
+  readonly kind = "rtmp-publisher";
+  readonly role = "publish";
+  readonly id = randomUUID();
+  readonly title = this.id;
+  readonly path: string;
+  readonly user: string | undefined;
+  stream: Stream | undefined;
+  readonly #options: RtmpPublisherOptions;
+  readonly #media: FlvMedia;
+  /** Where the first frame was on our clock. */
+  #anchor: { readonly atMs: number; readonly seconds: number } | undefined;
+  #received = 0;
+  #isEnded = false;
+
+  constructor(options: RtmpPublisherOptions) {
+    this.#options = options;
+    this.path = options.path;
+    this.user = options.user;
+    this.#media = new FlvMedia({
+      onTracks: (tracks) => {
+        this.stream = new Stream({ ...options.limits, tracks, clock: this });
+        options.paths.publish(this.path, this);
+      },
+      onTrack: (index, track) => this.stream?.setTrack(index, track),
+      onFrame: (frame) => {
+        const { clockRate = 1 } = this.stream?.tracks[frame.track] ?? {};
+        this.#anchor ??= { atMs: performance.now(), seconds: frame.dts / clockRate };
+        this.stream?.publish(frame);
+      },
+    });
+  }
+
+  get state(): "ready" | "recording" {
+    return this.stream ? "recording" : "ready";
+  }
+
+  get mediaBytes(): { readonly received: number; readonly sent: number } {
+    return { received: this.#received, sent: 0 };
+  }
+
+  /** A message of data, audio or video. */
+  receive(kind: number, timestamp: number, payload: Buffer): void {
+    if (this.#isEnded) return;
+    this.#received += payload.length;
+    try {
+      this.#media.push(kind, timestamp, payload);
+    } catch (error) {
+      if (!(error instanceof FlvError || error instanceof RtspRefusal)) throw error;
+      this.end(error.message, true);
+    }
+  }
+
+  ptsAt(track: number, atMs: number): number {
+    const { clockRate = 1 } = this.stream?.tracks[track] ?? {};
+    const { atMs: fromMs, seconds } = this.#anchor ?? { atMs, seconds: 0 };
+    return (seconds + (atMs - fromMs) / 1_000) * clockRate;
+  }
+
+  open(): Promise<Stream> {
+    return this.stream ? Promise.resolve(this.stream) : Promise.reject(new RtspRefusal(503, `${this.path} has not begun`));
+  }
+
+  close(reason: string): void {
+    this.end(reason, true);
+  }
+
+  end(reason: string, isOurs: boolean): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#options.paths.remove(this.path, this);
+    this.stream?.end("the publisher has left");
+    this.#options.onEnd(this, reason, isOurs);
+  }
+
+  describeTracks(): RtspSessionTrack[] {
+    const { tracks = [], counts = [] } = this.stream ?? {};
+    return tracks.map(({ codec }, index) => {
+      const { frames = 0, bytes = 0 } = counts[index] ?? {};
+      // A message of RTMP has one frame.
+      return { index, codec, transport: "RTMP", packets: frames, bytes, dropped: 0 };
+    });
+  }
+}

@@ -1,0 +1,48 @@
+/** Between the service and the worker that speaks RTMP. A publisher is known by its number. */
+import type { Failure } from "../../../contract/service.ts";
+
+export interface RtmpListenOptions {
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
+  /** Of one message: a picture. */
+  readonly messageBytes: number;
+  /** Until a client publishes, and between two messages of one that does. */
+  readonly silenceMs: number;
+}
+
+/** What a client wants to publish. */
+export interface RtmpPublish {
+  /** "live/name" */
+  readonly path: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** What the program calls itself: "FMLE/3.0 (compatible; Lavf61.7.100)". */
+  readonly userAgent: string;
+  readonly address: string;
+  /** With port. */
+  readonly remote: string;
+  readonly local: string;
+  readonly openedAt: number;
+}
+
+export type ToRtmpWorker =
+  | { readonly type: "listen"; readonly options: RtmpListenOptions }
+  /** The client may publish. */
+  | { readonly type: "accept"; readonly publisher: number }
+  /** The client is told why, and disconnected. */
+  | { readonly type: "refuse"; readonly publisher: number; readonly code: string; readonly reason: string }
+  /** So many bytes of media were taken. */
+  | { readonly type: "taken"; readonly publisher: number; readonly bytes: number };
+
+export type FromRtmpWorker =
+  | { readonly type: "listening"; readonly port: number }
+  | { readonly type: "failed"; readonly failure: Failure }
+  | { readonly type: "publish"; readonly publisher: number; readonly publish: RtmpPublish }
+  /** Data, audio or video: `messageType`. */
+  | { readonly type: "media"; readonly publisher: number; readonly kind: number; readonly timestamp: number; readonly payload: Uint8Array }
+  /** Also of one that was refused. */
+  | { readonly type: "gone"; readonly publisher: number; readonly reason: string }
+  /** Clients that were disconnected before they published. */
+  | { readonly type: "dropped"; readonly remote: string; readonly reason: string };

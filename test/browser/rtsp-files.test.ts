@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+import { dropFiles } from "./drop-files.ts";
+
+const clip = readFileSync(assetFile("rtsp", "stream.mp4"));
+
+it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed and removed; another file is refused", async () => {
+  const { page } = await openBrowserShell("rtsp", { flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"] });
+  await page.getByRole("tab", { name: "Paths", exact: true }).click();
+  const hint = "Drop MP4 files with H.264 or H.265 and AAC: each becomes a stream";
+  const panel = page.getByRole("region", { name: "Your files" });
+  await panel.getByText("none; drop MP4 files").waitFor();
+  await dropFiles(page, { "Front door.mp4": clip, "notes.txt": "no pictures" }, hint);
+  await page.getByText("Front door.mp4 is played on /Front-door").waitFor();
+  await page.getByText("The file is no MP4 file.").waitFor();
+  await page.getByText(/^This makes a file that can be streamed: ffmpeg /).waitFor();
+  await page.getByRole("row").filter({ hasText: "/Front-door" }).waitFor();
+  await panel.getByText("1 file").waitFor();
+
+  await panel.getByRole("button", { name: "Change the path of Front door.mp4" }).click();
+  const dialog = page.getByRole("dialog", { name: "Path of Front door.mp4" });
+  await dialog.getByRole("textbox", { name: "Path" }).fill("test");
+  await dialog.getByRole("button", { name: "Change the path" }).click();
+  await page.getByText("There is a path test already").waitFor();
+  await dialog.getByRole("textbox", { name: "Path" }).fill("site/door");
+  await dialog.getByRole("button", { name: "Change the path" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "/site/door" }).waitFor();
+
+  // Large enough to be seen on its way, and cancelled.
+  await page.getByLabel("MP4 files to add").setInputFiles({ name: "long.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(48 << 20) });
+  await page.getByRole("progressbar", { name: "Upload of long.mp4" }).waitFor();
+  await panel.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Cancelled: long.mp4 was not added").waitFor();
+  await expect.poll(() => page.getByRole("progressbar").count()).toBe(0);
+
+  await panel.getByRole("button", { name: "Remove Front door.mp4" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove the file" }).click();
+  await panel.getByText("none; drop MP4 files").waitFor();
+  await expect.poll(() => page.getByRole("row").filter({ hasText: "/site/door" }).count()).toBe(0);
+}, 90_000);
