@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createFrameDecoder, openBatchSender, receiveBatches } from "../../servers/core/service/batch-stream.ts";
+import {
+  connections,
+  createBatchOrder,
+  createFrameDecoder,
+  openBatchSender,
+  receiveBatches,
+} from "../../servers/core/service/batch-stream.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -17,12 +23,11 @@ const batchOf = (seq: number, bytes: number): ServiceBatch => ({
 });
 const copyOf = (batch: ServiceBatch): ServiceBatch => ({ ...batch, records: Buffer.from(batch.records), logs: Buffer.from(batch.logs) });
 
-/** The bytes of frames as a sender writes them. */
+/** The bytes of frames as a sender writes them, of batches that go over the same connection. */
 async function framesOf(batches: readonly ServiceBatch[]): Promise<Buffer> {
   const sender = await openBatchSender();
-  const socket = net.connect(sender.address);
   const chunks: Buffer[] = [];
-  socket.on("data", (chunk) => chunks.push(chunk));
+  for (let count = 0; count < connections; count++) net.connect(sender.address).on("data", (chunk) => chunks.push(chunk));
   for (const batch of batches) sender.send(batch, () => {});
   await sender.end();
   return Buffer.concat(chunks);
@@ -50,7 +55,7 @@ describe("batches from a service's process", () => {
     expect(process.platform === "win32" || existsSync(path.dirname(sender.address))).toBe(process.platform === "win32");
   });
 
-  it("[BL-128] only the first connection is accepted, and what is sent after the supervisor left is released", async () => {
+  it("[BL-128] only the first connections are accepted, and what is sent after the supervisor left is released", async () => {
     const sender = await openBatchSender();
     const receiver = receiveBatches({ address: sender.address, onBatch: () => {}, onError: () => {} });
     await new Promise<void>((resolve) => sender.send(batchOf(1, 10), resolve));
@@ -63,7 +68,7 @@ describe("batches from a service's process", () => {
   });
 
   it("[BL-128] frames are found wherever the stream is split (seeds 1 to 50)", async () => {
-    const sent = [batchOf(1, 0), batchOf(2, 1), batchOf(3, 700), batchOf(4, 0), batchOf(5, 40_000)];
+    const sent = [0, 1, 700, 0, 40_000].map((bytes, place) => batchOf((place + 1) * connections, bytes));
     const bytes = await framesOf(sent);
     for (let seed = 1; seed <= 50; seed++) {
       const random = seededRandom(seed);
@@ -76,6 +81,46 @@ describe("batches from a service's process", () => {
       }
       expect(received).toEqual(sent);
     }
+  });
+
+  it("[BL-128] are in order, large and small ones in turn over several connections", async () => {
+    const sender = await openBatchSender();
+    const received: ServiceBatch[] = [];
+    const receiver = receiveBatches({
+      address: sender.address,
+      onBatch: (batch) => received.push(copyOf(batch)),
+      onError: (error) => expect.unreachable(error.message),
+    });
+    const sent = Array.from({ length: 24 }, (_, place) => batchOf(place + 1, place % 3 === 0 ? 300_000 : place));
+    for (const batch of sent) sender.send(batch, () => {});
+    await sender.end();
+    await receiver.ended;
+    expect(received.map(({ seq }) => seq)).toEqual(sent.map(({ seq }) => seq));
+    expect(received).toEqual(sent);
+  });
+
+  it("[BL-128] those after one that a crashed process did not write are passed on at the end; numbers that repeat are refused", () => {
+    const received: number[] = [];
+    const order = createBatchOrder(({ seq }) => received.push(seq));
+    for (const seq of [2, 1, 6, 4, 5]) order.add(batchOf(seq, 1));
+    expect(received).toEqual([1, 2]);
+    for (const seq of [2, 5]) expect(() => order.add(batchOf(seq, 1))).toThrow(RangeError);
+    order.end();
+    expect(received).toEqual([1, 2, 4, 5, 6]);
+  });
+
+  it.skipIf(process.platform === "win32")("[BL-285] several full batches leave a process in one turn of its event loop", async () => {
+    const sender = await openBatchSender();
+    // Reads only after the turn: what arrives was in the system's buffers.
+    const sockets = Array.from({ length: connections }, () => net.connect(sender.address).pause());
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    await new Promise<void>((resolve) => sender.send(batchOf(1, 0), resolve));
+    let handedOver = 0;
+    for (let seq = 2; seq < 2 + connections; seq++) sender.send(batchOf(seq, 150_000), () => handedOver++);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(handedOver).toBe(connections);
+    for (const socket of sockets) socket.resume();
+    await sender.end();
   });
 
   it("[BL-128] invalid frames are refused (seeds 1 to 2,000)", () => {

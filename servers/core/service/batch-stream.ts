@@ -1,6 +1,6 @@
 /**
- * Batches go from a service's process to the supervisor over a local socket of their own: a Unix socket in a folder that only the
- * user may open, a named pipe on Windows. Messages between processes are serialized objects, which allocate each batch several times
+ * Batches go from a service's process to the supervisor over local sockets of their own: Unix sockets in a folder that only the
+ * user may open, named pipes on Windows. Messages between processes are serialized objects, which allocate each batch several times
  * on both sides; here it is written from the buffer that it was made in, and read into one buffer that is reused.
  *
  * A frame, numbers little-endian: u32 bytes of the rest, u32 sequence number, f64 dropped rows, f64 dropped log lines,
@@ -15,33 +15,41 @@ import path from "node:path";
 import type { ServiceBatch } from "./link.ts";
 
 const frameHead = 28;
-/** Of the supervisor's buffer; it grows for a longer frame and is released after it. */
-const readBytes = 256 << 10;
+/**
+ * Connections between the two, used in turn. The system buffers about 200 KiB of each, and a service fills the buffers once in a turn of
+ * its event loop: over one connection a full batch in a turn, while several become full in a long one.
+ */
+export const connections = 4;
+/** Of the supervisor's buffer of a connection; it grows for a longer frame and is released after it. */
+const readBytes = 64 << 10;
+/** Batches that may arrive before an earlier one: more than a service can hold. */
+const mostEarly = 1_024;
 /** A service that announces more is faulty: a frame is a batch of some hundred kilobytes and at most one record beyond that. */
 const mostFrameBytes = 256 << 20;
 
 /** The service's end. */
 export interface BatchSender {
-  /** To be sent to the supervisor, which connects once. */
+  /** To be sent to the supervisor, which opens all connections to it. */
   readonly address: string;
   /** Calls `release` when the bytes of the batch may be used again. */
   send(batch: ServiceBatch, release: () => void): void;
-  /** Resolves when everything was written to the socket, or the supervisor has disconnected. */
+  /** Resolves when everything was written to the sockets, or the supervisor has disconnected. */
   end(): Promise<void>;
 }
 
 export async function openBatchSender(): Promise<BatchSender> {
   const place = socketPlace();
   const server = net.createServer();
-  let socket: net.Socket | undefined;
+  const sockets: net.Socket[] = [];
   let ended = false;
   /** Batches from before the supervisor was connected. */
   let waiting: (() => void)[] = [];
   const connected = new Promise<void>((resolve) => {
-    server.once("connection", (first) => {
-      socket = first;
+    server.on("connection", (socket) => {
       // When the supervisor exits, the link ends this process.
       socket.on("error", () => {});
+      sockets.push(socket);
+      if (sockets.length < connections) return;
       server.close();
       place.remove();
       for (const write of waiting) write();
@@ -54,6 +62,7 @@ export async function openBatchSender(): Promise<BatchSender> {
   server.unref();
 
   function write(batch: ServiceBatch, release: () => void) {
+    const socket = sockets[batch.seq % connections];
     if (!socket || socket.destroyed) {
       release();
       return;
@@ -75,7 +84,7 @@ export async function openBatchSender(): Promise<BatchSender> {
     address: place.address,
     send(batch, release) {
       if (ended) release();
-      else if (socket) write(batch, release);
+      else if (sockets.length === connections) write(batch, release);
       else waiting.push(() => write(batch, release));
     },
     async end() {
@@ -84,10 +93,14 @@ export async function openBatchSender(): Promise<BatchSender> {
       if (waiting.length > 0) await connected;
       server.close();
       place.remove();
-      if (!socket || socket.destroyed) return;
-      const closed = once(socket, "close").catch(() => {});
-      socket.end();
-      await closed;
+      await Promise.all(
+        sockets.map(async (socket) => {
+          if (socket.destroyed) return;
+          const closed = once(socket, "close").catch(() => {});
+          socket.end();
+          await closed;
+        }),
+      );
     },
   };
 }
@@ -106,33 +119,76 @@ export interface BatchReceiver {
   close(): void;
 }
 
-/** `onBatch` gets views that are valid until it returns. A damaged frame ends the connection and is reported to `onError`. */
+/** `onBatch` gets views that are valid until it returns. A damaged frame ends the connections and is reported to `onError`. */
 export function receiveBatches(options: {
   readonly address: string;
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onError: (error: Error) => void;
 }): BatchReceiver {
-  const decoder = createFrameDecoder(options.onBatch);
-  const socket = net.connect({
-    path: options.address,
-    onread: {
-      buffer: Buffer.allocUnsafeSlow(readBytes),
-      callback(length, buffer) {
-        try {
-          decoder.push((buffer as Buffer).subarray(0, length));
-        } catch (error) {
-          socket.destroy(error as Error);
-        }
-        return true;
+  const order = createBatchOrder(options.onBatch);
+  let failed = false;
+  const sockets = Array.from({ length: connections }, () => {
+    const decoder = createFrameDecoder(order.add);
+    const socket = net.connect({
+      path: options.address,
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(readBytes),
+        callback(length, buffer) {
+          try {
+            decoder.push((buffer as Buffer).subarray(0, length));
+          } catch (error) {
+            socket.destroy(error as Error);
+          }
+          return true;
+        },
       },
-    },
+    });
+    socket.on("error", (error) => {
+      // What the others bring has no predecessor any more.
+      for (const other of sockets) other.destroy();
+      if (!failed) options.onError(error);
+      failed = true;
+    });
+    return socket;
   });
-  socket.on("error", options.onError);
-  const ended = once(socket, "close").then(
-    () => {},
-    () => {},
-  );
-  return { ended, close: () => socket.destroy() };
+  const ended = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)))).then(order.end);
+  return {
+    ended,
+    close() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export interface BatchOrder {
+  /** Throws a RangeError where numbers repeat. */
+  add(batch: ServiceBatch): void;
+  /** Nothing more will come: passes on what is left. The process may have died before it had written an earlier one. */
+  end(): void;
+}
+
+/** Passes batches on by their sequence numbers; one that arrives before its predecessor is copied. */
+export function createBatchOrder(onBatch: (batch: ServiceBatch) => void): BatchOrder {
+  let next = 1;
+  const early = new Map<number, ServiceBatch>();
+  return {
+    add(batch) {
+      if (batch.seq !== next) {
+        if (batch.seq < next || early.has(batch.seq) || early.size >= mostEarly)
+          throw new RangeError(`batch ${batch.seq} instead of ${next}`);
+        early.set(batch.seq, { ...batch, records: Buffer.from(batch.records), logs: Buffer.from(batch.logs) });
+        return;
+      }
+      for (let due: ServiceBatch | undefined = batch; due; due = early.get(next)) {
+        early.delete(next++);
+        onBatch(due);
+      }
+    },
+    end() {
+      for (const [, batch] of [...early].sort(([one], [other]) => one - other)) onBatch(batch);
+      early.clear();
+    },
+  };
 }
 
 /** Cuts a stream of bytes into frames. Throws a RangeError where the bytes are not frames. */
