@@ -61,6 +61,15 @@ export class BodyCapture {
     }
   }
 
+  /** Releases what was written, but for the first bytes: an open exchange may last for hours. */
+  release(): void {
+    if (this.held <= previewBytes || this.#written < (this.#parts?.length ?? 0)) return;
+    const start = this.start();
+    this.#parts = [typeof start === "string" ? start : ownCopy(start)];
+    this.#written = 1;
+    this.held = start.length;
+  }
+
   /** The first bytes, for the row. */
   start(): string | Uint8Array {
     const [first] = this.#parts ?? [];
@@ -73,9 +82,16 @@ export class BodyCapture {
   }
 }
 
-/** A slice keeps its whole underlying buffer alive: it is copied if that buffer is much larger. */
+/** A slice keeps its whole underlying buffer alive: it is copied if that is much larger than a block of Node's pool, which is in use anyway. */
 export const copyOfSlice = <Bytes extends Uint8Array>(slice: Bytes): Bytes | Buffer =>
-  slice.buffer.byteLength > 2 * slice.byteLength + 8_192 ? Buffer.from(slice) : slice;
+  slice.buffer.byteLength > 2 * slice.byteLength + Buffer.poolSize ? Buffer.from(slice) : slice;
+
+/** In memory of its own, not in a block of the pool, which it would keep. */
+function ownCopy(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
 
 const asBuffer = (part: string | Uint8Array): Buffer =>
   typeof part === "string" ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);

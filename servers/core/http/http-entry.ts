@@ -250,6 +250,7 @@ export class HttpEntry implements TrafficEntry {
     const { redaction } = this.head;
     if (!redaction) {
       body.write(record, tag);
+      if (!this.ended) body.release();
       return;
     }
     if (!this.ended || body.bytes === 0) return;
