@@ -55,7 +55,7 @@ it("[GRPC-41] names the line and column of what is wrong in a broken file, and t
     });
     expect(errors.map(({ message }) => message)).toEqual([
       `broken.proto:${problem}`,
-      "needs.proto:2:8: broken.proto, which it imports, is broken",
+      "needs.proto:2:8: imports broken.proto, which is broken",
     ]);
     expect(files.map(({ proto }) => proto.name)).toEqual(["good.proto"]);
   }

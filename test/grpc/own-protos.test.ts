@@ -176,6 +176,26 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
   await until(() => servicesOf(served).includes("shop.Mended"));
 }, 60_000);
 
+it("[GRPC-84] files that import a broken one, maybe through others, are named behind it, as one problem", async () => {
+  const importing = (name: string) => `syntax = "proto3";\npackage shop;\nimport "${name}.proto";\nmessage Of${name} {}`;
+  const folder = write(temporaryDir(), {
+    ...Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`a${index}.proto`, importing(index === 0 ? "bad" : `a${index - 1}`)])),
+    "bad.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
+    "good.proto": serviceProto("Good"),
+  });
+  const served = await startGrpc({ protos: [folder] });
+  await expect
+    .poll(() => protosOf(served)?.problems)
+    .toEqual([
+      { source: folder, file: "bad.proto", line: 3, column: 11, problem: "there is no type Nothing" },
+      {
+        ...{ source: folder, file: "bad.proto" },
+        problem: "a0.proto, a1.proto, a2.proto, a3.proto, a4.proto and 2 more import it and are left out, too",
+      },
+    ]);
+  expect((await get(served, "Good")).status.code).toBe(0);
+}, 60_000);
+
 it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of theirs and of Google's files are no problem", async () => {
   const folder = write(temporaryDir(), {
     "mine.proto": 'syntax = "proto3";\npackage example;\nmessage Mine {}\nservice Greeter { rpc SayHello(Mine) returns (Mine); }',

@@ -30,7 +30,7 @@ export interface CompiledProtos {
   readonly files: readonly DescFile[];
   /** Includes the types of `base`. */
   readonly registry: Registry;
-  /** What could not be compiled, and is left out with all that imports it. */
+  /** What could not be compiled, and is left out with all that imports it. A broken file is before those that import it. */
   readonly errors: readonly ProtoError[];
 }
 
@@ -183,12 +183,13 @@ class Compiler {
     if (this.#open.size > deepestImports) throw new ProtoError(by, `imports are nested more than ${deepestImports} deep`, place);
     const state = this.need(name);
     if (state === "done") return;
+    const because = state === "failed" ? (this.#failed.get(name)?.because ?? name) : undefined;
     const problem = {
       open: `${name} imports this file too: the imports are circular`,
-      failed: `${name}, which it imports, is broken`,
+      failed: `imports ${because}, which is broken`,
       missing: `there is no file ${name} to import`,
     }[state];
-    throw new ProtoError(by, problem, place);
+    throw new ProtoError(by, problem, place, because);
   }
 }
 

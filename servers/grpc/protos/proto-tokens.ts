@@ -86,12 +86,20 @@ export class ProtoError extends Error {
   readonly line: number;
   readonly column: number;
   readonly problem: string;
+  /** The broken file that this one imports, maybe through others. */
+  readonly because: string | undefined;
 
-  constructor(file: string, problem: string, at: { readonly line: number; readonly column: number } = { line: 1, column: 1 }) {
+  constructor(
+    file: string,
+    problem: string,
+    at: { readonly line: number; readonly column: number } = { line: 1, column: 1 },
+    because?: string,
+  ) {
     super(`${file}:${at.line}:${at.column}: ${problem}`);
     this.file = file;
     this.problem = problem;
     this.line = at.line;
     this.column = at.column;
+    this.because = because;
   }
 }

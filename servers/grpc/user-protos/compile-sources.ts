@@ -4,6 +4,7 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { compileProtos, isWellKnownFile, type ProtoSource } from "../protos/compile-protos.ts";
 import { type DescriptorPool, revisionOf } from "../protos/descriptor-pool.ts";
 import { ownProtoFile } from "../protos/own-protos.ts";
+import type { ProtoError } from "../protos/proto-tokens.ts";
 import type { CompileJob, CompileResult, ProtoProblem } from "./compile-job.ts";
 import { type ReadProto, readSources } from "./read-sources.ts";
 
@@ -22,12 +23,7 @@ export function compileSources({ sources, limits }: CompileJob, own: DescriptorP
     descriptors: [...chosen.values()].flatMap(({ content }) => ("descriptor" in content ? [content.descriptor] : [])),
     limits: { types: limits.types, ofFile: largestFile },
   });
-  for (const { file, line, column, problem } of errors) {
-    const from = chosen.get(file);
-    // A descriptor has no lines.
-    const hasLines = from !== undefined && "text" in from.content;
-    problems.push({ source: from?.source ?? "", file, problem, ...(hasLines && { line, column }) });
-  }
+  problems.push(...problemsOf(errors, chosen));
   const parts = files.map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return {
     revision: revisionOf([...own.files.map(own.bytes), ...parts]),
@@ -38,6 +34,34 @@ export function compileSources({ sources, limits }: CompileJob, own: DescriptorP
     folders: read.folders,
     around: read.around,
   };
+}
+
+const namedImporters = 5;
+
+/** Files that only import a broken one are one problem together. */
+function problemsOf(errors: readonly ProtoError[], chosen: ReadonlyMap<string, ReadProto>): readonly ProtoProblem[] {
+  const sourceOf = (file: string) => chosen.get(file)?.source ?? "";
+  const [broken, importers] = [
+    errors.filter(({ because }) => because === undefined),
+    errors.filter(({ because }) => because !== undefined),
+  ];
+  const left = Map.groupBy(importers, ({ file, because }) => JSON.stringify([sourceOf(file), because]));
+  return [
+    ...broken.map(({ file, line, column, problem }) => {
+      const from = chosen.get(file);
+      // A descriptor has no lines.
+      const hasLines = from !== undefined && "text" in from.content;
+      return { source: sourceOf(file), file, problem, ...(hasLines && { line, column }) };
+    }),
+    ...[...left.values()].map((group) => {
+      const [{ file, because = "" }] = group as [ProtoError];
+      const names = group.slice(0, namedImporters).map((one) => one.file);
+      const more = group.length - names.length;
+      const text = `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+      const problem = group.length === 1 ? `${text} imports it and is left out, too` : `${text} import it and are left out, too`;
+      return { source: sourceOf(file), file: because, problem };
+    }),
+  ];
 }
 
 interface Choice {
