@@ -9,6 +9,7 @@ import type { GrpcMethodView } from "../../contract/services/grpc.ts";
 import { type CallLanguage, type CopiedCall, callLines } from "../../renderer/src/services/grpc/call-lines.ts";
 import { loaderObjectOf } from "../../renderer/src/services/grpc/schema/loader-object.ts";
 import { type GrpcSchema, readSchema } from "../../renderer/src/services/grpc/schema/use-grpc-schema.ts";
+import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { projectRoot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -54,7 +55,7 @@ function lines(
   const { services } = service.views.get("services") ?? { services: [] };
   const method = services.flatMap(({ methods }) => methods).find((one) => one.path === path) as GrpcMethodView;
   return callLines(language, {
-    ...{ ...method, origin: `grpc://${service.address}`, metadata: [] },
+    ...{ ...method, origin: `grpc://${service.address}`, clientCertificate: false, metadata: [] },
     messages: messages.map((json) => ({ json, object: loaderObjectOf(schema, method.requestType, json) })),
     ...more,
   });
@@ -132,15 +133,40 @@ it("[GRPC-153] a status that metadata asks for reaches the call itself, not the 
   expect(reflections.map(({ outcome }) => outcome)).toEqual(["OK", "OK"]);
 }, 120_000);
 
-it("[GRPC-153] over TLS they trust the authority, whose certificate is beside them", async () => {
-  const certificates = temporaryDir();
-  const shown = await start({ tls: true, serverId: "here" }, certificates);
+/** As somebody has saved them, beside the packages of Node. */
+function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = temporaryDir();
-  writeFileSync(path.join(folder, "authority.pem"), new X509Certificate(readFileSync(path.join(certificates, "authority.pem"))).toString());
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
   symlinkSync(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
-  for (const language of ["python", "node"] as const) {
+  return folder;
+}
+
+it("[GRPC-153] over TLS they trust the authority, and show a client certificate if one is required; both are files beside them", async () => {
+  const certificates = temporaryDir();
+  const read = (name: string) => readFileSync(path.join(certificates, name), "utf8");
+  for (const clientCertificate of [false, true]) {
+    const clientCertificates = clientCertificate ? "required" : "optional";
+    const shown = await start({ tls: true, clientCertificates, serverId: "here" }, certificates);
+    // A certificate that the authority signed, and its key.
+    const [key = ""] = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----\n/.exec(read("computer.pem")) ?? [];
+    const folder = folderWith({
+      "authority.pem": new X509Certificate(read("authority.pem")).toString(),
+      ...(clientCertificate && { "client.pem": new X509Certificate(read("computer.pem")).toString(), "client-key.pem": key }),
+    });
     const origin = `grpcs://${shown.service.address}`;
-    const text = lines(shown, language, "/example.Greeter/SayHello", ['{"name":"Ada"}'], { origin });
-    expect(await output(language, text, folder)).toContain("Hello, Ada from here!");
+    const call = (language: CallLanguage) =>
+      lines(shown, language, "/example.Greeter/SayHello", ['{"name":"Ada"}'], { origin, clientCertificate });
+    for (const language of ["python", "node"] as const) {
+      expect(await output(language, call(language), folder)).toContain("Hello, Ada from here!");
+    }
+    expect(call("grpcurl")).toContain(
+      clientCertificate ? "-cacert authority.pem -cert client.pem -key client-key.pem " : "-cacert authority.pem -d",
+    );
+    const { config, snippets } = grpcService;
+    const ofPage = snippets(shown.service.endpoints, config.parse({ tls: true, clientCertificates }));
+    const snippet = (label: string) => ofPage.find((one) => one.label === label)?.text ?? "";
+    expect(await output("node", snippet("Node"), folder)).toContain("Hello, world from here!");
+    expect(snippet("Python").includes("client-key.pem")).toBe(clientCertificate);
+    expect(snippet("grpcurl").includes("-key client-key.pem")).toBe(clientCertificate);
   }
 }, 120_000);

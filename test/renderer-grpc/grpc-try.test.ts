@@ -129,7 +129,14 @@ it("[GRPC-151] metadata that cannot be sent is named by its name or its value", 
 });
 
 const copied: CopiedCall = {
-  ...{ origin: "grpc://127.0.0.1:50051", path: "/t.Shop/Buy", pattern: "bidi stream", requestType: "t.Line", responseType: "t.All" },
+  ...{
+    origin: "grpc://127.0.0.1:50051",
+    clientCertificate: false,
+    path: "/t.Shop/Buy",
+    pattern: "bidi stream",
+    requestType: "t.Line",
+    responseType: "t.All",
+  },
   metadata: [
     ["authorization", "Bearer abcdefgh"],
     ["trace-bin", "AAE="],

@@ -61,10 +61,11 @@ const call: GrpcCall = {
   parts: { total: 3, bytes: 0 } as never,
 };
 
-function clientOf(kept: readonly GrpcMessagePart[], leftOut = 0) {
+function clientOf(kept: readonly GrpcMessagePart[], leftOut = 0, config: Readonly<Record<string, unknown>> = {}) {
   const asked: unknown[] = [];
   const client = {
     async call(name: string, { from = 0 }: { readonly from?: number }) {
+      if (name === "config.read") return { fields: Object.entries(config).map(([field, value]) => ({ name: field, value })) };
       expect(name).toBe("traffic.parts");
       return { parts: kept.slice(from, from + 2), next: Math.min(kept.length, from + 2), total: kept.length, leftOut };
     },
@@ -87,6 +88,16 @@ it("[GRPC-141] a recorded call is copied with the client's messages, metadata an
   );
   expect(await copy("Python")).toContain('Parse("{\\"sku\\":\\"c\\"}", Request(), descriptor_pool=pool)]');
   expect(await copy("Node")).toContain('call.write({"sku":"a"});\ncall.write({"sku":"c"});');
+});
+
+it("[GRPC-141] the copies have a client certificate where the service requires one", async () => {
+  const overTls = { ...origin, plannedEndpoints: [{ label: "gRPC over TLS", url: "grpcs://127.0.0.1:50051" }] } as unknown as ServiceView;
+  for (const clientCertificates of ["optional", "required"]) {
+    const { client } = clientOf(parts, 0, { tls: true, clientCertificates });
+    const grpcurl = await commands?.copies.find(({ title }) => title === "grpcurl")?.text(call, overTls, client);
+    const certificate = clientCertificates === "required" ? "-cert client.pem -key client-key.pem " : "";
+    expect(grpcurl).toContain(`grpcurl -cacert authority.pem ${certificate}-rpc-header`);
+  }
 });
 
 it("[GRPC-142] it is sent again as it was, or refused if a message is not whole or not kept", async () => {

@@ -1,3 +1,4 @@
+import type { ConfigView } from "../../../../contract/config.ts";
 import type { GrpcPattern } from "../../../../contract/traffic/grpc.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
 
@@ -12,6 +13,8 @@ export type CallLanguage = (typeof callLanguages)[number]["value"];
 export interface CopiedCall {
   /** "grpc://127.0.0.1:50051" */
   readonly origin: string;
+  /** Whether the service requires one of its clients. */
+  readonly clientCertificate: boolean;
   readonly path: string;
   readonly pattern: GrpcPattern;
   readonly requestType: string;
@@ -27,6 +30,12 @@ export interface CopiedMessage {
   readonly json: string;
   /** As @grpc/proto-loader has it; undefined for JSON that is not of the type. */
   readonly object: unknown;
+}
+
+/** Whether the service takes only clients with a certificate. */
+export function requiresClientCertificate({ fields }: ConfigView): boolean {
+  const configured = (wanted: string) => fields.find(({ name }) => name === wanted)?.value;
+  return configured("tls") === true && configured("clientCertificates") === "required";
 }
 
 export const isTlsOrigin = (origin: string): boolean => origin.startsWith("grpcs:");
@@ -48,9 +57,13 @@ function compact(json: string): string {
   }
 }
 
-function grpcurl({ origin, path, metadata, deadlineMs, messages }: CopiedCall): string {
+/** In the order in which both libraries take them. */
+const certificateFiles = (ofClient: boolean): readonly string[] => ["authority.pem", ...(ofClient ? ["client-key.pem", "client.pem"] : [])];
+
+function grpcurl({ origin, clientCertificate, path, metadata, deadlineMs, messages }: CopiedCall): string {
   const words = [
     `grpcurl ${isTlsOrigin(origin) ? "-cacert authority.pem" : "-plaintext"}`,
+    ...(clientCertificate ? ["-cert client.pem -key client-key.pem"] : []),
     // With -H it would be sent with the reflection calls too, where x-backlot-status would end them.
     ...metadata.map(([name, value]) => `-rpc-header ${shellQuoted(`${name}: ${value}`)}`),
     ...(deadlineMs === undefined ? [] : [`-max-time ${deadlineMs / 1_000}`]),
@@ -67,10 +80,12 @@ const pythonCalls = {
   "bidi stream": "stream_stream",
 };
 
-function python({ origin, path, pattern, requestType, responseType, metadata, deadlineMs, messages }: CopiedCall): string {
+function python(call: CopiedCall): string {
+  const { origin, clientCertificate, path, pattern, requestType, responseType, metadata, deadlineMs, messages } = call;
   const address = JSON.stringify(addressOf(origin));
+  const files = certificateFiles(clientCertificate);
   const channel = isTlsOrigin(origin)
-    ? `grpc.secure_channel(${address}, grpc.ssl_channel_credentials(open("authority.pem", "rb").read()))`
+    ? `grpc.secure_channel(${address}, grpc.ssl_channel_credentials(${files.map((file) => `open("${file}", "rb").read()`).join(", ")}))`
     : `grpc.insecure_channel(${address})`;
   const pairs = metadata.map(([name, value]) => {
     const text = JSON.stringify(value);
@@ -119,7 +134,8 @@ function python({ origin, path, pattern, requestType, responseType, metadata, de
   ].join("\n");
 }
 
-function node({ origin, path, pattern, metadata, deadlineMs, messages }: CopiedCall): string {
+function node({ origin, clientCertificate, path, pattern, metadata, deadlineMs, messages }: CopiedCall): string {
+  const files = certificateFiles(clientCertificate);
   const isStream = sendsStream(pattern);
   const isStreamed = getsStream(pattern);
   const isTls = isTlsOrigin(origin);
@@ -140,7 +156,7 @@ function node({ origin, path, pattern, metadata, deadlineMs, messages }: CopiedC
     ...(isTls ? ['import { readFileSync } from "node:fs";'] : []),
     "",
     `const address = ${JSON.stringify(addressOf(origin))};`,
-    `const credentials = grpc.credentials.${isTls ? 'createSsl(readFileSync("authority.pem"))' : "createInsecure()"};`,
+    `const credentials = grpc.credentials.${isTls ? `createSsl(${files.map((file) => `readFileSync("${file}")`).join(", ")})` : "createInsecure()"};`,
     "const show = (value) => console.dir(value, { depth: null });",
     "",
     "// The types come by reflection. These two messages have the fields of its protocol that are needed.",

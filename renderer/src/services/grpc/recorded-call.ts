@@ -8,7 +8,7 @@ import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
-import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
+import { type CallLanguage, callLanguages, callLines, requiresClientCertificate } from "./call-lines.ts";
 import { loaderObject } from "./schema/loader-object.ts";
 import { messageJson, serializedMessage } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
@@ -69,7 +69,8 @@ async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string
     if (json === undefined) throw notWhole(`One of its messages is not a ${method.requestType}.`);
     return { json: JSON.stringify(json), object: loaderObject(schema, method.requestType, bytes) };
   });
-  return callLines(language, { origin, path, ...method, metadata: metadataOfCall(call), deadlineMs, messages });
+  const clientCertificate = requiresClientCertificate(await client.call("config.read", { id: "grpc" }));
+  return callLines(language, { origin, clientCertificate, path, ...method, metadata: metadataOfCall(call), deadlineMs, messages });
 }
 
 async function sendAgain(client: ControlClient, call: GrpcCall): Promise<string> {

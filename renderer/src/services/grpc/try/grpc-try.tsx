@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type GrpcMethodView, type GrpcTried, grpcActions, metadataProblem } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
+import { useConfig } from "../../../control/use-config.ts";
 import { useService } from "../../../control/use-store.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
 import { AuthorityNote } from "../../../ui/services/authority-actions.tsx";
@@ -16,7 +17,7 @@ import { SameAs } from "../../try/same-as.tsx";
 import { SendButton } from "../../try/send-button.tsx";
 import { TryLine } from "../../try/try-fields.tsx";
 import { TryPage } from "../../try/try-page.tsx";
-import { type CallLanguage, callLanguages, callLines, isTlsOrigin, sendsStream } from "../call-lines.ts";
+import { type CallLanguage, callLanguages, callLines, isTlsOrigin, requiresClientCertificate, sendsStream } from "../call-lines.ts";
 import { recordedCalls } from "../recorded-call.ts";
 import { loaderObjectOf } from "../schema/loader-object.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
@@ -78,6 +79,8 @@ export function GrpcTry() {
   useHandover(recordedCalls, "grpc", (recorded) => void attempt(takeRecorded(client, recorded).then(setCall)));
   useHandover(requestedTries, "grpc", (requested) => setCall((known) => withRequested(known, requested)));
   const origin = originOf(service);
+  const config = useConfig("grpc", service?.status.state).value;
+  const clientCertificate = config !== undefined && requiresClientCertificate(config);
   const isOpen = state.state === "open";
   const canBegin = deadlineMsOf(call) !== null && !hasWrongMetadata(call);
   const isValid = method !== undefined && check.state !== "invalid" && canBegin;
@@ -172,12 +175,13 @@ export function GrpcTry() {
               text={callLines(language, {
                 ...method,
                 origin,
+                clientCertificate,
                 metadata: sentMetadata(call),
                 deadlineMs: deadlineMsOf(call) ?? undefined,
                 messages: [{ json: sentText(json), object: loaderObjectOf(schema, requestType, sentText(json)) }],
               })}
               copies="the lines"
-              below={isTlsOrigin(origin) && <CertificateToTrust />}
+              below={isTlsOrigin(origin) && <CertificateToTrust ofClient={clientCertificate} />}
             />
           )}
         </>
@@ -243,9 +247,16 @@ function MethodFacts({
   );
 }
 
-/** Clients refuse a service whose certificate they do not trust. */
-function CertificateToTrust() {
+/** Clients refuse a service whose certificate they do not trust, and may have to show one themselves. */
+function CertificateToTrust({ ofClient }: { readonly ofClient: boolean }) {
   const client = useControl();
   const { value } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
-  return value && <AuthorityNote authority={value}>authority.pem is the certificate of Backlot’s authority.</AuthorityNote>;
+  const trusted = "authority.pem is the certificate of Backlot’s authority.";
+  return (
+    value && (
+      <AuthorityNote authority={value}>
+        {ofClient ? `${trusted} client.pem and client-key.pem are the client’s own, signed by the client authority.` : trusted}
+      </AuthorityNote>
+    )
+  );
 }
