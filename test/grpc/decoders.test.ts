@@ -102,7 +102,16 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
   ...{ protocol: "grpc", httpVersion: "2", httpMethod: "POST", codec: "proto", path: "/a.B/C", authority: "x", rawHeaders },
   metadata: metadataOf(rawHeaders),
   ...{ timeoutMs: 5, fault: undefined, acceptEncoding: "", requestEncoding: "identity", connectionCalls: 1 },
-  connection: { id: 1, remote: "127.0.0.1:1", local: "127.0.0.1:2", openedAt: 1, tls: undefined, clientCertificate: undefined, calls: 1 },
+  connection: {
+    id: 1,
+    remote: "127.0.0.1:1",
+    local: "127.0.0.1:2",
+    openedAt: 1,
+    tls: undefined,
+    clientCertificate: undefined,
+    calls: 1,
+    lastStream: 1,
+  },
 });
 
 it("[GRPC-15] whatever behaviour is asked for, it is understood or INVALID_ARGUMENT", () => {
@@ -164,6 +173,7 @@ it("[GRPC-60] damaged records of calls decode in part or throw a RecordError, no
     client: "test",
     messageLimit: 100,
     counts: { received: 0, sent: 0 },
+    methodCounts: { begun: 1, open: 1, errors: 0, ended: new Map() },
     touch: () => {},
   });
   const message = Buffer.from("message");

@@ -11,6 +11,12 @@ export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "too
   /** Bytes of content of all parts. */
   readonly partBytes?: number;
   readonly preview: Uint8Array | string;
+  /** Of rows with the same kind, verb, target, outcome, client and peer: the texts are written once, and then copied. */
+  readonly shared?: SharedTexts | undefined;
+}
+
+export interface SharedTexts {
+  bytes?: Buffer;
 }
 
 const startBytes = 64 << 10;
@@ -93,12 +99,7 @@ export class RecordWriter {
     view.setUint32(at + 50, fields.parts ?? 0, true);
     view.setFloat64(at + 54, fields.partBytes ?? 0, true);
     this.#length = at + 62;
-    this.text(fields.kind);
-    this.text(fields.verb);
-    this.text(fields.target);
-    this.text(fields.outcome);
-    this.text(fields.client);
-    this.text(fields.peer);
+    this.#texts(fields);
     if (typeof preview === "string") this.text(preview);
     else this.bytes(preview);
     if (user !== undefined) this.text(user);
@@ -106,6 +107,21 @@ export class RecordWriter {
     this.#view.setUint32(lengthAt, this.#length - lengthAt - 4, true);
     this.#detailAt = this.#length;
     this.u32(0);
+  }
+
+  #texts({ kind, verb, target, outcome, client, peer, shared }: RowFields): void {
+    if (shared?.bytes) {
+      this.copyBytes(shared.bytes, 0, shared.bytes.length);
+      return;
+    }
+    const from = this.#length;
+    this.text(kind);
+    this.text(verb);
+    this.text(target);
+    this.text(outcome);
+    this.text(client);
+    this.text(peer);
+    if (shared) shared.bytes = this.bytesFrom(from);
   }
 
   /** After the detail: one new part. `content` may be truncated; `bytes` is its full length. */
@@ -220,6 +236,19 @@ export class RecordWriter {
     this.text(local);
     this.f64(openedAt);
     this.text(tls ?? "");
+  }
+
+  /** A part of bytes that were written before, as they are. */
+  copyBytes(bytes: Buffer, from: number, to: number): void {
+    const length = to - from;
+    this.#reserve(length);
+    bytes.copy(this.#bytes, this.#length, from, to);
+    this.#length += length;
+  }
+
+  /** A copy of what was written since the writer had this length. */
+  bytesFrom(length: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(length, this.#length));
   }
 
   #longLength(at: number, length: number): void {

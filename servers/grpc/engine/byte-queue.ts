@@ -1,6 +1,8 @@
+const nothing: Buffer = Buffer.alloc(0);
+
 /** A queue of received chunks. Bytes within one chunk are returned without a copy; bytes that span chunks are copied at most twice. */
 export class ByteQueue {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = nothing;
   #start = 0;
   #end = 0;
   /** The buffer was allocated here, and has room after `#end`. */

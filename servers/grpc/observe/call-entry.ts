@@ -1,5 +1,4 @@
 import { toneOfGrpcStatus } from "../../../contract/services/grpc.ts";
-import { type GrpcCall, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
@@ -8,18 +7,14 @@ import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
-import { callTag, isCompressed, messageFlags } from "./call-record.ts";
+import { sharedTexts, writeHead } from "./call-head.ts";
+import type { MethodCounts } from "./call-metrics.ts";
+import { callTag, isCompressed, messageFlags, type RecordedMethod } from "./call-record.ts";
 
 /** Messages of all calls. */
 export interface MessageCounts {
   received: number;
   sent: number;
-}
-
-/** The method of a call, as it is recorded. */
-export interface RecordedMethod extends NonNullable<GrpcCall["method"]> {
-  /** "/example.Greeter/SayHello" */
-  readonly path: string;
 }
 
 export interface CallEntryOptions {
@@ -30,9 +25,11 @@ export interface CallEntryOptions {
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
   readonly counts: MessageCounts;
+  readonly methodCounts: MethodCounts;
   readonly touch: (entry: CallEntry) => void;
 }
 
+const noBytes: Uint8Array = new Uint8Array();
 const rowTargetLength = 1_024;
 /** Named in one call. */
 const mostRules = 20;
@@ -45,6 +42,7 @@ export class CallEntry implements TrafficEntry {
   readonly method: RecordedMethod | undefined;
   readonly client: string;
   readonly head: CallHead;
+  readonly methodCounts: MethodCounts;
   readonly #touch: (entry: CallEntry) => void;
   readonly #messageLimit: number;
   readonly #counts: MessageCounts;
@@ -55,7 +53,7 @@ export class CallEntry implements TrafficEntry {
   #received = 0;
   #sent = 0;
   /** The start of the first message that is not empty. */
-  #preview: Uint8Array = new Uint8Array();
+  #preview = noBytes;
   #answeredAt = 0;
   #halfClosedAt = 0;
   #endedAt = 0;
@@ -71,13 +69,14 @@ export class CallEntry implements TrafficEntry {
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
 
-  constructor({ id, head, method, client, messageLimit, counts, touch }: CallEntryOptions) {
+  constructor({ id, head, method, client, messageLimit, counts, methodCounts, touch }: CallEntryOptions) {
     this.id = id;
     this.head = head;
     this.method = method;
     this.client = client;
     this.#messageLimit = messageLimit;
     this.#counts = counts;
+    this.methodCounts = methodCounts;
     this.#touch = touch;
   }
 
@@ -110,7 +109,7 @@ export class CallEntry implements TrafficEntry {
 
   #add(message: Uint8Array, wireBytes: number, flags: number): void {
     let kept = message.length > this.#messageLimit ? message.subarray(0, this.#messageLimit) : message;
-    if (this.#preview.length === 0) this.#preview = kept.subarray(0, previewBytes);
+    if (this.#preview.length === 0) this.#preview = kept.length > previewBytes ? kept.subarray(0, previewBytes) : kept;
     if (isCompressed(flags)) {
       const content = Buffer.allocUnsafe(4 + kept.length);
       content.writeUInt32LE(wireBytes, 0);
@@ -179,7 +178,8 @@ export class CallEntry implements TrafficEntry {
   }
 
   write(record: RecordWriter): void {
-    const { path, rawHeaders } = this.head;
+    const { path } = this.head;
+    const { outcome } = this;
     record.row({
       id: this.id,
       at: this.at,
@@ -187,7 +187,7 @@ export class CallEntry implements TrafficEntry {
       verb: this.method?.pattern ?? "unknown",
       target: path.length > rowTargetLength ? `${path.slice(0, rowTargetLength)}…` : path,
       tone: this.tone,
-      outcome: this.outcome,
+      outcome,
       tookMs: this.#end && toMicroseconds(this.tookMs),
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
@@ -197,8 +197,12 @@ export class CallEntry implements TrafficEntry {
       peer: this.head.connection.remote,
       preview: this.#preview,
       reason: this.reason?.slice(0, rowTargetLength),
+      shared: sharedTexts(this, outcome),
     });
-    if (!this.#wroteHead) this.#writeHead(record, rawHeaders);
+    if (!this.#wroteHead) {
+      this.#wroteHead = true;
+      writeHead(record, this);
+    }
     if (this.#answeredAt !== 0 && !this.#wroteAnswered) {
       this.#wroteAnswered = true;
       record.u8(callTag.answered);
@@ -221,42 +225,18 @@ export class CallEntry implements TrafficEntry {
     this.#parts.write(record);
   }
 
-  #writeHead(record: RecordWriter, rawHeaders: readonly string[]): void {
-    this.#wroteHead = true;
-    const { head, method } = this;
-    const { connection } = head;
-    record.u8(callTag.head);
-    record.u8(grpcProtocols.indexOf(head.protocol));
-    record.u8(grpcCodecs.indexOf(head.codec));
-    record.text(head.httpVersion);
-    record.text(head.httpMethod);
-    record.text(head.path);
-    record.u8(method ? grpcPatterns.indexOf(method.pattern) : grpcPatterns.length);
-    record.text(method?.requestType ?? "");
-    record.text(method?.responseType ?? "");
-    record.text(method?.revision ?? "");
-    record.text(head.authority);
-    record.f64(head.timeoutMs ?? Number.NaN);
-    record.text(head.requestEncoding);
-    record.u32(rawHeaders.length >> 1);
-    for (const text of rawHeaders) record.text(text);
-    record.connection(connection);
-    record.u32(head.connectionCalls);
-    record.text(connection.clientCertificate ?? "");
-  }
-
   #writeHeaders(record: RecordWriter, headers: SentEnd["headers"]): void {
     if (!headers) return;
     this.#wroteHeaders = true;
     record.u8(callTag.responseHeaders);
-    record.pairs(headers);
+    writtenHeaders.write(record, headers);
   }
 
   #writeEnd(record: RecordWriter, { headers, trailers, status, aborted, httpStatus }: SentEnd): void {
     if (!this.#wroteHeaders) this.#writeHeaders(record, headers);
     if (trailers) {
       record.u8(callTag.trailers);
-      record.pairs(trailers);
+      writtenTrailers.write(record, trailers);
     }
     if (status) {
       record.u8(callTag.status);
@@ -278,3 +258,25 @@ export class CallEntry implements TrafficEntry {
     record.f64(this.#endedAt - this.#startedAt);
   }
 }
+
+/** Header fields or trailers. Lists that many answers share are written once, and then copied. */
+class WrittenPairs {
+  #seen: Pairs | undefined;
+  #bytes: Buffer | undefined;
+
+  write(record: RecordWriter, pairs: Pairs): void {
+    const isRepeated = pairs === this.#seen;
+    if (isRepeated && this.#bytes) {
+      record.copyBytes(this.#bytes, 0, this.#bytes.length);
+      return;
+    }
+    const from = record.length;
+    record.pairs(pairs);
+    this.#seen = pairs;
+    this.#bytes = isRepeated ? record.bytesFrom(from) : undefined;
+  }
+}
+
+type Pairs = NonNullable<SentEnd["headers"]>;
+const writtenHeaders = new WrittenPairs();
+const writtenTrailers = new WrittenPairs();

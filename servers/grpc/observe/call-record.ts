@@ -1,4 +1,10 @@
-import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
+import type { GrpcCall, GrpcCodec } from "../../../contract/traffic/grpc.ts";
+
+/** The method of a call, as it is recorded. */
+export interface RecordedMethod extends NonNullable<GrpcCall["method"]> {
+  /** "/example.Greeter/SayHello" */
+  readonly path: string;
+}
 
 /** Tags of the pieces of a call's detail. Pieces are written in the order in which they become known. */
 export const callTag = {

@@ -5,8 +5,9 @@ import type { Counters, TrafficSink } from "../../core/service/service.ts";
 import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
 import type { CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { GrpcConnections } from "../engine/connections.ts";
-import { CallEntry, type MessageCounts, type RecordedMethod } from "./call-entry.ts";
+import { CallEntry, type MessageCounts } from "./call-entry.ts";
 import type { CallMetrics } from "./call-metrics.ts";
+import type { RecordedMethod } from "./call-record.ts";
 import { createMetricsHistory, type MetricsHistory } from "./metrics-history.ts";
 
 export interface CallRecorderOptions {
@@ -52,7 +53,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
     begin(head, method) {
       begun++;
       open++;
-      metrics.begin(method);
+      const methodCounts = metrics.begin(method);
       const entry = new CallEntry({
         id: traffic.nextId(),
         head,
@@ -60,6 +61,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         client: clientNameOf(userAgentOf(head.rawHeaders)),
         messageLimit,
         counts,
+        methodCounts,
         touch,
       });
       traffic.touch(entry);
@@ -75,7 +77,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         latency.add(entry.tookMs);
         history.addLatency(entry.tookMs);
       }
-      metrics.end(entry, end);
+      metrics.end(entry.methodCounts, end, entry.tookMs);
       writeLogLine(entry, end);
     },
     history,

@@ -110,6 +110,8 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
 }
 
 function readHead(reader: RecordReader, remote: string): Head {
+  const deadlineMs = reader.f64();
+  const calls = reader.u32();
   const protocol = grpcProtocols[reader.u8()] ?? "grpc";
   const codec = grpcCodecs[reader.u8()] ?? "proto";
   const httpVersion = reader.text();
@@ -120,11 +122,9 @@ function readHead(reader: RecordReader, remote: string): Head {
   const responseType = reader.text();
   const revision = reader.text();
   const authority = reader.text();
-  const deadlineMs = reader.f64();
   const requestEncoding = reader.text();
   const requestHeaders = reader.pairs();
   const connection = reader.connection(remote);
-  const calls = reader.u32();
   const clientCertificate = reader.text();
   return {
     protocol,
