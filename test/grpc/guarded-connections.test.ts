@@ -1,4 +1,6 @@
 /** What holds for the connections of both ports: GRPC_PORT, and HTTP/2 on GRPC_WEB_PORT. */
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
 import { until } from "../support/until.ts";
@@ -131,3 +133,40 @@ function framesOf(bytes: Buffer): Buffer[] {
   }
   return frames;
 }
+
+it.each(ports)("[GRPC-171] metadata above the limit ends its call with a status, and has a row, on %s", async (name, portOf) => {
+  const service = await startGrpc({ metadataBytes: 4_096 });
+  const session = connectHttp2(`http://127.0.0.1:${portOf(service)}`);
+  onEnd(() => session.destroy());
+  await once(session, "remoteSettings");
+  const path = "/example.EchoService/EchoUnary";
+  const type = name === "GRPC_PORT" ? "application/grpc" : "application/grpc-web+proto";
+  const stream = session.request({ ":method": "POST", ":path": path, "content-type": type, "x-large": "x".repeat(5_000) });
+  stream.end(Buffer.from([0, 0, 0, 0, 0]));
+  const [fields] = (await once(stream, "response")) as [Record<string, string>];
+  // gRPC-Web has its trailers in the body.
+  const body = Buffer.concat(await stream.toArray()).toString();
+  const ended = `grpc-status: ${fields["grpc-status"]} grpc-message: ${fields["grpc-message"]} ${body}`;
+  expect(ended).toMatch(/grpc-status: 8\s/);
+  expect(ended).toMatch(/the header fields of the call have 5\d{3} bytes, which is more than the limit of 4096/);
+  const row = await until(() => service.rows().find(({ tone }) => tone !== "pending"));
+  expect(row).toMatchObject({ target: path, outcome: "RESOURCE_EXHAUSTED" });
+  expect(service.detail(row.id).requestHeaders).toContainEqual(["x-large", "x".repeat(5_000)]);
+});
+
+it.each(ports)("[GRPC-131] metadata above twice the limit is reset, with a log line, on %s", async (_name, portOf) => {
+  const service = await startGrpc({ metadataBytes: 4_096 });
+  for (const [index, isAcknowledged] of [true, false].entries()) {
+    const session = connectHttp2(`http://127.0.0.1:${portOf(service)}`);
+    onEnd(() => session.destroy());
+    if (isAcknowledged) await once(session, "remoteSettings");
+    const bytes = "x".repeat(9_000);
+    const stream = session.request({ ":method": "POST", ":path": "/a.B/C", "content-type": "application/grpc", "x-large": bytes });
+    stream.on("error", () => {});
+    await new Promise((resolve) => stream.once("close", resolve));
+    expect(stream.rstCode).toBe(11);
+    const isLine = /^A call from 127\.0\.0\.1:\d+ ended before a row began: .* 8192 bytes\.$/;
+    await until(() => service.logs.filter(({ level, text }) => level === "warning" && isLine.test(text)).length === index + 1);
+  }
+  expect(service.rows()).toEqual([]);
+});

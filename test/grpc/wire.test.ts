@@ -146,6 +146,7 @@ it("[GRPC-164] a call without a message has its status in one block of fields, w
   expect(await fieldsOf(service, {}, framed(Buffer.from("0a0178", "hex"), 2))).toMatchObject({ "grpc-status": "13" });
   expect(await fieldsOf(service, {}, echoed.subarray(0, 6))).toMatchObject({ "grpc-status": "13" });
   expect(await fieldsOf(service, { ":path": "/no-method" })).toMatchObject({ ":status": 200, "grpc-status": "12" });
+  await until(() => service.rows().every(({ tone }) => tone !== "pending"));
   for (const row of service.rows()) expect(service.detail(row.id).responseHeaders === undefined).toBe(row.outcome !== "OK");
 });
 

@@ -34,6 +34,16 @@ export function grpcTimeoutMs(text: string): number | undefined {
 export const unreadableTimeout = (): StatusError =>
   new StatusError("INTERNAL", "grpc-timeout is not a number of up to eight digits with a unit");
 
+/** RFC 9113 §6.5.2: the bytes of header fields as HTTP/2 counts them. */
+export function headerListBytes(rawHeaders: readonly string[]): number {
+  let bytes = rawHeaders.length * 16;
+  for (let index = 0; index < rawHeaders.length; index++) bytes += (rawHeaders[index] as string).length;
+  return bytes;
+}
+
+export const tooMuchMetadata = (bytes: number, limit: number): StatusError =>
+  new StatusError("RESOURCE_EXHAUSTED", `the header fields of the call have ${bytes} bytes, which is more than the limit of ${limit}`);
+
 /** Names and values of Node's header fields. */
 export function fieldPairs(fields: object): [name: string, value: string][] {
   const pairs: [string, string][] = [];

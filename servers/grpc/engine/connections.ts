@@ -9,6 +9,8 @@ import type { FaultLog } from "./fault-log.ts";
 export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;
   calls: number;
+  /** Id of the newest stream of HTTP/2 that was taken; -1 before the first. */
+  lastStream: number;
 }
 
 export interface ConnectionLimits {
@@ -68,6 +70,7 @@ export class GrpcConnections {
       tls: tls && `${tls.getProtocol()} ${tls.getCipher()?.name}`,
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
       calls: 0,
+      lastStream: -1,
     };
     this.#open.set(socket, connection);
     socket.once("close", () => {

@@ -3,9 +3,9 @@
  * unknown methods fail if a part is missing.
  * grpc-js creates its HTTP/2 server itself: the connections, keepalive and GOAWAY are used as they are. The calls are not: they take a
  * promise and a pause of the stream for each message, answer unknown methods by themselves, cannot compress answers and do not say what
- * was on the wire. So the stream listener is replaced.
+ * was on the wire. So it does not get the streams.
  */
-import type { Http2Server, ServerHttp2Stream, ServerOptions } from "node:http2";
+import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream, ServerOptions } from "node:http2";
 import type { Server } from "@grpc/grpc-js";
 
 interface Internals {
@@ -21,15 +21,11 @@ export function setHttp2Options(server: Server, options: ServerOptions): void {
 /** The HTTP/2 servers that it made so far. */
 export const http2ServersOf = (server: Server): readonly Http2Server[] => [...(server as unknown as Internals).http2Servers.keys()];
 
-export function replaceStreamListener(
-  http2Server: Http2Server,
-  listener: (
-    stream: ServerHttp2Stream,
-    headers: import("node:http2").IncomingHttpHeaders,
-    flags: number,
-    rawHeaders: readonly string[],
-  ) => void,
+/** Gives the streams of a session to `listener` and to nobody else: the server that the session belongs to is not told of them. */
+export function takeStreams(
+  session: ServerHttp2Session,
+  listener: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]) => void,
 ): void {
-  http2Server.removeAllListeners("stream");
-  http2Server.on("stream", listener as never);
+  session.removeAllListeners("stream");
+  session.on("stream", listener as never);
 }

@@ -1,4 +1,4 @@
-import type { Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Session } from "node:http2";
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
@@ -6,12 +6,11 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { FaultLog } from "./fault-log.ts";
-import type { BodyLimits } from "./framed-body.ts";
-import { http2ServersOf, replaceStreamListener, setHttp2Options } from "./grpc-js-access.ts";
-import { Http2Call, type OpenedStream, refuseStream } from "./http2-call.ts";
+import { http2ServersOf, setHttp2Options, takeStreams } from "./grpc-js-access.ts";
+import { Http2Call, type Http2CallLimits, type OpenedStream, refuseStream } from "./http2-call.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
-import { type GuardOptions, guardSession, http2Limits, notHttp2 } from "./session-guard.ts";
+import { type GuardOptions, guardSession, http2Limits, mostHeaderBytes, notHttp2, RefusedStreams } from "./session-guard.ts";
 
 export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
   readonly port: number;
@@ -35,28 +34,31 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   onStop(() => faults.flush());
   const connections = new GrpcConnections(options, faults);
   const calls = new ListenerCalls(options);
-  const bodyLimits: BodyLimits = { largestMessage: options.largestMessage, malformed: "INTERNAL" };
+  const headerBytes = mostHeaderBytes(options.metadataBytes);
+  const callLimits: Http2CallLimits = {
+    largestMessage: options.largestMessage,
+    malformed: "INTERNAL",
+    metadataBytes: options.metadataBytes,
+  };
   let draining = false;
-  const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
+  const refused = new RefusedStreams(faults, headerBytes);
 
   const server = new Server({ "grpc.enable_channelz": 0 });
   setHttp2Options(server, {
     ...http2Limits,
-    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: options.metadataBytes },
+    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
-  for (const http2Server of http2Servers) replaceStreamListener(http2Server, beginCall);
 
-  function beginCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
+  function beginCall(connection: GrpcConnection, opened: OpenedStream): void {
+    const { stream, headers, rawHeaders } = opened;
     // What went wrong is in its code when it closes.
-    stream.on("error", () => {});
-    const connection = stream.session && ofSessions.get(stream.session);
-    if (!connection || stream.destroyed) return;
-    const opened: OpenedStream = { stream, headers, rawHeaders };
+    stream.on("error", ignored);
+    if (refused.refuse(stream, rawHeaders, connection) || stream.destroyed) return;
     const refusal = refusalOf(headers, options.webPort());
     if (refusal) refuseStream(opened, connection, options.recorder, refusal);
-    else calls.begin(new Http2Call(opened, connection, bodyLimits));
+    else calls.begin(new Http2Call(opened, connection, callLimits));
   }
 
   const otherPort = () => `${notHttp2} without TLS. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
@@ -65,8 +67,9 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     const connection = connections.admit(socket);
     if (!connection) return;
     for (const http2Server of http2Servers) {
-      http2Server.once("session", (session) => {
-        ofSessions.set(session, connection);
+      http2Server.once("session", (session: ServerHttp2Session) => {
+        refused.watch(session, socket, connection);
+        takeStreams(session, (stream, headers, _flags, rawHeaders) => beginCall(connection, { stream, headers, rawHeaders }));
         guardSession(session, options, (why) => faults.closed(connection, why === notHttp2 && !options.tls ? otherPort() : why));
       });
     }
@@ -117,6 +120,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
 
   return { port, connections, drain };
 }
+
+const ignored = (): void => {};
 
 const isGrpc = /^application\/grpc(?:$|[+;])/i;
 

@@ -2,7 +2,15 @@ import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHt
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
-import { fieldPairs, grpcTimeoutMs, metadataOf, percentEncoded, unreadableTimeout } from "./call-metadata.ts";
+import {
+  fieldPairs,
+  grpcTimeoutMs,
+  headerListBytes,
+  metadataOf,
+  percentEncoded,
+  tooMuchMetadata,
+  unreadableTimeout,
+} from "./call-metadata.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
@@ -19,10 +27,16 @@ export interface OpenedStream {
   readonly rawHeaders: readonly string[];
 }
 
+export interface Http2CallLimits extends BodyLimits {
+  /** Of all header fields. */
+  readonly metadataBytes: number;
+}
+
 const callOf = Symbol("call");
 /** Streams know their call, so that all of them share their listeners. */
 interface CallStream extends ServerHttp2Stream {
-  [callOf]: Http2Call;
+  /** Undefined once it is over: Node keeps some streams until the next full collection, and with them would keep all that is reached from here. */
+  [callOf]: Http2Call | undefined;
 }
 
 const answerFields = { ":status": 200, "grpc-accept-encoding": "identity,deflate,gzip" } as const;
@@ -35,6 +49,7 @@ const withTrailers = { waitForTrailers: true, sendDate: false } as const;
 const atOnce = { endStream: true, sendDate: false } as const;
 
 const okTrailers: OutgoingHttpHeaders = { "grpc-status": 0 };
+const ok = { code: 0, message: "" } as const;
 type Pairs = NonNullable<SentEnd["headers"]>;
 /** Of the fields that nearly all answers have. */
 const knownPairs = new Map<OutgoingHttpHeaders, Pairs>(
@@ -64,13 +79,13 @@ export class Http2Call implements StartableTransport {
   #wasEnding = false;
   #isAbandoned = false;
 
-  constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: BodyLimits) {
+  constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: Http2CallLimits) {
     this.#stream = stream as CallStream;
     this.#session = stream.session;
     this.#stream[callOf] = this;
     this.#limits = limits;
     this.#body = new FramedBody(limits);
-    this.head = new Http2CallHead(headers, rawHeaders, connection);
+    this.head = new Http2CallHead(headers, rawHeaders, connection, limits.metadataBytes);
   }
 
   start(events: CallEvents): void {
@@ -164,9 +179,9 @@ export class Http2Call implements StartableTransport {
     if (this.#isEnding) return;
     this.#isEnding = true;
     if (stream.closed || stream.destroyed) return;
-    const fields = message === "" ? { "grpc-status": code } : { "grpc-status": code, "grpc-message": percentEncoded(message) };
-    this.#trailers = withMetadata(code === 0 && message === "" ? okTrailers : fields, trailers);
-    this.#status = { code, message };
+    const isOk = code === 0 && message === "";
+    this.#trailers = withMetadata(isOk ? okTrailers : statusFields(code, message), trailers);
+    this.#status = isOk ? ok : { code, message };
     if (stream.headersSent) stream.end();
     else {
       this.#sentTrailers = { ...codecFields[this.head.codec], ...this.#trailers };
@@ -231,20 +246,23 @@ export class Http2Call implements StartableTransport {
 }
 
 function onData(this: ServerHttp2Stream, chunk: Buffer): void {
-  (this as CallStream)[callOf].take(chunk);
+  (this as CallStream)[callOf]?.take(chunk);
 }
 
 function onEnd(this: ServerHttp2Stream): void {
   // A stream that was reset ends, too, but that is not a half-close.
-  if (this.rstCode === constants.NGHTTP2_NO_ERROR) (this as CallStream)[callOf].halfClose();
+  if (this.rstCode === constants.NGHTTP2_NO_ERROR) (this as CallStream)[callOf]?.halfClose();
 }
 
 function onWantTrailers(this: ServerHttp2Stream): void {
-  (this as CallStream)[callOf].sendTrailers();
+  (this as CallStream)[callOf]?.sendTrailers();
 }
 
 function onClose(this: ServerHttp2Stream): void {
-  (this as CallStream)[callOf].over();
+  const stream = this as CallStream;
+  const call = stream[callOf];
+  stream[callOf] = undefined;
+  call?.over();
 }
 
 /** Answers a stream that is no call, and gives it a row. */
@@ -255,7 +273,7 @@ export function refuseStream(
   refusal: Refusal,
 ): void {
   const { httpStatus, why, fields } = refusal;
-  const end = recordRefusal(recorder, new Http2CallHead(headers, rawHeaders, connection), undefined, refusal);
+  const end = recordRefusal(recorder, new Http2CallHead(headers, rawHeaders, connection, Number.POSITIVE_INFINITY), undefined, refusal);
   stream.once("close", () => end(stream.sentHeaders && fieldPairs(stream.sentHeaders)));
   stream.respond({ ":status": httpStatus, ...fields, "content-type": "text/plain; charset=utf-8" });
   stream.end(`${why}\n`);
@@ -275,14 +293,14 @@ class Http2CallHead implements CallHead {
   readonly authority: string;
   readonly rawHeaders: readonly string[];
   readonly timeoutMs: number | undefined;
-  readonly fault: StatusError | undefined;
+  readonly fault: StatusError | undefined = undefined;
   readonly acceptEncoding: string;
   readonly requestEncoding: string;
   readonly connectionCalls: number;
   readonly connection: GrpcConnection;
   #metadata: Metadata | undefined;
 
-  constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[], connection: GrpcConnection) {
+  constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[], connection: GrpcConnection, mostBytes: number) {
     const timeout = headers["grpc-timeout"];
     this.httpMethod = headers[":method"] ?? "";
     this.codec = isJson.test(headers["content-type"] ?? "") ? "json" : "proto";
@@ -290,7 +308,9 @@ class Http2CallHead implements CallHead {
     this.authority = headers[":authority"] ?? headers.host ?? "";
     this.rawHeaders = rawHeaders;
     this.timeoutMs = timeout === undefined ? undefined : grpcTimeoutMs(String(timeout));
-    this.fault = timeout !== undefined && this.timeoutMs === undefined ? unreadableTimeout() : undefined;
+    const bytes = headerListBytes(rawHeaders);
+    if (bytes > mostBytes) this.fault = tooMuchMetadata(bytes, mostBytes);
+    else if (timeout !== undefined && this.timeoutMs === undefined) this.fault = unreadableTimeout();
     this.acceptEncoding = String(headers["grpc-accept-encoding"] ?? "");
     this.requestEncoding = String(headers["grpc-encoding"] ?? "identity");
     this.connectionCalls = ++connection.calls;
@@ -302,6 +322,9 @@ class Http2CallHead implements CallHead {
     return this.#metadata;
   }
 }
+
+const statusFields = (code: number, message: string): OutgoingHttpHeaders =>
+  message === "" ? { "grpc-status": code } : { "grpc-status": code, "grpc-message": percentEncoded(message) };
 
 function withMetadata(fields: OutgoingHttpHeaders, metadata: Metadata | undefined): OutgoingHttpHeaders {
   if (!metadata) return fields;

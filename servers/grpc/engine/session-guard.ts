@@ -1,4 +1,8 @@
 import { constants, type Http2Session, type Http2Stream, type ServerHttp2Stream, type ServerOptions } from "node:http2";
+import type { Socket } from "node:net";
+import { headerListBytes } from "./call-metadata.ts";
+import type { GrpcConnection } from "./connections.ts";
+import type { FaultLog } from "./fault-log.ts";
 
 /**
  * What Node allows a client of HTTP/2. Beyond it a stream is reset or the connection ends with GOAWAY. Node itself bounds CONTINUATION
@@ -16,6 +20,67 @@ export const http2Limits: ServerOptions = {
   // MB. Limits of messages are lower; grpc-js would allow any amount.
   maxSessionMemory: 256,
 };
+
+/**
+ * Node itself resets streams with more header fields than this, so that nobody learns which call it was. What is above the limit, and not
+ * above this one, becomes a call that ends with a status.
+ */
+export const mostHeaderBytes = (limit: number): number => 2 * limit;
+
+const looksEveryMs = 1_000;
+
+/** Writes log lines about streams that are reset because of their header fields, by Node or here. */
+export class RefusedStreams {
+  readonly #faults: Pick<FaultLog, "write">;
+  readonly #headerBytes: number;
+  readonly #sessions = new Map<Http2Session, GrpcConnection>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(faults: Pick<FaultLog, "write">, headerBytes: number) {
+    this.#faults = faults;
+    this.#headerBytes = headerBytes;
+  }
+
+  watch(session: Http2Session, socket: Socket, connection: GrpcConnection): void {
+    this.#sessions.set(session, connection);
+    this.#timer ??= setInterval(() => {
+      for (const [one, of] of this.#sessions) this.#look(one, of);
+    }, looksEveryMs).unref();
+    // Before Node's own listener, which ends the session.
+    socket.prependOnceListener("close", () => this.#look(session, connection));
+    session.once("close", () => {
+      this.#sessions.delete(session);
+      if (this.#sessions.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+  }
+
+  /** To be asked about each stream. Node's limit applies only once the client has acknowledged it. */
+  refuse(stream: Http2Stream, rawHeaders: readonly string[], connection: GrpcConnection): boolean {
+    connection.lastStream = stream.id ?? 0;
+    if (headerListBytes(rawHeaders) <= this.#headerBytes) return false;
+    stream.on("error", () => {});
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#write(1, connection);
+    return true;
+  }
+
+  #look(session: Http2Session, connection: GrpcConnection): void {
+    // Node has no event for them, but nghttp2 counts them.
+    const { lastProcStreamID: newest = 0 } = session.state;
+    const count = (newest - connection.lastStream) >> 1;
+    if (count <= 0) return;
+    connection.lastStream = newest;
+    this.#write(count, connection);
+  }
+
+  #write(count: number, { remote }: GrpcConnection): void {
+    const what = count === 1 ? "A call" : `${count} calls`;
+    const limits = `more than ${http2Limits.maxHeaderListPairs}, or longer than ${this.#headerBytes} bytes`;
+    this.#faults.write(`${what} from ${remote} ended before a row began: the header fields are not valid, ${limits}.`);
+  }
+}
 
 /** PING and SETTINGS frames have to be answered: a client may send this many at once, and this many a second. */
 const controlBurst = 1_000;

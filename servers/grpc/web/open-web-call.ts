@@ -1,6 +1,6 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts";
-import { grpcTimeoutMs, metadataOf, unreadableTimeout } from "../engine/call-metadata.ts";
+import { grpcTimeoutMs, headerListBytes, metadataOf, tooMuchMetadata, unreadableTimeout } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { FramedBody } from "../engine/framed-body.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
@@ -21,6 +21,7 @@ export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMess
   readonly grpcPort: () => number;
   /** For a request of one message to arrive. */
   readonly requestMs: number;
+  readonly metadataBytes: number;
 }
 
 /** Protocol and codec of a request, from its content type. */
@@ -98,6 +99,7 @@ function formOf(contentType: string): Form | undefined {
 
 function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod | undefined, form: Form): WebCall {
   const { headers } = exchange;
+  const makeHead = (facts: HeadFacts) => headOf(exchange, facts, maker.metadataBytes);
   const field = (name: string): string => {
     const value = headers[name];
     return Array.isArray(value) ? value.join(",") : (value ?? "");
@@ -107,7 +109,7 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     const limits = { largestMessage: maker.largestMessage, malformed: "INTERNAL" } as const;
     const timeout = field("grpc-timeout");
     const timeoutMs = grpcTimeoutMs(timeout);
-    const head = headOf(exchange, {
+    const head = makeHead({
       ...{ protocol: "grpc-web", codec, path, timeoutMs },
       fault: timeout !== "" && timeoutMs === undefined ? unreadableTimeout() : undefined,
       acceptEncoding: field("grpc-accept-encoding"),
@@ -123,7 +125,7 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
   const fault = version !== "" && version !== "1" ? wrongVersion(version) : undefined;
   const timeout = connectTimeout(field("connect-timeout-ms"));
   if (form.kind === "connect-stream") {
-    const head = headOf(exchange, {
+    const head = makeHead({
       ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
       acceptEncoding: field("connect-accept-encoding"),
       requestEncoding: field("connect-content-encoding"),
@@ -131,7 +133,7 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     const body = new FramedBody({ largestMessage: maker.largestMessage, malformed: "INVALID_ARGUMENT" });
     return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
   }
-  const head = headOf(exchange, {
+  const head = makeHead({
     ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
     acceptEncoding: field("accept-encoding"),
     requestEncoding: field("content-encoding"),
@@ -151,12 +153,16 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
   const timeout = connectTimeout(String(exchange.headers["connect-timeout-ms"] ?? ""));
   const message = query.get("message");
   const missing = message === null ? new StatusError("INVALID_ARGUMENT", "a GET needs ?message=") : undefined;
-  const head = headOf(exchange, {
-    ...{ protocol: "connect", codec, path, ...timeout },
-    fault: version !== null && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
-    acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
-    requestEncoding: query.get("compression") ?? "",
-  });
+  const head = headOf(
+    exchange,
+    {
+      ...{ protocol: "connect", codec, path, ...timeout },
+      fault: version !== null && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
+      acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
+      requestEncoding: query.get("compression") ?? "",
+    },
+    maker.metadataBytes,
+  );
   const body = new BareBody(maker, head.requestEncoding !== "identity");
   // The length of the request line is limited.
   body.push(Buffer.from(message ?? "", query.get("base64") === "1" ? "base64" : "utf8"));
@@ -176,11 +182,14 @@ type HeadFacts = Pick<CallHead, "codec" | "path" | "timeoutMs" | "fault" | "acce
   readonly protocol: Exclude<GrpcProtocol, "grpc">;
 };
 
-export function headOf(exchange: WebExchange, facts: HeadFacts): CallHead {
+export function headOf(exchange: WebExchange, facts: HeadFacts, metadataBytes = Number.POSITIVE_INFINITY): CallHead {
   const { httpVersion, httpMethod, authority, rawHeaders, connection } = exchange;
   let metadata: Metadata | undefined;
+  // Of HTTP/1.1, Node answers more than the limit itself.
+  const bytes = httpVersion === "2" ? headerListBytes(rawHeaders) : 0;
   return {
     ...facts,
+    fault: bytes > metadataBytes ? tooMuchMetadata(bytes, metadataBytes) : facts.fault,
     ...{ httpVersion, httpMethod, authority, rawHeaders },
     requestEncoding: facts.requestEncoding === "" ? "identity" : facts.requestEncoding.toLowerCase(),
     acceptEncoding: codingNames(facts.acceptEncoding),

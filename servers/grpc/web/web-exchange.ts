@@ -153,8 +153,9 @@ export class Http2Exchange implements WebExchange {
   }
 
   whyBroken(): string | undefined {
-    const { rstCode, writableFinished } = this.#stream;
-    if (writableFinished && rstCode === constants.NGHTTP2_NO_ERROR) return undefined;
+    const { rstCode, writableEnded } = this.#stream;
+    // A stream that both sides have ended may close before Node has reported its last write.
+    if (writableEnded && rstCode === constants.NGHTTP2_NO_ERROR) return undefined;
     return whyStreamClosed(this.#stream, this.#session);
   }
 }

@@ -13,7 +13,7 @@ import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../
 import { FaultLog } from "../engine/fault-log.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
-import { type GuardOptions, guardSession, http2Limits } from "../engine/session-guard.ts";
+import { type GuardOptions, guardSession, http2Limits, mostHeaderBytes, RefusedStreams } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
@@ -53,6 +53,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
+  const headerBytes = mostHeaderBytes(options.metadataBytes);
+  const refused = new RefusedStreams(faults, headerBytes);
   const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
   const http1Servers = new Set<Server>();
   const sessions = new Set<ServerHttp2Session>();
@@ -60,7 +62,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
 
   const http2Server = createHttp2Server({
     ...http2Limits,
-    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: options.metadataBytes },
+    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
   });
 
   function onFault({ path }: CallHead, error: unknown): void {
@@ -99,8 +101,10 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     http2Server.once("session", (session) => {
       sessions.add(session);
       session.once("close", () => sessions.delete(session));
+      refused.watch(session, socket, connection);
       guardSession(session, options, (why) => faults.closed(connection, why));
       session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
+        if (refused.refuse(stream, rawHeaders ?? [], connection)) return;
         serve(new Http2Exchange(stream, headers, rawHeaders ?? [], connection));
       });
     });
