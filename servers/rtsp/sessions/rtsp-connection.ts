@@ -15,6 +15,7 @@ import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } f
 import type { RtspSession } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { UdpPorts } from "./udp-ports.ts";
+import type { WriteBatch } from "./write-batch.ts";
 
 export interface ConnectionLimits extends ParserLimits {
   /** Without a session and without a request for so long, it is closed. */
@@ -31,6 +32,7 @@ export interface ConnectionParts {
   readonly multicast: MulticastGroups | undefined;
   readonly tunnels: HttpTunnels;
   readonly limits: ConnectionLimits;
+  readonly writes: WriteBatch;
   readonly log: Log;
   readonly onClosed: (connection: RtspConnection) => void;
 }
@@ -109,7 +111,7 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
   }
 
   writePackets(bytes: Buffer): void {
-    if (!this.#isClosing) this.#socket.write(bytes);
+    if (!this.#isClosing) this.#parts.writes.write(this.#socket, bytes);
   }
 
   uses(session: RtspSession): void {

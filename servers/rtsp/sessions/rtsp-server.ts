@@ -5,8 +5,9 @@ import { plainAddress } from "../../core/net/client-socket.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
+import { WriteBatch } from "./write-batch.ts";
 
-export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed"> {
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes"> {
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
@@ -33,6 +34,7 @@ const handshakeMs = 10_000;
 export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer> {
   const { openToLan, onStop } = options;
   const connections = new Set<RtspConnection>();
+  const writes = new WriteBatch();
   const perAddress = new AddressCounts();
   /** Of connections that were closed. */
   const past = { read: 0, written: 0 };
@@ -47,7 +49,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
       return;
     }
     perAddress.add(address);
-    connections.add(new RtspConnection(nextId++, socket, { ...options, onClosed: (connection) => forget(connection, address) }));
+    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, onClosed: (connection) => forget(connection, address) }));
   }
 
   function forget(connection: RtspConnection, address: string): void {

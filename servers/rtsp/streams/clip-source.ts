@@ -8,6 +8,9 @@ import { type SourceClock, Stream, type StreamLimits } from "./stream.ts";
 /** A frame that is later than this is not caught up with: the process was suspended. */
 const longestGapMs = 2_000;
 
+/** Sound is sent with the picture before it, so that both are one write for a client; of sound alone, frames are joined. */
+const soundAheadMs = 40;
+
 /** Plays a clip as a loop on a path, while it has readers. */
 export class ClipSource implements PathSource {
   readonly kind = "clip";
@@ -113,6 +116,11 @@ export class ClipLoop implements SourceClock {
     return (this.#clip.tracks[track] as Track).clockRate;
   }
 
+  /** How much earlier than it is due the next frame may be sent. A timer may be a fraction of a millisecond early. */
+  get #earlyMs(): number {
+    return this.#clip.tracks[this.#next.track]?.kind === "audio" ? soundAheadMs : 0.5;
+  }
+
   /** Of the next frame, since second 0 of pass 0. */
   #dueMs(): number {
     const { track, dts } = this.#next;
@@ -154,8 +162,7 @@ export class ClipLoop implements SourceClock {
       this.#originMs += now - due;
       due = now;
     }
-    // A timer may be a fraction of a millisecond early.
-    while (this.#isRunning && due <= now + 0.5) {
+    while (this.#isRunning && due <= now + this.#earlyMs) {
       const frame = this.#shifted(this.#next);
       this.#advance();
       this.#options.publish(frame);
