@@ -1,5 +1,5 @@
 import type { HttpSample, SendSample } from "../core/http/http-sample-traffic.ts";
-import { seededRandom } from "./formats/seeded-random.ts";
+import { seededRandom } from "../core/traffic/seeded-random.ts";
 
 interface SampleRequest {
   readonly weight: number;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { seededRandom } from "../../servers/http/formats/seeded-random.ts";
+import { seededRandom } from "../../servers/core/traffic/seeded-random.ts";
 import { startHttp } from "./harness.ts";
 
 const inputs = 4_000;

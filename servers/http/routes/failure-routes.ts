@@ -1,6 +1,6 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { seededRandom } from "../formats/seeded-random.ts";
+import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import { integerQuery, queryOf } from "./query.ts";
 import { sendError, sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
