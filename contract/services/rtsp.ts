@@ -4,6 +4,7 @@ import { binaryTopic } from "../binary.ts";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { RtspRole } from "../traffic/rtsp.ts";
+import { type RtspFaultViews, rtspFaultActions } from "./rtsp-faults.ts";
 
 export interface RtspTrackView {
   /** "h264" */
@@ -108,7 +109,7 @@ export interface RtspFileView {
 }
 
 /** `view/rtsp`, by name. */
-export interface RtspViews extends SampleViews {
+export interface RtspViews extends SampleViews, RtspFaultViews {
   readonly offers: RtspOffers;
   readonly paths: { readonly paths: readonly RtspPathView[]; readonly more: number };
   /** The newest ones. */
@@ -136,6 +137,7 @@ export const rtspActions = {
   "file.cancel": operation<null>()(z.strictObject({ upload })),
   "file.remove": operation<null>()(z.strictObject({ path })),
   "file.rename": operation<null>()(z.strictObject({ path, to: path })),
+  ...rtspFaultActions,
   ...sampleActions,
 };
 export type RtspActions = typeof rtspActions;

@@ -199,6 +199,20 @@ export const rtspConfig = z.strictObject({
     env: "RTSP_UNSENT_BYTES",
   }),
 
+  faultBytes: limit(1 << 16, 1 << 30, 4 << 20, {
+    title: "Held back by faults",
+    help: "For one session, while a fault delays its packets; more is left out.",
+    unit: "B",
+    env: "RTSP_FAULT_BYTES",
+  }),
+  hlsSegments: limit(2, 100, 7, { title: "HLS segments", help: "That the playlist of a stream names.", env: "RTSP_HLS_SEGMENTS" }),
+  hlsBytes: limit(1 << 20, 1 << 30, 64 << 20, {
+    title: "HLS memory",
+    help: "Of the segments of one stream; the oldest are left out.",
+    unit: "B",
+    env: "RTSP_HLS_BYTES",
+  }),
+
   timeoutSeconds: time(1, 86_400, 60, {
     title: "Session timeout",
     help: "Without a request or a report; a session that plays over TCP ends with its connection.",
@@ -218,6 +232,16 @@ export const rtspConfig = z.strictObject({
     title: "Idle pulled stream",
     help: "It is fetched on for so long without a reader.",
     env: "RTSP_PULL_IDLE_SECONDS",
+  }),
+  hlsSegmentSeconds: time(1, 60, 1, {
+    title: "HLS segment",
+    help: "A segment ends with the first key frame after so long.",
+    env: "RTSP_HLS_SEGMENT_SECONDS",
+  }),
+  hlsIdleSeconds: time(5, 3_600, 30, {
+    title: "Idle HLS stream",
+    help: "Its segments are made for so long after the last request.",
+    env: "RTSP_HLS_IDLE_SECONDS",
   }),
   silenceSeconds: time(1, 3_600, 10, {
     title: "Silent publisher",

@@ -7,7 +7,11 @@ import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { parsePull } from "./client/pull-line.ts";
 import { ClipLibrary } from "./clips/clip-library.ts";
-import { HlsOutputs } from "./management/hls-outputs.ts";
+import { createFaultControl } from "./faults/fault-control.ts";
+import { Faults } from "./faults/faults.ts";
+import { faultRoutes } from "./management/fault-routes.ts";
+import { type HlsOutputOptions, HlsOutputs } from "./management/hls-outputs.ts";
+import { HttpReaders } from "./management/http-readers.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
@@ -55,7 +59,12 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   await clips.restore();
 
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
-  const sessions = new SessionTable({ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress });
+  const faults = new Faults();
+  const sessions = new SessionTable({
+    ...{ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress },
+    onEnd: (session, reason, by) => recorder.endSession(session, reason, by),
+  });
+  onStop(() => faults.stopAll());
   onStop(() => sessions.close(serviceStops));
   const access = createAccess({
     users: loadDigestUsers(config.users, realm),
@@ -69,7 +78,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
     ...{ port: config.port, openToLan: config.openToLan, udp, multicast, sessions, recorder, log, onStop, tunnels: new HttpTunnels() },
-    handle: createRequestHandler({ paths, sessions, access, limits: { ...limits, tracks: config.tracks } }),
+    handle: createRequestHandler({ paths, sessions, access, faults, limits: { ...limits, tracks: config.tracks } }),
     tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
     connections: config.connections,
     connectionsPerAddress: config.connectionsPerAddress,
@@ -97,22 +106,29 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
       requests: recorder.requests,
       bytesReceived: read + (udp?.bytesReceived ?? 0),
       bytesSent: written + (udp?.bytesSent ?? 0),
+      httpReaders: readers.size,
       foreignDatagrams: udp?.foreign ?? 0,
     };
   };
   const metrics = createRtspMetrics({ paths, sessions, stats });
   const rtspUrl = () => `rtsp://127.0.0.1:${server.port}`;
-  const hls = new HlsOutputs(paths);
+  const hls = new HlsOutputs(paths, hlsOptions(config));
   onStop(() => hls.close());
+  const readers = new HttpReaders({ recorder, mostReaders: config.sessions, idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000 });
+  onStop(() => readers.close(serviceStops));
+  const faultControl = createFaultControl(faults, sessions);
   const httpPort = await listenManagement({
-    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop, paths, hls, transportStreams: limits },
-    routes: managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
+    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop, paths, hls, readers, transportStreams: limits },
+    routes: [
+      ...managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
+      ...faultRoutes({ faults, control: faultControl, sessions }),
+    ],
   });
 
   const previews = new Previews({ paths, picture: context.binary("picture"), sound: context.binary("sound") });
   onStop(() => previews.close());
   context.view("offers", { udp: config.udp, multicast: config.multicast, tls: config.tls, login: config.users.length > 0 });
-  const views = createPageViews({ paths, sessions, recorder, previews, view: context.view });
+  const views = createPageViews({ paths, sessions, recorder, faults, previews, view: context.view });
   const sample = createRtspSampleTraffic({ port: server.port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters(() => {
@@ -120,13 +136,18 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     recorder.tick();
     return views.counters(stats());
   });
-  context.handle(createRtspActions({ recorder, views, clips, sample }));
+  context.handle(createRtspActions({ recorder, sessions, faults, faultControl, views, clips, sample }));
   return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort, rtmpPort: rtmp?.port ?? config.rtmpPort });
 }
 
 const multicastOptions = ({ multicastAddress, multicastPort, multicastTtl, openToLan }: RtspConfig): MulticastOptions => ({
   ...{ address: multicastAddress, port: multicastPort, ttl: multicastTtl },
   interfaceAddress: openToLan ? undefined : "127.0.0.1",
+});
+
+const hlsOptions = ({ hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds }: RtspConfig): HlsOutputOptions => ({
+  ...{ segmentSeconds: hlsSegmentSeconds, segmentCount: hlsSegments, mostBytes: hlsBytes },
+  idleMs: hlsIdleSeconds * 1_000,
 });
 
 const sessionLimits = (config: RtspConfig): SessionLimits => ({
@@ -136,4 +157,5 @@ const sessionLimits = (config: RtspConfig): SessionLimits => ({
   stallMs: config.stallSeconds * 1_000,
   timeoutMs: config.timeoutSeconds * 1_000,
   silenceMs: config.silenceSeconds * 1_000,
+  faultBytes: config.faultBytes,
 });

@@ -151,6 +151,32 @@ it("[RTSP-71] /stats and /metrics count requests, sessions and bytes; the index 
   expect((await httpRequest(`${server.httpUrl}/nothing`)).status).toBe(404);
 });
 
+it("[RTSP-73] readers of HLS and MPEG-TS are rows with their bytes and time; of MPEG-TS one can be ended, and too many get 503", async () => {
+  const server = await startRtsp({ sessions: 2, hlsSegments: 3 });
+  const playlist = await httpRequest(`${server.httpUrl}/stream/index.m3u8`, { headers: { "User-Agent": "Probe/1.0" } });
+  expect(playlist.status).toBe(200);
+  const [segment = ""] = /segment-\d+\.m4s/.exec(playlist.body) ?? [];
+  await httpRequest(`${server.httpUrl}/stream/${segment}`, { headers: { "User-Agent": "Probe/1.0" } });
+  const hls = await until(() => server.rows().find(({ preview, bytesOut }) => preview === "GET /stream/index.m3u8" && bytesOut > 10_000));
+  expect(hls).toMatchObject({ verb: "play", target: "/stream", outcome: "playing", tone: "pending", client: "Probe" });
+  expect(server.detail(hls.id).tracks).toMatchObject([{ codec: "h264", transport: "HLS" }, { codec: "aac" }]);
+  expect(await server.act("session.kick", { row: hls.id })).toEqual({ kicked: false });
+
+  const stream = await fetch(`${server.httpUrl}/test.ts`);
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  const ts = await until(() => server.rows().find(({ target, bytesOut }) => target === "/test" && bytesOut > 5_000));
+  expect(server.detail(ts.id).tracks).toMatchObject([{ transport: "MPEG-TS" }, { transport: "MPEG-TS" }]);
+  expect((await httpRequest(`${server.httpUrl}/stream.ts`)).status).toBe(503);
+  expect((await json(`${server.httpUrl}/stats`)).body).toMatchObject({ httpReaders: 2 });
+  expect(await server.act("session.kick", { row: ts.id })).toEqual({ kicked: true });
+  expect((await server.ended(({ id }) => id === ts.id)).outcome).toBe("closed from the dashboard");
+  // A client of HLS that fetches no more has left.
+  const left = await until(() => server.rows().find(({ id, tone }) => id === hls.id && tone !== "pending"), 20_000);
+  expect(left).toMatchObject({ tone: "neutral", outcome: "no request for 10 s" });
+  expect(left.tookMs).toBeGreaterThan(9_000);
+}, 30_000);
+
 it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", { timeout: 60_000 }, async () => {
   const server = await startRtsp();
   const codecs = async (url: string) => {

@@ -137,7 +137,7 @@ it("[RTSP-8] PAUSE stops the packets of a session, and PLAY begins them again wi
   expect((client.rtp(0)[0]?.[12] ?? 0) & 0x1f).toBe(24);
 });
 
-it("[RTSP-9] TEARDOWN ends a session, or before PLAY one of its tracks", async () => {
+it("[RTSP-9] TEARDOWN ends a session, or one of its tracks, before PLAY and while it plays", async () => {
   const client = await (await startRtsp()).connect();
   const first = await client.setUp("/stream");
   expect(await statusOf(client, "TEARDOWN", "/stream/trackID=1", { Session: first })).toBe(200);
@@ -150,8 +150,15 @@ it("[RTSP-9] TEARDOWN ends a session, or before PLAY one of its tracks", async (
   expect(await statusOf(client, "PLAY", "/stream", { Session: first })).toBe(454);
   expect(client.packets.length).toBe(count);
   // The connection and its channels are free for another one.
-  await client.play("/test");
+  const { session: second } = await client.play("/test");
   await until(() => client.packets.length > count);
+  expect(await statusOf(client, "TEARDOWN", "/test/trackID=0", { Session: second })).toBe(200);
+  const [pictures, sound] = [client.rtp(0).length, client.rtp(2).length];
+  await until(() => client.rtp(2).length > sound + 10);
+  expect(client.rtp(0).length).toBe(pictures);
+  expect(await statusOf(client, "TEARDOWN", "/test/trackID=0", { Session: second })).toBe(404);
+  expect(await statusOf(client, "TEARDOWN", "/test/trackID=1", { Session: second })).toBe(200);
+  expect(await statusOf(client, "GET_PARAMETER", "/test", { Session: second })).toBe(454);
 });
 
 it("[RTSP-10] an empty GET_PARAMETER or SET_PARAMETER keeps a session; parameters there are none", async () => {
@@ -243,6 +250,52 @@ it("[RTSP-15] a session belongs to the computer that made it, and can be used by
   expect(await statusOf(other, "PLAY", "/stream", { Session })).toBe(200);
   await received;
   expect(await statusOf(other, "TEARDOWN", "/stream", { Session })).toBe(200);
+});
+
+it("[RTSP-17] requests in the forms that clients use: a path alone, small letters, timeouts, queries, ranges, scale and time", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const host = client.url.replace("rtsp://", "");
+  const described = client.next();
+  client.write("DESCRIBE /stream RTSP/1.0\r\ncseq: 1\r\naccept: application/sdp\r\ntimestamp: 12.5\r\n\r\n");
+  const answer = await described;
+  expect([answer.status, header(answer, "Content-Base"), header(answer, "Timestamp")]).toEqual([200, `rtsp://${host}/stream/`, "12.5"]);
+  expect(await statusOf(client, "OPTIONS", "/")).toBe(200);
+  for (const uri of [`RTSP://ada:pw@${host}/stream/`, `rtsp://${host}/stream?channel=1&subtype=0`, `rtspu://${host}/stream`])
+    expect(await statusOf(client, "DESCRIBE", uri)).toBe(200);
+  const setUp = await client.request("SETUP", `rtsp://${host}/stream?channel=1/trackID=0`, {
+    transport: 'RTP/SAVP;unicast,RTP/AVP;multicast,RTP/AVP/TCP;interleaved=0-1;mode="PLAY";ssrc=1234',
+    blocksize: "1400",
+  });
+  expect(setUp.status).toBe(200);
+  const Session = header(setUp, "Session");
+  expect(Session).toMatch(/;timeout=60$/);
+  for (const [headers, path] of [
+    [{ Range: "npt=0.000-" }, "/stream/"],
+    [{ Range: "smpte=0:10:20-" }, "/stream"],
+    [{ Range: "clock=19961108T143720.25Z-" }, "/stream/trackID=0"],
+    [{ Range: "npt=now-", Scale: "2.0", Speed: "1.5" }, "/stream?channel=1"],
+  ] as const) {
+    const played = await client.request("PLAY", path, { Session, ...headers });
+    expect([played.status, header(played, "Range")]).toEqual([200, "npt=now-"]);
+    expect([header(played, "Scale"), header(played, "Speed")]).toEqual("Scale" in headers ? ["1.0", "1.0"] : ["", ""]);
+  }
+  expect(await statusOf(client, "GET_PARAMETER", "/stream/", { Session, "Content-Type": "text/parameters", "Content-Length": "0" })).toBe(
+    200,
+  );
+  expect(await statusOf(client, "TEARDOWN", "/stream/", { Session })).toBe(200);
+});
+
+it("[RTSP-20] a session is ended on the connection that uses it, which need not be the one that set it up", async () => {
+  const server = await startRtsp();
+  const first = await server.connect();
+  const Session = await first.setUp("/stream", [0], () => "RTP/AVP;unicast;client_port=40000-40001");
+  const second = await server.connect();
+  expect(await statusOf(second, "GET_PARAMETER", "/stream", { Session })).toBe(200);
+  first.socket.destroy();
+  const { id } = await until(() => server.rows().find(({ verb }) => verb === "play"));
+  expect(await server.act("session.kick", { row: id })).toEqual({ kicked: true });
+  await second.ended();
 });
 
 it("[RTSP-20] a session without a request or report ends in time, and so does a connection without a session", async () => {

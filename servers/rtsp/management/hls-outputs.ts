@@ -1,5 +1,5 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { HlsMuxer } from "../hls/hls-muxer.ts";
+import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { FrameReader, Stream } from "../streams/stream.ts";
 
@@ -8,42 +8,46 @@ export interface HlsFile {
   readonly body: string | Buffer;
 }
 
-const options = { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20 };
-/** Without a request the segments are no longer made. */
-const idleMs = 30_000;
+export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
+  /** Without a request for so long the segments are no longer made. */
+  readonly idleMs: number;
+}
+
 const firstSegmentMs = 15_000;
 const tickMs = 1_000;
 
 /** The streams as HLS: segments are made while somebody fetches them. */
 export class HlsOutputs {
   readonly #paths: Paths;
+  readonly #options: HlsOutputOptions;
   readonly #outputs = new Map<string, HlsOutput>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(paths: Paths) {
+  constructor(paths: Paths, options: HlsOutputOptions) {
     this.#paths = paths;
+    this.#options = options;
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
   /** Of a path: "index.m3u8", "init.mp4", "segment-12.m4s". Rejects with an HttpRefusal of 404 or 503, or as the path's source does. */
-  async file(path: string, name: string): Promise<HlsFile> {
+  async file(path: string, name: string): Promise<HlsFile & { readonly stream: Stream }> {
     const stream = await this.#paths.open(path);
     let output = this.#outputs.get(path);
     if (!output || output.stream !== stream || output.isOver) {
       output?.close();
-      output = new HlsOutput(stream, output?.muxer);
+      output = new HlsOutput(stream, this.#options, output?.muxer);
       this.#outputs.set(path, output);
     }
     output.usedAtMs = performance.now();
-    if (name === "index.m3u8") return { type: "application/vnd.apple.mpegurl", body: await output.playlist() };
+    if (name === "index.m3u8") return { type: "application/vnd.apple.mpegurl", body: await output.playlist(), stream };
     const body = output.muxer.file(name);
     if (!body) throw new HttpRefusal(404, "there is no such segment");
     stream.bytesSent += body.length;
-    return { type: name.endsWith(".mp4") ? "video/mp4" : "video/iso.segment", body };
+    return { type: name.endsWith(".mp4") ? "video/mp4" : "video/iso.segment", body, stream };
   }
 
   #tick(): void {
-    const before = performance.now() - idleMs;
+    const before = performance.now() - this.#options.idleMs;
     for (const [path, output] of this.#outputs) {
       // One that is over is kept for its numbers: players that stay are given the next ones.
       if (output.usedAtMs >= before) continue;
@@ -65,12 +69,14 @@ class HlsOutput implements FrameReader {
   usedAtMs = performance.now();
   /** The stream has ended. */
   isOver = false;
+  readonly #options: HlsOutputOptions;
   readonly #remove: () => void;
   #waiting: (() => void)[] = [];
 
   /** `before` made the segments of the path until now. */
-  constructor(stream: Stream, before: HlsMuxer | undefined) {
+  constructor(stream: Stream, options: HlsOutputOptions, before: HlsMuxer | undefined) {
     this.stream = stream;
+    this.#options = options;
     this.muxer = this.#muxerAfter(before);
     this.#remove = stream.addFrameReader(this);
   }
@@ -86,7 +92,7 @@ class HlsOutput implements FrameReader {
 
   #muxerAfter(before: HlsMuxer | undefined): HlsMuxer {
     try {
-      return new HlsMuxer(this.stream.tracks, { ...options, onSegment: () => this.#wake() }, before);
+      return new HlsMuxer(this.stream.tracks, { ...this.#options, onSegment: () => this.#wake() }, before);
     } catch (error) {
       if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
       throw error;

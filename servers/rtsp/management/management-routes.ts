@@ -14,7 +14,7 @@ export interface ManagementAnswer {
 }
 
 export interface ManagementRoute {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** Its groups are the parameters. */
   readonly path: RegExp;
   readonly answer: (parts: readonly string[], query: URLSearchParams) => ManagementAnswer | Promise<ManagementAnswer>;
@@ -49,14 +49,15 @@ export function managementRoutes({ paths, sessions, metrics, stats, rtspUrl }: M
       method: "POST",
       path: /^\/v3\/rtspsessions\/kick\/([^/]+)\/?$/,
       answer([id = ""]) {
-        sessionOf(sessions, id).end("closed by the management", true);
+        sessionOf(sessions, id).end("closed by the management", "server");
         return { body: { status: "ok" } };
       },
     },
   ];
 }
 
-function sessionOf(sessions: SessionTable, id: string): RtspSession {
+/** Of its public identifier. Throws an HttpRefusal of 404. */
+export function sessionOf(sessions: Pick<SessionTable, "list">, id: string): RtspSession {
   const session = sessions.list().find(({ publicId }) => publicId === id);
   if (!session) throw new HttpRefusal(404, "session not found");
   return session;
@@ -140,7 +141,9 @@ function indexPage(paths: readonly Path[], rtspUrl: string): string {
     const links = `<a href="${escaped(page)}/index.m3u8">HLS</a> <a href="${escaped(page)}.ts">MPEG-TS</a>`;
     return `<tr><td><a href="${escaped(url)}">${escaped(url)}</a></td><td>${escaped(tracks)}</td><td>${links}</td></tr>`;
   });
-  const links = ["/stats", "/metrics", "/v3/paths/list", "/v3/rtspsessions/list"].map((link) => `<li><a href="${link}">${link}</a></li>`);
+  const links = ["/stats", "/metrics", "/v3/paths/list", "/v3/rtspsessions/list", "/faults"].map(
+    (link) => `<li><a href="${link}">${link}</a></li>`,
+  );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Backlot RTSP</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}td{padding:.2rem 1.5rem .2rem 0}</style></head>

@@ -6,12 +6,15 @@ import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
-import { errorText } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { EntryConnection } from "../observe/session-entry.ts";
 import { decodedPath } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { Access } from "../sessions/access.ts";
 import type { Paths } from "../streams/paths.ts";
+import type { Stream } from "../streams/stream.ts";
 import type { HlsOutputs } from "./hls-outputs.ts";
+import type { HttpReaders } from "./http-readers.ts";
 import type { ManagementRoute } from "./management-routes.ts";
 import { sendTransportStream, type TransportStreamLimits } from "./transport-stream-output.ts";
 
@@ -19,6 +22,7 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
   readonly routes: readonly ManagementRoute[];
   readonly paths: Paths;
   readonly hls: HlsOutputs;
+  readonly readers: HttpReaders;
   readonly transportStreams: TransportStreamLimits;
   readonly access: Access;
   readonly log: Log;
@@ -32,6 +36,7 @@ export function listenManagement({
   routes,
   paths,
   hls,
+  readers,
   transportStreams,
   access,
   log,
@@ -44,8 +49,8 @@ export function listenManagement({
     const address = plainAddress(request.socket.remoteAddress ?? "");
     const media = isRead ? mediaFile(path) : undefined;
     if (media) {
-      await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, address });
-      await sendMedia(media, request, response);
+      const user = await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, address });
+      await sendMedia(media, user, request, response);
       return;
     }
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
@@ -65,16 +70,26 @@ export function listenManagement({
     send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
   }
 
-  async function sendMedia(media: MediaFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function sendMedia(media: MediaFile, user: string | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const readerOf = (stream: Stream) => ({
+      ...{ path: media.path, user, stream, target: pathOf(request.url ?? ""), userAgent: request.headers["user-agent"] ?? "" },
+      address: plainAddress(request.socket.remoteAddress ?? ""),
+      connection: connectionOf(request),
+    });
+    const isHead = request.method === "HEAD";
     if (media.kind === "hls") {
-      const { type, body } = await hls.file(media.path, media.name);
+      const { type, body, stream } = await hls.file(media.path, media.name);
+      if (!isHead) readers.fetched(readerOf(stream), body.length);
       // The next publisher of the path uses the same names.
       send(response, 200, type, body, { "Cache-Control": "no-cache" });
       return;
     }
     const stream = await paths.open(media.path);
-    if (request.method === "HEAD") response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
-    else if (!response.destroyed) sendTransportStream(stream, response, transportStreams);
+    if (isHead) response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
+    else if (!response.destroyed)
+      sendTransportStream(stream, response, transportStreams, () =>
+        readers.openTransportStream(readerOf(stream), () => void response.destroy()),
+      );
   }
 
   function fail(error: unknown, response: ServerResponse): void {
@@ -96,6 +111,15 @@ export function listenManagement({
       return server;
     },
   });
+}
+
+function connectionOf({ socket }: IncomingMessage): EntryConnection {
+  const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
+  return {
+    ...{ id: 0, openedAt: Date.now(), tls: undefined, isTunnel: false },
+    remote: `${plainAddress(remoteAddress)}:${remotePort}`,
+    local: `${plainAddress(localAddress)}:${localPort}`,
+  };
 }
 
 type MediaFile =
@@ -124,6 +148,8 @@ function refusalOf(error: unknown): Refusal {
     const headers = error.status === 401 ? { "WWW-Authenticate": 'Basic realm="Backlot"' } : Object.fromEntries(error.headers);
     return { status: error.status, message: error.message, headers };
   }
+  // A fault that cannot be started says why itself.
+  if (error instanceof ServiceError) return { status: 503, message: error.message, headers: {} };
   if (error instanceof URIError) return { status: 400, message: "the path cannot be decoded", headers: {} };
   return { status: 500, message: "internal error", headers: {} };
 }

@@ -10,9 +10,24 @@ export interface TransportStreamLimits {
   readonly stallMs: number;
 }
 
-/** Sends a stream as MPEG-TS until the client leaves or the stream ends. Throws an HttpRefusal of 503 where it cannot be one. */
-export function sendTransportStream(stream: Stream, response: ServerResponse, limits: TransportStreamLimits): void {
+/** What is known of a reader from outside. */
+export interface TransportStreamReader {
+  sent: number;
+  end(reason: string, by: "client" | "server"): void;
+}
+
+/**
+ * Sends a stream as MPEG-TS until the client leaves or the stream ends. `open` is called once it is certain that there is a stream to send.
+ * Throws an HttpRefusal of 503 where it cannot be one.
+ */
+export function sendTransportStream(
+  stream: Stream,
+  response: ServerResponse,
+  limits: TransportStreamLimits,
+  open: () => TransportStreamReader,
+): void {
   let muxer = muxerOf(stream);
+  const counts = open();
   let waitsForKey = stream.keyTrack >= 0;
   let slowSince: number | undefined;
 
@@ -21,7 +36,10 @@ export function sendTransportStream(stream: Stream, response: ServerResponse, li
     if (unsent > limits.unsentBytes) {
       slowSince ??= performance.now();
       waitsForKey = stream.keyTrack >= 0;
-      if (performance.now() - slowSince > limits.stallMs) response.destroy();
+      if (performance.now() - slowSince > limits.stallMs) {
+        counts.end(`it took nothing for ${limits.stallMs / 1_000} s`, "server");
+        response.destroy();
+      }
       return false;
     }
     if (slowSince !== undefined && unsent > limits.unsentBytes / 2) return false;
@@ -36,6 +54,7 @@ export function sendTransportStream(stream: Stream, response: ServerResponse, li
       if (!mayTake(frame)) return;
       const bytes = muxer.push(frame);
       stream.bytesSent += bytes.length;
+      counts.sent += bytes.length;
       if (bytes.length > 0) response.write(bytes);
     },
     // The tables and sets of a new muxer come with the next key frame.
@@ -47,11 +66,17 @@ export function sendTransportStream(stream: Stream, response: ServerResponse, li
         response.destroy();
       }
     },
-    onEnd: () => void response.end(),
+    onEnd(reason) {
+      counts.end(reason, "server");
+      response.end();
+    },
   };
   response.writeHead(200, { "Content-Type": "video/mp2t", "Cache-Control": "no-store" });
   const remove = stream.addFrameReader(reader);
-  response.once("close", remove);
+  response.once("close", () => {
+    remove();
+    counts.end("the client has disconnected", "client");
+  });
 }
 
 function muxerOf(stream: Stream): MpegTsMuxer {

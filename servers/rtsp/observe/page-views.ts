@@ -7,6 +7,7 @@ import type {
   RtspViews,
 } from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
+import type { Faults, FaultTarget } from "../faults/faults.ts";
 import { h264ProfileName } from "../media/h264.ts";
 import { h265ProfileName, parseH265Sps } from "../media/h265.ts";
 import { pictureOf } from "../media/parameter-sets.ts";
@@ -22,13 +23,16 @@ import type { SessionRecorder } from "./session-recorder.ts";
 const mostShown = 200;
 /** Sessions that have ended and still have a history. */
 const mostEnded = 200;
+/** Paths and sessions with faults. */
+const mostFaulty = 500;
 
 export interface PageViewsOptions {
   readonly paths: Paths;
   readonly sessions: SessionTable;
   readonly recorder: SessionRecorder;
+  readonly faults: Faults;
   readonly previews: Pick<Previews, "readersOf">;
-  readonly view: <Name extends "paths" | "sessions">(name: Name, value: RtspViews[Name]) => void;
+  readonly view: <Name extends "paths" | "sessions" | "faults">(name: Name, value: RtspViews[Name]) => void;
 }
 
 export interface ServerCounts {
@@ -63,7 +67,7 @@ interface SessionRates extends Pick<RtspSessionView, "lossFraction" | "jitterMs"
 export type PageViews = ReturnType<typeof createPageViews>;
 
 /** What the page shows without a call, renewed once a second. */
-export function createPageViews({ paths, sessions, recorder, previews, view }: PageViewsOptions) {
+export function createPageViews({ paths, sessions, recorder, faults, previews, view }: PageViewsOptions) {
   const pathSamples = new Map<Path["source"], PathSample>();
   /** By row: of those that have ended, the newest are kept. */
   const sessionSamples = new Map<number, SessionSample>();
@@ -158,6 +162,20 @@ export function createPageViews({ paths, sessions, recorder, previews, view }: P
       more: all.length - newest.length,
     };
   }
+
+  function showFaults(): void {
+    const ofPaths: RtspViews["faults"]["paths"][number][] = [];
+    const ofSessions: RtspViews["faults"]["sessions"][number][] = [];
+    const rows = new Map<FaultTarget, number>(sessions.list().map((session) => [session, recorder.entryOf(session)?.id ?? 0]));
+    for (const { target, faults: active } of faults.list().slice(0, mostFaulty)) {
+      const shownFaults = active.map(({ fault, until }) => ({ fault, until }));
+      if (typeof target === "string") ofPaths.push({ path: target, faults: shownFaults });
+      else ofSessions.push({ row: rows.get(target) ?? 0, faults: shownFaults });
+    }
+    view("faults", { paths: ofPaths, sessions: ofSessions });
+  }
+  faults.onChange(showFaults);
+  showFaults();
 
   return {
     show(): void {

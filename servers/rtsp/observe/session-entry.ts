@@ -8,22 +8,26 @@ import { parseTarget } from "../protocol/header-fields.ts";
 import { headerOf, type RtspRequest, type RtspStatus, reasons } from "../protocol/message.ts";
 import { sentFlag, sessionTag } from "./session-record.ts";
 
-/** Of the connection by which the first request came. */
-export interface EntryConnection extends ConnectionHead {
-  /** Requests and packets pass through HTTP. */
-  readonly isTunnel: boolean;
-}
-
-/** A session of RTSP, or a publisher by RTMP. */
+/** What a row has of its session: one of RTSP, a publisher by RTMP, or a reader over HTTP. */
 export interface RecordedSession {
+  /** Of the Session header; empty where it cannot be ended. */
   readonly id: string;
   readonly path: string;
   readonly role: Exclude<RtspRole, "none">;
   readonly state: "ready" | "playing" | "recording";
   readonly user: string | undefined;
   readonly mediaBytes: { readonly received: number; readonly sent: number };
-  describeTracks(): RtspSessionTrack[];
-  end(reason: string, isOurs: boolean): void;
+  describeTracks(): readonly RtspSessionTrack[];
+  end(reason: string, by: EndedBy): void;
+}
+
+/** Who ended a session: a client does not know yet of what the server or a fault ended; a fault closes its connection without a word. */
+export type EndedBy = "client" | "server" | "fault";
+
+/** Of the connection by which the first request came. */
+export interface EntryConnection extends ConnectionHead {
+  /** Requests and packets pass through HTTP. */
+  readonly isTunnel: boolean;
 }
 
 export interface SessionEntryOptions {
@@ -99,30 +103,31 @@ export class SessionEntry implements TrafficEntry {
     return this.role === "read" ? "play" : "publish";
   }
 
+  /** Of a session without requests of RTSP: a publisher by RTMP, or a reader over HTTP. */
+  begins(method: string, userAgent: string, preview: string): void {
+    this.#method = method;
+    this.#nameClient(userAgent);
+    this.#preview = preview.slice(0, previewBytes);
+    this.#options.touch(this);
+  }
+
+  #nameClient(userAgent: string): void {
+    this.#userAgent = userAgent.slice(0, 300);
+    this.client = this.#options.clientName(this.#userAgent);
+  }
+
   received(request: RtspRequest): void {
     const { method, uri, headers, head, body } = request;
     this.#method = method;
     this.#reason = undefined;
     if (this.path === "") this.path = parseTarget(uri)?.path ?? uri.slice(0, 300);
     const userAgent = headerOf(headers, "User-Agent");
-    if (userAgent !== undefined && this.#userAgent === "") {
-      this.#userAgent = userAgent.slice(0, 300);
-      this.client = this.#options.clientName(this.#userAgent);
-    }
+    if (userAgent !== undefined && this.#userAgent === "") this.#nameClient(userAgent);
     const bytes = head.length + body.length;
     this.#messageBytesIn += bytes;
     // The head has credentials, and the URI may.
     if (this.#preview === "") this.#preview = `${method} ${uri.replace(/\/\/[^/@]*@/, "//")}`.slice(0, previewBytes);
     this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
-  }
-
-  /** Of a publisher by RTMP, which has no requests. */
-  begins(userAgent: string): void {
-    this.#method = "publish";
-    this.#preview = "RTMP";
-    this.#userAgent = userAgent.slice(0, 300);
-    this.client = this.#options.clientName(this.#userAgent);
-    this.#options.touch(this);
   }
 
   sent(bytes: Buffer, status: RtspStatus): void {

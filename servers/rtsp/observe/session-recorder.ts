@@ -4,7 +4,7 @@ import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasons } from "../protocol/message.ts";
-import { type EntryConnection, type RecordedSession, SessionEntry } from "./session-entry.ts";
+import { type EndedBy, type EntryConnection, type RecordedSession, SessionEntry } from "./session-entry.ts";
 
 /** The reason of sessions that end with the service. */
 export const serviceStops = "the service stops";
@@ -60,12 +60,12 @@ export class SessionRecorder {
     return undefined;
   }
 
-  endSession(session: RecordedSession, reason: string, isOurs: boolean): void {
+  endSession(session: RecordedSession, reason: string, by: EndedBy): void {
     const entry = this.#entries.get(session);
     if (!entry) return;
     this.#entries.delete(session);
-    const wasLeft = !isOurs && reason !== "TEARDOWN";
-    this.#end(entry, reason, isOurs && reason !== serviceStops ? "failed" : wasLeft || isOurs ? "neutral" : "ok");
+    const isFailure = by !== "client" && reason !== serviceStops;
+    this.#end(entry, reason, isFailure ? "failed" : reason === "TEARDOWN" ? "ok" : "neutral");
   }
 
   /** Of requests that did not become a session. */

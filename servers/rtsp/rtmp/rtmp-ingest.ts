@@ -130,7 +130,7 @@ export class RtmpIngest {
   }
 
   #endAll(reason: string): void {
-    for (const publisher of [...this.#publishers.values()]) publisher.end(reason, true);
+    for (const publisher of [...this.#publishers.values()]) publisher.end(reason, "server");
     this.#publishers.clear();
     this.#asking.clear();
   }
@@ -152,7 +152,7 @@ export class RtmpIngest {
       }
       case "gone":
         this.#asking.delete(message.publisher);
-        this.#publishers.get(message.publisher)?.end(message.reason, false);
+        this.#publishers.get(message.publisher)?.end(message.reason, "client");
         return;
       case "dropped":
         this.#options.log.info(`RTMP ${message.remote}: ${message.reason}`);
@@ -167,7 +167,7 @@ export class RtmpIngest {
     const { path, remote, local, openedAt, userAgent } = publish;
     const entry = recorder.begin({ id: this.#nextConnection++, remote, local, openedAt, tls: undefined, isTunnel: false });
     entry.path = path;
-    entry.begins(userAgent);
+    entry.begins("publish", userAgent, "RTMP");
     const worker = this.#worker;
     this.#asking.add(number);
     try {
@@ -183,10 +183,10 @@ export class RtmpIngest {
       paths.checkPublish(path);
       const publisher = new RtmpPublisher({
         ...{ path, user, paths, limits },
-        onEnd: (ended, reason, isOurs) => {
+        onEnd: (ended, reason, by) => {
           this.#publishers.delete(number);
-          if (isOurs) this.#post({ type: "refuse", publisher: number, code: "NetStream.Publish.BadName", reason });
-          recorder.endSession(ended, reason, isOurs);
+          if (by !== "client") this.#post({ type: "refuse", publisher: number, code: "NetStream.Publish.BadName", reason });
+          recorder.endSession(ended, reason, by);
         },
       });
       this.#publishers.set(number, publisher);

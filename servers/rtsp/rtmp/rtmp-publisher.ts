@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
-import type { RecordedSession } from "../observe/session-entry.ts";
+import type { EndedBy, RecordedSession } from "../observe/session-entry.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
 import { type SourceClock, Stream, type StreamLimits } from "../streams/stream.ts";
@@ -11,8 +11,8 @@ export interface RtmpPublisherOptions {
   readonly user: string | undefined;
   readonly paths: Paths;
   readonly limits: StreamLimits;
-  /** Called once. `isOurs`: the client does not know of it yet. */
-  readonly onEnd: (publisher: RtmpPublisher, reason: string, isOurs: boolean) => void;
+  /** Called once. */
+  readonly onEnd: (publisher: RtmpPublisher, reason: string, by: EndedBy) => void;
 }
 
 /** A client that publishes by RTMP: the source of its path. */
@@ -65,7 +65,7 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
       this.#media.push(kind, timestamp, payload);
     } catch (error) {
       if (!(error instanceof FlvError || error instanceof RtspRefusal)) throw error;
-      this.end(error.message, true);
+      this.end(error.message, "server");
     }
   }
 
@@ -80,15 +80,15 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
   }
 
   close(reason: string): void {
-    this.end(reason, true);
+    this.end(reason, "server");
   }
 
-  end(reason: string, isOurs: boolean): void {
+  end(reason: string, by: EndedBy): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#options.paths.remove(this.path, this);
     this.stream?.end("the publisher has left");
-    this.#options.onEnd(this, reason, isOurs);
+    this.#options.onEnd(this, reason, by);
   }
 
   describeTracks(): RtspSessionTrack[] {

@@ -29,6 +29,8 @@ export interface Access {
   check(request: AccessRequest): Promise<string | undefined>;
   /** Of the management: where there are users, one of them with Basic. Rejects as `check`. */
   checkUser(authorization: string | undefined, address: string): Promise<void>;
+  /** 401 with the challenges. */
+  unauthorized(text: string): RtspRefusal;
 }
 
 /** Basic (RFC 7617) and Digest (RFC 7616) with rights per path. */
@@ -104,6 +106,7 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
   }
 
   return {
+    unauthorized: (text) => unauthorized(text),
     async check(request) {
       const { authorization, right, path } = request;
       // Credentials count where users exist; without users any name may play.

@@ -1,3 +1,6 @@
+import type { FaultStatus } from "../../../contract/services/rtsp-faults.ts";
+import type { Faults } from "../faults/faults.ts";
+import { writeWrongSdp } from "../faults/wrong-description.ts";
 import { parseTarget, type RtspTarget, rangeUnitOf, sessionIdOf, writeRtpInfo, writeSession } from "../protocol/header-fields.ts";
 import { type DescribedTrack, describeTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { type HeaderFields, headerOf, headersOf, RtspRefusal, type RtspRequest } from "../protocol/message.ts";
@@ -7,7 +10,7 @@ import type { Paths } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
 import type { Access } from "./access.ts";
 import { chooseTransport, openTransport, type TransportConnection } from "./choose-transport.ts";
-import type { RtspSession, SessionLimits, SessionMedia, SessionOptions } from "./rtsp-session.ts";
+import type { RtspSession, SessionLimits, SessionMedia } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 
 /** An answer, and what begins after it was written. */
@@ -21,11 +24,14 @@ export interface RequestAnswer {
 /** What the handlers need of the connection of a request. */
 export interface RequestConnection extends TransportConnection {
   readonly localAddress: string;
+  /** Address and port of the server. */
+  readonly local: string;
   /** What was announced on it, until it is set up. */
   announced: Announcement | undefined;
   /** The request belongs to the session. */
   uses(session: RtspSession): void;
-  readonly onSessionEnd: SessionOptions["onEnd"];
+  /** Closes it without another byte. */
+  destroy(): void;
 }
 
 export interface Announcement {
@@ -46,6 +52,7 @@ export interface HandlerParts {
   readonly paths: Paths;
   readonly sessions: SessionTable;
   readonly access: Access;
+  readonly faults: Faults;
   readonly limits: SessionLimits & { readonly tracks: number };
 }
 
@@ -58,8 +65,10 @@ const publicMethods = ["Public", methods.join(", ")] as const;
 const clientMethods = new Set(["REDIRECT"]);
 
 /** Answers the requests of all connections. An RtspRefusal that is thrown is the answer. */
-export function createRequestHandler({ paths, sessions, access, limits }: HandlerParts) {
-  function answer(request: RtspRequest, connection: RequestConnection): RequestAnswer | Promise<RequestAnswer> {
+export function createRequestHandler({ paths, sessions, access, faults, limits }: HandlerParts) {
+  function answer(received: RtspRequest, connection: RequestConnection): RequestAnswer | Promise<RequestAnswer> {
+    const request = withAbsoluteUri(received, connection);
+    checkFaults(request, connection);
     if (request.version !== "RTSP/1.0") throw new RtspRefusal(505, `${request.version} is not spoken here`);
     const required = [...headersOf(request.headers, "Require"), ...headersOf(request.headers, "Proxy-Require")];
     if (required.length > 0) throw new RtspRefusal(551, `${required.join(", ")} is required`, [["Unsupported", required.join(", ")]]);
@@ -87,6 +96,24 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
         throw clientMethods.has(request.method)
           ? new RtspRefusal(405, `${request.method} is not for a server`, [["Allow", methods.join(", ")]])
           : new RtspRefusal(501, `there is no method ${request.method}`, [publicMethods]);
+    }
+  }
+
+  /** Throws what a fault of the path or session answers in place of the handler. */
+  function checkFaults(request: RtspRequest, connection: RequestConnection): void {
+    if (faults.isQuiet) return;
+    const named = sessions.get(sessionIdOf(headerOf(request.headers, "Session") ?? "") ?? "");
+    const session = named?.address === connection.address ? named : undefined;
+    const { announced } = connection;
+    const path = announced && isBelow(request.uri, announced.target.base) ? announced.target.path : parseTarget(request.uri)?.path;
+    const active = session ? faults.of(session) : path === undefined ? [] : faults.ofPath(path);
+    for (const { fault } of active) {
+      if (fault.kind === "close") {
+        connection.destroy();
+        throw new RtspRefusal(503, "a fault closed the connection");
+      }
+      if (fault.kind === "status" && isAnsweredWith(fault.status, request))
+        throw fault.status === 401 ? access.unauthorized(faultReason) : new RtspRefusal(fault.status, faultReason);
     }
   }
 
@@ -134,10 +161,12 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
     if (!/application\/(?:sdp|\*)|\*\/\*/i.test(accepted)) throw new RtspRefusal(406, `a description is application/sdp, not ${accepted}`);
     await authorize(request, path, "read", connection);
     const stream = await paths.open(path);
-    const body = writeSdp({
+    const description = {
       ...{ id: stream.id, version: stream.version, host: connection.localAddress, name: path },
       media: stream.tracks.map(describeTrack),
-    });
+    };
+    const wrong = faults.ofPath(path).find(({ fault }) => fault.kind === "description")?.fault;
+    const body = wrong?.kind === "description" ? writeWrongSdp(description, wrong.flaw) : writeSdp(description);
     const headers = [["Content-Base", `${base}/`] as const, ["Content-Type", "application/sdp"] as const];
     return { headers, body: Buffer.from(body) };
   }
@@ -166,7 +195,7 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
     const { track, media, path, user } = found;
     const chosen = chooseTransport(offers, found, named, connection);
     if (chosen.kind === "tcp" && named?.isCarriedElsewhere(connection)) throw new RtspRefusal(461, "the session has another connection");
-    const session = named ?? sessions.open(media, { path, user, address: connection.address, limits, paths }, connection.onSessionEnd);
+    const session = named ?? sessions.open(media, { path, user, address: connection.address, limits, paths, faults });
     if (!named) {
       connection.uses(session);
       connection.announced = undefined;
@@ -215,7 +244,7 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
       ...media.stream.positionOf(track),
     }));
     return {
-      headers: [sessionHeader(session), ["Range", "npt=now-"], ["RTP-Info", writeRtpInfo(infos)]],
+      headers: [sessionHeader(session), ["Range", "npt=now-"], ...normalSpeed(request), ["RTP-Info", writeRtpInfo(infos)]],
       after: () => session.play(),
     };
   }
@@ -240,13 +269,12 @@ export function createRequestHandler({ paths, sessions, access, limits }: Handle
   function tearDown(request: RtspRequest, connection: RequestConnection): RequestAnswer {
     const session = neededSession(request, connection);
     const track = session.media.role === "read" ? parseTarget(request.uri)?.track : undefined;
+    if (track !== undefined && !session.transports.has(track)) throw new RtspRefusal(404, `track ${track} is not set up`);
     if (track !== undefined && session.transports.size > 1) {
-      if (!session.transports.has(track)) throw new RtspRefusal(404, `track ${track} is not set up`);
-      if (session.state !== "ready") throw new RtspRefusal(460, "while it plays, the session ends as a whole");
       session.tearDown(track);
       return { headers: [sessionHeader(session)] };
     }
-    return { headers: [], after: () => session.end("TEARDOWN", false) };
+    return { headers: [], after: () => session.end("TEARDOWN", "client") };
   }
 
   function parameters(request: RtspRequest, connection: RequestConnection): RequestAnswer {
@@ -272,6 +300,31 @@ function wholeSession(request: RtspRequest, session: RtspSession): RtspTarget {
   if (target?.path !== path) throw new RtspRefusal(404, `the session is for ${path}`);
   if (target.track !== undefined && session.transports.size > 1) throw new RtspRefusal(460, "the tracks of the session play together");
   return target;
+}
+
+/** RFC 2326 §6.1 asks for an absolute URI, but some clients send the path alone, as in HTTP. */
+const withAbsoluteUri = (request: RtspRequest, { local }: RequestConnection): RtspRequest =>
+  request.uri.startsWith("/") ? { ...request, uri: `rtsp://${local}${request.uri}` } : request;
+
+/** §12.34: a request with a scale is told the one that was taken; a live stream has one only. */
+const normalSpeed = ({ headers }: RtspRequest): HeaderFields =>
+  ["Scale", "Speed"].flatMap((name) => (headerOf(headers, name) === undefined ? [] : [[name, "1.0"] as const]));
+
+const faultReason = "a fault that was started on demand";
+
+/** Which requests a fault with a status is about. */
+function isAnsweredWith(status: FaultStatus, { method, headers }: RtspRequest): boolean {
+  switch (status) {
+    case 401:
+    case 404:
+      return method !== "OPTIONS";
+    case 454:
+      return headerOf(headers, "Session") !== undefined;
+    case 461:
+      return method === "SETUP";
+    default:
+      return status satisfies never;
+  }
 }
 
 const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/, "").replace(/\/+$/, "");
@@ -309,5 +362,5 @@ function readTracks(body: Buffer, most: number): readonly DescribedTrack[] {
 }
 
 function targetOfServer(uri: string): void {
-  if (!/^rtsps?:\/\/[^\s/]+/i.test(uri)) throw new RtspRefusal(400, "the URI is not one of RTSP");
+  if (!/^rtsp[su]?:\/\/[^\s/]+/i.test(uri)) throw new RtspRefusal(400, "the URI is not one of RTSP");
 }

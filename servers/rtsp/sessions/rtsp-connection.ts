@@ -1,18 +1,18 @@
-import type { Socket } from "node:net";
+import { isIPv6, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { SessionEntry } from "../observe/session-entry.ts";
+import type { EndedBy, SessionEntry } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { sessionIdOf } from "../protocol/header-fields.ts";
-import { headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
+import { type HeaderFields, headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
 import type { ChannelReceiver } from "./choose-transport.ts";
 import { type HttpTunnels, httpRefusal, TunnelDecoder, type TunnelEnd, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
 import type { MulticastGroups } from "./multicast-groups.ts";
 import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
-import type { RtspSession } from "./rtsp-session.ts";
+import type { RtspSession, SessionUser } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { UdpPorts } from "./udp-ports.ts";
 import type { WriteBatch } from "./write-batch.ts";
@@ -38,11 +38,17 @@ export interface ConnectionParts {
 }
 
 const serverField = ["Server", "Backlot"] as const;
+/** RFC 2326 §12.38: it goes back as it came. */
+function timestampOf({ headers }: RtspRequest): HeaderFields {
+  const timestamp = headerOf(headers, "Timestamp");
+  return timestamp === undefined ? [] : [["Timestamp", timestamp]];
+}
+
 /** For the last bytes to reach a client that is disconnected. */
 const lingerMs = 2_000;
 
 /** One connection of a client: its requests are answered one after the other, its packets go to their sessions. */
-export class RtspConnection implements RequestConnection, TunnelEnd {
+export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd {
   readonly id: number;
   readonly address: string;
   readonly localAddress: string;
@@ -90,7 +96,8 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
   }
 
   get local(): string {
-    return `${this.localAddress}:${this.#socket.localPort ?? 0}`;
+    const port = this.#socket.localPort ?? 0;
+    return isIPv6(this.localAddress) ? `[${this.localAddress}]:${port}` : `${this.localAddress}:${port}`;
   }
 
   /** "TLSv1.3" */
@@ -117,18 +124,19 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
   uses(session: RtspSession): void {
     if (this.#sessions.has(session)) return;
     this.#sessions.add(session);
+    session.users.add(this);
     if (this.#entry && !this.#parts.recorder.entryOf(session)) {
       this.#parts.recorder.bind(session, this.#entry);
       this.#entry = undefined;
     }
   }
 
-  readonly onSessionEnd = (session: RtspSession, reason: string, isOurs: boolean): void => {
+  onSessionEnd(session: RtspSession, by: EndedBy): void {
     this.#sessions.delete(session);
-    this.#parts.recorder.endSession(session, reason, isOurs);
     // The client finds out by its connection: RTSP 1.0 has no request from a server for it.
-    if (isOurs) this.close();
-  };
+    if (by === "server") this.close();
+    else if (by === "fault") this.destroy();
+  }
 
   #receive(chunk: Buffer): void {
     if (this.#isClosing) return;
@@ -244,7 +252,12 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
   }
 
   #answer(entry: SessionEntry, request: RtspRequest, { headers, body, after }: RequestAnswer): void {
-    this.#send(entry, { status: 200, cseq: headerOf(request.headers, "CSeq"), headers, ...(body && { body }) });
+    this.#send(entry, {
+      status: 200,
+      cseq: headerOf(request.headers, "CSeq"),
+      headers: [...timestampOf(request), ...headers],
+      ...(body && { body }),
+    });
     after?.();
   }
 
@@ -252,7 +265,7 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
     const cseq = headerOf(request.headers, "CSeq");
     if (error instanceof RtspRefusal) {
       entry.failed(error.message);
-      this.#send(entry, { status: error.status, cseq, headers: error.headers });
+      this.#send(entry, { status: error.status, cseq, headers: [...timestampOf(request), ...error.headers] });
       return;
     }
     this.#parts.log.error(`${request.method} of ${this.remote}: ${errorText(error)}`);
@@ -291,7 +304,9 @@ export class RtspConnection implements RequestConnection, TunnelEnd {
     clearTimeout(this.#linger);
     this.#isClosing = true;
     if (this.#tunnelCookie !== undefined) this.#parts.tunnels.close(this.#tunnelCookie, this);
-    for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", false);
+    for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", "client");
+    for (const session of this.#sessions) session.users.delete(this);
+    this.#sessions.clear();
     this.channels.clear();
     if (this.#entry) this.#parts.recorder.endConnection(this.#entry);
     this.#entry = undefined;

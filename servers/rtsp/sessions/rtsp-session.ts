@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import type { Faults } from "../faults/faults.ts";
+import type { EndedBy } from "../observe/session-entry.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import { parseRtcp } from "../rtp/rtcp.ts";
@@ -11,11 +13,18 @@ import type { TrackTransport } from "./track-transport.ts";
 
 export type SessionState = "ready" | "playing" | "recording";
 
+/** A connection by which requests of a session came. */
+export interface SessionUser {
+  onSessionEnd(session: RtspSession, by: EndedBy): void;
+}
+
 export interface SessionLimits extends ReaderLimits, StreamLimits {
   /** Without a request or a report for so long, it ends. */
   readonly timeoutMs: number;
   /** A publisher that sends nothing for so long is closed. */
   readonly silenceMs: number;
+  /** Bytes that faults hold back for one reader. */
+  readonly faultBytes: number;
 }
 
 export interface SessionOptions {
@@ -24,8 +33,9 @@ export interface SessionOptions {
   readonly address: string;
   readonly limits: SessionLimits;
   readonly paths: Paths;
-  /** Called once; the session is of no use then. `isOurs`: the client does not know of it yet. */
-  readonly onEnd: (session: RtspSession, reason: string, isOurs: boolean) => void;
+  readonly faults: Faults;
+  /** Called once; the session is of no use then. */
+  readonly onEnd: (session: RtspSession, reason: string, by: EndedBy) => void;
 }
 
 /** What a session is about: a stream that is played, or tracks that are published. */
@@ -50,6 +60,7 @@ export class RtspSession {
   readonly user: string | undefined;
   readonly address: string;
   state: SessionState = "ready";
+  readonly users = new Set<SessionUser>();
   readonly #options: SessionOptions;
   readonly #media: SessionMedia;
   readonly #transports = new Map<number, TrackTransport>();
@@ -125,6 +136,7 @@ export class RtspSession {
       transports: this.#transports,
       counts: this.#counts,
       limits: this.#options.limits,
+      faults: { registry: this.#options.faults, session: this, mostHeldBytes: this.#options.limits.faultBytes },
       onEnd: (reason) => this.#endByStream(reason),
     });
     for (const transport of this.#transports.values()) transport.start?.();
@@ -151,7 +163,7 @@ export class RtspSession {
       title: this.id,
       stream: source.stream,
       open: () => Promise.resolve(source.stream),
-      close: (reason) => this.end(reason, true),
+      close: (reason) => this.end(reason, "server"),
     };
     paths.publish(this.path, pathSource);
     this.#source = source;
@@ -192,10 +204,10 @@ export class RtspSession {
   /** Once a second: ends it where it is over, and reports to a publisher. */
   tick(nowMs: number): void {
     const { timeoutMs, silenceMs, stallMs } = this.#options.limits;
-    if (this.#reader?.isStalled(nowMs)) this.end(`it took nothing for ${stallMs / 1_000} s`, true);
+    if (this.#reader?.isStalled(nowMs)) this.end(`it took nothing for ${stallMs / 1_000} s`, "server");
     else if (this.state === "recording") this.#tickSource(nowMs, silenceMs);
     // A client that plays over TCP is there as long as its connection.
-    else if (!this.#isCarried() && nowMs - this.#activeAtMs > timeoutMs) this.end(`no request for ${timeoutMs / 1_000} s`, true);
+    else if (!this.#isCarried() && nowMs - this.#activeAtMs > timeoutMs) this.end(`no request for ${timeoutMs / 1_000} s`, "server");
   }
 
   #isCarried(): boolean {
@@ -208,7 +220,7 @@ export class RtspSession {
 
   #tickSource(nowMs: number, silenceMs: number): void {
     if (nowMs - this.#packetAtMs > silenceMs) {
-      this.end(`no packet for ${silenceMs / 1_000} s`, true);
+      this.end(`no packet for ${silenceMs / 1_000} s`, "server");
       return;
     }
     this.#source?.tick(nowMs);
@@ -225,16 +237,19 @@ export class RtspSession {
     if (this.#media.role === "read") {
       for (const [track, transport] of this.#transports) transport.sendReport(this.#media.stream.goodbye(track, reason));
     }
-    this.end(reason, true);
+    this.end(reason, "server");
   }
 
-  end(reason: string, isOurs: boolean): void {
+  end(reason: string, by: EndedBy): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#reader?.stop();
     this.#unpublish();
+    this.#options.faults.stop(this);
     for (const transport of this.#transports.values()) transport.release();
-    this.#options.onEnd(this, reason, isOurs);
+    this.#options.onEnd(this, reason, by);
+    for (const user of [...this.users]) user.onSessionEnd(this, by);
+    this.users.clear();
   }
 
   /** For its row and the page. */

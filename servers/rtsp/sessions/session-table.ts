@@ -2,16 +2,17 @@ import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
 
-export interface SessionTableLimits {
+export interface SessionTableOptions {
   readonly sessions: number;
   readonly sessionsPerAddress: number;
+  readonly onEnd: SessionOptions["onEnd"];
 }
 
 const tickMs = 1_000;
 
 /** The open sessions of all connections: one may go on over another connection (RFC 2326 §12.37). */
 export class SessionTable {
-  readonly #limits: SessionTableLimits;
+  readonly #options: SessionTableOptions;
   readonly #sessions = new Map<string, RtspSession>();
   readonly #perAddress = new AddressCounts();
   readonly #timer: NodeJS.Timeout;
@@ -19,8 +20,8 @@ export class SessionTable {
   opened = 0;
   refused = 0;
 
-  constructor(limits: SessionTableLimits) {
-    this.#limits = limits;
+  constructor(options: SessionTableOptions) {
+    this.#options = options;
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
@@ -37,19 +38,19 @@ export class SessionTable {
   }
 
   /** Throws an RtspRefusal of 503 where there are too many. */
-  open(media: SessionMedia, options: Omit<SessionOptions, "onEnd">, onEnd: SessionOptions["onEnd"]): RtspSession {
+  open(media: SessionMedia, options: Omit<SessionOptions, "onEnd">): RtspSession {
     const { address } = options;
-    const isTooManyOfAddress = this.#perAddress.of(address) >= this.#limits.sessionsPerAddress;
-    if (isTooManyOfAddress || this.#sessions.size >= this.#limits.sessions) {
+    const isTooManyOfAddress = this.#perAddress.of(address) >= this.#options.sessionsPerAddress;
+    if (isTooManyOfAddress || this.#sessions.size >= this.#options.sessions) {
       this.refused++;
       const whose = isTooManyOfAddress ? ` of ${address}` : "";
       throw new RtspRefusal(503, `there are too many sessions${whose}`);
     }
     const session = new RtspSession(media, {
       ...options,
-      onEnd: (ended, reason, isOurs) => {
+      onEnd: (ended, reason, by) => {
         this.#remove(ended);
-        onEnd(ended, reason, isOurs);
+        this.#options.onEnd(ended, reason, by);
       },
     });
     this.#sessions.set(session.id, session);
@@ -70,6 +71,6 @@ export class SessionTable {
 
   close(reason: string): void {
     clearInterval(this.#timer);
-    for (const session of this.list()) session.end(reason, true);
+    for (const session of this.list()) session.end(reason, "server");
   }
 }

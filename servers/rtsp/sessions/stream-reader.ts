@@ -1,3 +1,4 @@
+import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PacketReader, Stream } from "../streams/stream.ts";
 import type { TrackTransport } from "./track-transport.ts";
@@ -20,6 +21,7 @@ export interface StreamReaderOptions {
   readonly transports: ReadonlyMap<number, TrackTransport>;
   readonly counts: ReadonlyMap<number, ReaderTrackCounts>;
   readonly limits: ReaderLimits;
+  readonly faults: ReaderFaults;
   readonly onEnd: (reason: string) => void;
 }
 
@@ -41,12 +43,19 @@ export class StreamReader implements PacketReader {
   #backlogBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #remove: (() => void) | undefined;
+  readonly #faults: PacketFaults;
 
   constructor(options: StreamReaderOptions) {
     this.#options = options;
     const { stream, transports } = options;
     this.#keyTrack = transports.has(stream.keyTrack) ? stream.keyTrack : -1;
     this.#waitsForKey = this.#keyTrack >= 0;
+    this.#faults = new PacketFaults({
+      ...options.faults,
+      ...{ tracks: stream.tracks, keyTrack: stream.keyTrack, keyFrame: () => stream.keyPackets },
+      deliver: (packets) => this.#deliver(packets),
+      deliverReport: (track, report) => transports.get(track)?.sendReport(report),
+    });
   }
 
   start(): void {
@@ -61,6 +70,7 @@ export class StreamReader implements PacketReader {
   stop(): void {
     clearTimeout(this.#timer);
     this.#backlog = undefined;
+    this.#faults.stop();
     this.#remove?.();
     this.#remove = undefined;
   }
@@ -77,7 +87,7 @@ export class StreamReader implements PacketReader {
     if (this.#backlog) {
       this.#backlog.push(packets);
       this.#backlogBytes += packets.bytes.length;
-    } else this.#send(packets, transport);
+    } else this.#send(packets);
   }
 
   #mayTake({ frame }: FramePackets, { connection }: TrackTransport): boolean {
@@ -100,7 +110,8 @@ export class StreamReader implements PacketReader {
       }
       this.#slowSince = undefined;
     }
-    if (!this.#waitsForKey) return true;
+    // The track of pictures may have been torn down in the meantime.
+    if (!this.#waitsForKey || !this.#options.transports.has(this.#keyTrack)) return true;
     if (frame.track === this.#keyTrack && frame.isKey) {
       this.#waitsForKey = false;
       return true;
@@ -115,8 +126,15 @@ export class StreamReader implements PacketReader {
     if (counts) counts.dropped++;
   }
 
-  #send(packets: FramePackets, transport: TrackTransport): void {
-    const { stream, counts } = this.#options;
+  #send(packets: FramePackets): void {
+    if (this.#faults.isActive) this.#faults.push(packets);
+    else this.#deliver(packets);
+  }
+
+  #deliver(packets: FramePackets): void {
+    const { stream, counts, transports } = this.#options;
+    const transport = transports.get(packets.frame.track);
+    if (!transport) return;
     transport.send(packets);
     const count = counts.get(packets.frame.track);
     if (!count) return;
@@ -134,8 +152,7 @@ export class StreamReader implements PacketReader {
       const packets = backlog[sent++] as FramePackets;
       left -= packets.bytes.length;
       this.#backlogBytes -= packets.bytes.length;
-      const transport = this.#options.transports.get(packets.frame.track);
-      if (transport) this.#send(packets, transport);
+      this.#send(packets);
     }
     backlog.splice(0, sent);
     if (backlog.length === 0) this.#backlog = undefined;
@@ -143,12 +160,14 @@ export class StreamReader implements PacketReader {
   }
 
   onReport(track: number, report: Buffer): void {
-    this.#options.transports.get(track)?.sendReport(report);
+    if (this.#faults.isActive) this.#faults.report(track, report);
+    else this.#options.transports.get(track)?.sendReport(report);
   }
 
   onEnd(reason: string): void {
     clearTimeout(this.#timer);
     this.#backlog = undefined;
+    this.#faults.stop();
     this.#remove = undefined;
     this.#options.onEnd(reason);
   }

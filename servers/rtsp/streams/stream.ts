@@ -115,6 +115,11 @@ export class Stream {
     return this.#groupFrames;
   }
 
+  /** Of the last key frame, while the frames since then are kept. */
+  get keyPackets(): FramePackets | undefined {
+    return this.#kept[0]?.packets;
+  }
+
   get keyTrack(): number {
     return this.#keyTrack;
   }

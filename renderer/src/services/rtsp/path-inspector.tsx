@@ -7,6 +7,8 @@ import { Section } from "../../inspectors/section.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
+import { FaultPairs } from "./faults/fault-badges.tsx";
+import { FaultMenu } from "./faults/fault-menu.tsx";
 import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
 import { StreamPictureParts } from "./picture/stream-picture.tsx";
 import { bitRateText, trackText } from "./picture/stream-texts.ts";
@@ -71,6 +73,9 @@ export function PathInspector({ path, onClose }: { readonly path: RtspPathView; 
             </>
           )}
         </StreamPictureParts>
+        <Section title="Faults" actions={<FaultMenu target={{ kind: "path", path: name }} />}>
+          <FaultPairs target={{ kind: "path", path: name }} />
+        </Section>
         <Section title="Last two minutes">{history.value && <HistoryPlots panels={panels} history={history.value} />}</Section>
         <PlayWith path={name} transport={transport} onTransport={setTransport} />
       </InspectorPanel>

@@ -7,8 +7,16 @@ import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/t
 import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
+import { FaultBadges } from "./faults/fault-badges.tsx";
+import type { FaultTarget } from "./faults/fault-target.ts";
 import { bitRateText } from "./picture/stream-texts.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
+
+/** What faults of a session's row are about. */
+export const sessionOfRow = ({ id, target, verb }: TrafficRow): FaultTarget => ({
+  ...{ kind: "session", row: id, path: target.replace(/^\//, "") },
+  isPublisher: verb === "publish",
+});
 
 /** Scopes of the filter over sessions. */
 export const sessionScopes = [
@@ -66,7 +74,12 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ target }) => target,
     face: "mono",
     rank: 0,
-    cell: (row) => <code>{shownText(row.target)}</code>,
+    cell: (row) => (
+      <>
+        <code>{shownText(row.target)}</code>
+        {row.tone === "pending" && <FaultBadges target={sessionOfRow(row)} />}
+      </>
+    ),
   },
   {
     id: "state",

@@ -19,6 +19,7 @@ import { formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/te
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { FaultBadges } from "./faults/fault-badges.tsx";
 import { AddFilesButton } from "./files/add-files-button.tsx";
 import { FilesPanel } from "./files/files-panel.tsx";
 import { useAddFiles } from "./files/use-add-files.ts";
@@ -32,7 +33,18 @@ const pathName = ({ name }: RtspPathView) => name;
 const none = <CellText tone="quiet">–</CellText>;
 
 const pathColumns: readonly Column<RtspPathView>[] = [
-  { id: "name", title: "Path", face: "mono", rank: 0, cell: ({ name }) => <code>{shownText(`/${name}`)}</code> },
+  {
+    id: "name",
+    title: "Path",
+    face: "mono",
+    rank: 0,
+    cell: ({ name }) => (
+      <>
+        <code>{shownText(`/${name}`)}</code>
+        <FaultBadges target={{ kind: "path", path: name }} />
+      </>
+    ),
+  },
   {
     id: "source",
     title: "Source",

@@ -24,11 +24,14 @@ import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantit
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { FaultPairs } from "./faults/fault-badges.tsx";
+import { FaultMenu } from "./faults/fault-menu.tsx";
+import type { FaultTarget } from "./faults/fault-target.ts";
 import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
 import { bitRateText } from "./picture/stream-texts.ts";
 import { playerLine, players, type RtspTransport } from "./player-lines.ts";
 import { type ReadMessage, readMessage } from "./read-message.ts";
-import { lossText } from "./rtsp-columns.tsx";
+import { lossText, sessionOfRow } from "./rtsp-columns.tsx";
 import { streamUrl } from "./stream-addresses.ts";
 
 /** A session: its requests and answers, its tracks and its connection. */
@@ -72,14 +75,27 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
             ),
           },
           { name: "figures", title: "Plots", content: <SessionPlots row={row} /> },
-          { name: "session", title: "Session", content: <SessionFacts detail={detail} reason={row.reason} /> },
+          {
+            name: "session",
+            title: "Session",
+            content: (
+              <SessionFacts detail={detail} reason={row.reason} faulty={canKick && hasFaults(detail) ? sessionOfRow(row) : undefined} />
+            ),
+          },
         ]}
       />
     </InspectorFrame>
   );
 }
 
-function SessionFacts({ detail, reason }: { readonly detail: RtspSession; readonly reason: string | undefined }) {
+interface SessionFactsProps {
+  readonly detail: RtspSession;
+  readonly reason: string | undefined;
+  /** While it can have faults. */
+  readonly faulty: FaultTarget | undefined;
+}
+
+function SessionFacts({ detail, reason, faulty }: SessionFactsProps) {
   const { session, role, user, userAgent, tracks, startedMs, ended, totalMs, connection, at } = detail;
   return (
     <>
@@ -101,6 +117,11 @@ function SessionFacts({ detail, reason }: { readonly detail: RtspSession; readon
           {reason !== undefined && <Pair name="Refused">{reason}</Pair>}
         </Pairs>
       </Section>
+      {faulty && (
+        <Section title="Faults" actions={<FaultMenu target={faulty} />}>
+          <FaultPairs target={faulty} />
+        </Section>
+      )}
       {tracks.map((track) => (
         <TrackFacts key={track.index} track={track} />
       ))}
@@ -127,7 +148,7 @@ function TrackFacts({ track }: { readonly track: RtspSessionTrack }) {
     <Section title={`Track ${index}, ${codec}`}>
       <Pairs>
         <Pair name="Transport">{transport}</Pair>
-        <Pair name="Packets">{`${formatCount(packets)}, ${formatBytes(bytes)}`}</Pair>
+        {packets > 0 && <Pair name="Packets">{`${formatCount(packets)}, ${formatBytes(bytes)}`}</Pair>}
         {dropped > 0 && <Pair name="Dropped">{formatCount(dropped)}</Pair>}
         {lost !== undefined && (
           <Pair name="Lost">
@@ -208,6 +229,8 @@ function SessionPlots({ row }: { readonly row: TrafficRow }) {
     </Section>
   );
 }
+/** Faults are those of RTSP: a reader over HTTP has none, and no publisher by RTMP. */
+const hasFaults = ({ tracks }: RtspSession): boolean => tracks.every(({ transport }) => !/^(?:HLS|MPEG-TS|RTMP)/.test(transport));
 
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;

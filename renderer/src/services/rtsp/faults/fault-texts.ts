@@ -1,0 +1,77 @@
+import type { DescriptionFlaw, RtspFault, RtspFaultKind } from "../../../../../contract/services/rtsp-faults.ts";
+import { formatDecimals } from "../../../ui/texts/quantity.ts";
+
+interface FaultWords {
+  /** In the dialog, and on the button that starts it. */
+  readonly title: string;
+  /** What it does, as sentences. */
+  readonly text: string;
+}
+
+export const faultWords: Readonly<Record<RtspFaultKind, FaultWords>> = {
+  loss: { title: "Lose packets", text: "Packets are left out at random." },
+  delay: { title: "Delay", text: "Packets and reports are sent later, in their order." },
+  jitter: { title: "Jitter", text: "Pictures and sound are sent later by a time that changes at random; packets keep their order." },
+  reorder: { title: "Reorder packets", text: "Packets are sent after the three that follow them, at random." },
+  stall: { title: "Stall", text: "No packets and no reports are sent. Requests are answered." },
+  "drop-key-frames": { title: "Drop key frames", text: "Pictures that a decoder could start with are left out." },
+  freeze: {
+    title: "Freeze the picture",
+    text: "The last key frame is sent in place of each picture, until the key frame after the fault. Sound and time go on.",
+  },
+  jump: { title: "Jump of timestamps", text: "Timestamps of packets and reports are later, or earlier; afterwards they jump back." },
+  close: { title: "Close", text: "The connection is closed without an answer, as by a broken network." },
+  status: {
+    title: "Refuse requests",
+    text: "454 is the answer to requests that name a session, 461 to SETUP, 401 and 404 to all but OPTIONS.",
+  },
+  description: { title: "Wrong description", text: "DESCRIBE is answered with a description that is not true." },
+};
+
+export const flawTitles: Readonly<Record<DescriptionFlaw, string>> = {
+  cut: "Cut in the middle",
+  "parameter-sets": "Other parameter sets",
+  "payload-types": "Other payload types",
+  controls: "Tracks that do not exist",
+};
+
+export const statusTitles = {
+  401: "401 Unauthorized",
+  404: "404 Not Found",
+  454: "454 Session Not Found",
+  461: "461 Unsupported Transport",
+};
+
+export const percentText = (percent: number): string => `${formatDecimals(percent, 0, 1)} %`;
+
+const timeText = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${formatDecimals(ms / 1_000, 0, 3)} s`);
+
+/** For a badge: "loss 5 %". */
+export function faultText(fault: RtspFault): string {
+  switch (fault.kind) {
+    case "loss":
+      return `loss ${percentText(fault.percent)}`;
+    case "delay":
+      return `delay ${timeText(fault.delayMs)}`;
+    case "jitter":
+      return `jitter ${timeText(fault.jitterMs)}`;
+    case "reorder":
+      return `reorder ${percentText(fault.percent)}`;
+    case "stall":
+      return "stalled";
+    case "drop-key-frames":
+      return "no key frames";
+    case "freeze":
+      return "frozen";
+    case "jump":
+      return `jump ${fault.jumpMs < 0 ? "−" : "+"}${timeText(Math.abs(fault.jumpMs))}`;
+    case "close":
+      return "closes";
+    case "status":
+      return `answers ${fault.status}`;
+    case "description":
+      return "wrong description";
+    default:
+      return fault satisfies never;
+  }
+}

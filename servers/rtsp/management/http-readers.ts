@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { EndedBy, EntryConnection, RecordedSession } from "../observe/session-entry.ts";
+import type { SessionRecorder } from "../observe/session-recorder.ts";
+import type { Stream } from "../streams/stream.ts";
+
+/** Who reads what, as its request says. */
+export interface HttpReaderOptions {
+  readonly path: string;
+  readonly user: string | undefined;
+  readonly userAgent: string;
+  /** Path of the request. */
+  readonly target: string;
+  readonly address: string;
+  readonly connection: EntryConnection;
+  readonly stream: Stream;
+}
+
+interface HttpReaderEnd {
+  readonly format: "HLS" | "MPEG-TS";
+  /** Ends its answer; without it there is nothing that could be ended. */
+  readonly close: (() => void) | undefined;
+  readonly onEnd: (reader: HttpReader, reason: string, by: EndedBy) => void;
+}
+
+/** A reader of HLS or MPEG-TS, as a session of the page. */
+export class HttpReader implements RecordedSession {
+  readonly id: string;
+  readonly path: string;
+  readonly role = "read";
+  readonly state = "playing";
+  readonly user: string | undefined;
+  sent = 0;
+  usedAtMs = performance.now();
+  readonly #options: HttpReaderOptions & HttpReaderEnd;
+
+  constructor(options: HttpReaderOptions & HttpReaderEnd) {
+    this.id = options.close ? randomUUID() : "";
+    this.path = options.path;
+    this.user = options.user;
+    this.#options = options;
+  }
+
+  get mediaBytes(): { readonly received: number; readonly sent: number } {
+    return { received: 0, sent: this.sent };
+  }
+
+  describeTracks(): readonly RtspSessionTrack[] {
+    const { stream, format } = this.#options;
+    return stream.tracks.map(({ codec }, index) => ({ index, codec, transport: format, packets: 0, bytes: 0, dropped: 0 }));
+  }
+
+  end(reason: string, by: EndedBy): void {
+    this.#options.onEnd(this, reason, by);
+    this.#options.close?.();
+  }
+}
+
+export interface HttpReadersOptions {
+  readonly recorder: SessionRecorder;
+  readonly mostReaders: number;
+  /** A reader of HLS without a request for so long has left. */
+  readonly idleMs: number;
+}
+
+const tickMs = 1_000;
+
+/** The readers over HTTP, each with a row: of MPEG-TS an answer is a reader, of HLS the requests of a client for a path. */
+export class HttpReaders {
+  readonly #options: HttpReadersOptions;
+  readonly #open = new Set<HttpReader>();
+  readonly #hls = new Map<string, HttpReader>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: HttpReadersOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Throws an HttpRefusal of 503 where there are too many. */
+  openTransportStream(options: HttpReaderOptions, close: () => void): HttpReader {
+    return this.#begin({ ...options, format: "MPEG-TS", close, onEnd: (reader, reason, by) => this.#end(reader, reason, by) });
+  }
+
+  /** A file of HLS is sent. Throws as `openTransportStream`. */
+  fetched(options: HttpReaderOptions, bytes: number): void {
+    const { address, userAgent, path, user = "" } = options;
+    const key = [address, user, path, userAgent].join("\n");
+    const onEnd = (reader: HttpReader, reason: string, by: EndedBy) => {
+      this.#hls.delete(key);
+      this.#end(reader, reason, by);
+    };
+    const reader = this.#hls.get(key) ?? this.#begin({ ...options, format: "HLS", close: undefined, onEnd });
+    this.#hls.set(key, reader);
+    reader.sent += bytes;
+    reader.usedAtMs = performance.now();
+  }
+
+  #begin(options: HttpReaderOptions & HttpReaderEnd): HttpReader {
+    const { recorder, mostReaders } = this.#options;
+    if (this.#open.size >= mostReaders) throw new HttpRefusal(503, "there are too many readers");
+    const reader = new HttpReader(options);
+    this.#open.add(reader);
+    const entry = recorder.begin(options.connection);
+    recorder.bind(reader, entry);
+    entry.begins("play", options.userAgent, `GET ${options.target}`);
+    return reader;
+  }
+
+  #end(reader: HttpReader, reason: string, by: EndedBy): void {
+    if (this.#open.delete(reader)) this.#options.recorder.endSession(reader, reason, by);
+  }
+
+  #tick(): void {
+    const before = performance.now() - this.#options.idleMs;
+    for (const reader of [...this.#hls.values()])
+      if (reader.usedAtMs < before) reader.end(`no request for ${this.#options.idleMs / 1_000} s`, "client");
+  }
+
+  close(reason: string): void {
+    clearInterval(this.#timer);
+    for (const reader of [...this.#open]) reader.end(reason, "server");
+  }
+}

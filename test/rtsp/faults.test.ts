@@ -1,0 +1,196 @@
+import { expect, it } from "vitest";
+import type { DescriptionFlaw, FaultStatus, RtspFaultViews } from "../../contract/services/rtsp-faults.ts";
+import { parseSdp } from "../../servers/rtsp/protocol/sdp.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { until } from "../support/until.ts";
+import { header, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
+import { lacksFfmpeg, runProgram } from "./media-programs.ts";
+
+const faultsOf = (server: RtspUnderTest) => server.views.get("faults") as RtspFaultViews["faults"];
+
+/** Missing sequence numbers. */
+const gaps = (packets: readonly Buffer[]): number =>
+  packets.slice(1).filter((packet, index) => ((packets[index] as Buffer).readUInt16BE(2) + 1) % 65_536 !== packet.readUInt16BE(2)).length;
+
+const rowOf = (server: RtspUnderTest, session: string): Promise<number> =>
+  until(() => server.rows().find(({ id, outcome }) => outcome === "playing" && server.detail(id).session === session)?.id);
+
+const management = async (server: RtspUnderTest, method: string, path: string, headers = {}) => {
+  const { status, body } = await httpRequest(server.httpUrl + path, { method, headers });
+  return { status, body: JSON.parse(body) as Record<string, unknown> };
+};
+
+it("[RTSP-150] faults of paths and sessions begin and end by the page and over HTTP, each for a time; of the same kind the newer one counts", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const { session } = await client.play("/stream");
+  const row = await rowOf(server, session);
+  expect(faultsOf(server)).toEqual({ paths: [], sessions: [] });
+  await server.act("path.fault", { path: "stream", fault: { kind: "loss", percent: 5 } });
+  await server.act("path.fault", { path: "stream", fault: { kind: "loss", percent: 7 }, forMs: 60_000 });
+  expect(await server.act("session.fault", { row, fault: { kind: "delay", delayMs: 20 }, forMs: 2_000 })).toEqual({ started: true });
+  await until(() => faultsOf(server).sessions.length === 1);
+  expect(faultsOf(server)).toEqual({
+    paths: [{ path: "stream", faults: [{ fault: { kind: "loss", percent: 7 }, until: expect.any(Number) }] }],
+    sessions: [{ row, faults: [{ fault: { kind: "delay", delayMs: 20 }, until: expect.any(Number) }] }],
+  });
+  expect(Math.abs((faultsOf(server).paths[0]?.faults[0]?.until ?? 0) - Date.now() - 60_000)).toBeLessThan(10_000);
+  await until(() => faultsOf(server).sessions.length === 0);
+  expect(await server.act("path.release", { path: "stream" })).toEqual({ released: true });
+  expect(await server.act("path.release", { path: "stream" })).toEqual({ released: false });
+  expect(await server.act("session.fault", { row: 9_999, fault: { kind: "stall" } })).toEqual({ started: false });
+  // @ts-expect-error A session has no description.
+  await expect(server.act("session.fault", { row, fault: { kind: "description", flaw: "cut" } })).rejects.toThrow();
+
+  const [{ id } = { id: "" }] = (await management(server, "GET", "/v3/rtspsessions/list")).body.items as { id: string }[];
+  const query = "?kind=loss&percent=2.5&forMs=60000&seed=12";
+  expect(await management(server, "POST", `/faults/paths/site/door${query}`)).toEqual({ status: 200, body: { status: "ok" } });
+  expect((await management(server, "POST", `/faults/sessions/${id}?kind=stall`)).status).toBe(200);
+  expect((await management(server, "GET", "/faults")).body).toEqual({
+    paths: [{ path: "site/door", faults: [{ kind: "loss", percent: 2.5, seed: "12", until: expect.stringMatching(/Z$/) }] }],
+    sessions: [{ session: id, path: "stream", faults: [{ kind: "stall", until: expect.any(String) }] }],
+  });
+  for (const [path, status] of [
+    ["/faults/paths/stream?kind=loss&percent=101", 400],
+    ["/faults/paths/stream?kind=dance", 400],
+    ["/faults/paths/stream", 400],
+    ["/faults/paths/a%5Cb?kind=stall", 400],
+    [`/faults/sessions/${id}?kind=description&flaw=cut`, 400],
+    ["/faults/sessions/nobody?kind=stall", 404],
+  ] as const)
+    expect([path, (await management(server, "POST", path)).status]).toEqual([path, status]);
+  expect((await management(server, "POST", "/faults/paths/stream?kind=stall", { Origin: "https://app.example.com" })).status).toBe(403);
+  expect((await management(server, "DELETE", "/faults/paths/site/door?kind=delay")).status).toBe(404);
+  expect((await management(server, "DELETE", "/faults/paths/site/door?kind=loss")).status).toBe(200);
+  expect((await management(server, "DELETE", "/faults")).status).toBe(200);
+  expect((await management(server, "GET", "/faults")).body).toEqual({ paths: [], sessions: [] });
+  // With its session a fault is gone.
+  await server.act("session.fault", { row, fault: { kind: "stall" } });
+  await client.request("TEARDOWN", "/stream", { Session: session });
+  await until(() => faultsOf(server).sessions.length === 0);
+});
+
+it("[RTSP-158] a fault of a session is its own, one of a path is had by all that play it, also those to come", async () => {
+  const server = await startRtsp();
+  const [faulty, other] = [await server.connect(), await server.connect()];
+  const { session } = await faulty.play("/stream");
+  await other.play("/stream");
+  await server.act("session.fault", { row: await rowOf(server, session), fault: { kind: "loss", percent: 30 }, seed: "a" });
+  await until(() => faulty.rtp(0).length > 20 && gaps(faulty.rtp(0)) > 3);
+  expect([gaps(other.rtp(0)), gaps(other.rtp(2))]).toEqual([0, 0]);
+  await server.act("path.fault", { path: "stream", fault: { kind: "stall" }, forMs: 60_000 });
+  const third = await server.connect();
+  await third.play("/stream");
+  const elsewhere = await server.connect();
+  await elsewhere.play("/test");
+  await until(() => elsewhere.rtp(0).length > 40);
+  expect(third.packets).toEqual([]);
+  await server.act("path.release", { path: "stream" });
+  const counts = [other.packets.length, faulty.packets.length];
+  await until(() => third.packets.length > 20 && other.packets.length > (counts[0] ?? 0) && faulty.packets.length > (counts[1] ?? 0));
+});
+
+it.skipIf(lacksFfmpeg)(
+  "[RTSP-153] ffmpeg decodes a frozen picture without an error, and sees time go on",
+  { timeout: 60_000 },
+  async () => {
+    const server = await startRtsp();
+    await server.act("path.fault", { path: "stream", fault: { kind: "freeze" }, forMs: 1_800 });
+    const args = ["-v", "warning", "-rtsp_transport", "tcp", "-i", `${server.url}/stream`, "-t", "4", "-map", "0:v", "-f", "framemd5", "-"];
+    const { stdout, stderr } = await runProgram("ffmpeg", ["-hide_banner", "-nostdin", ...args]);
+    expect(stderr).toBe("");
+    const frames = stdout
+      .toString()
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => line.split(",").map((field) => field.trim()));
+    expect(frames.length).toBeGreaterThan(80);
+    const pictures = frames.map((fields) => fields.at(-1));
+    const frozen = pictures.filter((picture) => picture === pictures[0]).length;
+    expect(frozen).toBeGreaterThan(20);
+    expect(new Set(pictures).size).toBeGreaterThan(20);
+  },
+);
+
+it("[RTSP-155] connections are closed without a word: of a session at once, of a path also with each request", async () => {
+  const server = await startRtsp();
+  const [first, second, other] = [await server.connect(), await server.connect(), await server.connect()];
+  const { session } = await first.play("/stream");
+  await second.play("/stream");
+  await other.play("/test");
+  expect(await server.act("session.fault", { row: await rowOf(server, session), fault: { kind: "close" } })).toEqual({ started: true });
+  await first.ended();
+  expect(await server.ended(({ outcome }) => outcome === "closed by a fault")).toMatchObject({ tone: "failed", target: "/stream" });
+  expect(second.closed).toBe(false);
+  await server.act("path.fault", { path: "stream", fault: { kind: "close" } });
+  await second.ended();
+  const again = await server.connect();
+  again.write(`DESCRIBE ${again.url}/stream RTSP/1.0\r\nCSeq: 1\r\n\r\n`);
+  await again.ended();
+  expect(again.responses).toEqual([]);
+  expect((await server.ended(({ verb }) => verb === "DESCRIBE")).reason).toBe("a fault closed the connection");
+  await server.act("path.release", { path: "stream" });
+  expect((await (await server.connect()).request("DESCRIBE", "/stream")).status).toBe(200);
+  expect([other.closed, gaps(other.rtp(0))]).toEqual([false, 0]);
+});
+
+const statusOf = async (client: RawClient, method: string, path: string, headers = {}) =>
+  (await client.request(method, path, headers)).status;
+
+it("[RTSP-156] requests are refused: 454 those that name a session, 461 SETUP, 401 with challenges and 404 all but OPTIONS", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const player = await server.connect();
+  const { session: Session } = await player.play("/stream");
+  const answers = async (status: FaultStatus) => {
+    await server.act("path.fault", { path: "stream", fault: { kind: "status", status } });
+    return [
+      await statusOf(client, "OPTIONS", "/stream"),
+      await statusOf(client, "DESCRIBE", "/stream"),
+      await statusOf(client, "SETUP", "/stream/trackID=0", { Transport: tcpTransport(0) }),
+      await statusOf(player, "GET_PARAMETER", "/stream", { Session }),
+      await statusOf(client, "DESCRIBE", "/test"),
+    ];
+  };
+  expect(await answers(404)).toEqual([200, 404, 404, 404, 200]);
+  expect(await answers(461)).toEqual([200, 200, 461, 200, 200]);
+  expect(await answers(401)).toEqual([200, 401, 401, 401, 200]);
+  expect(header(await client.request("DESCRIBE", "/stream"), "WWW-Authenticate")).toMatch(/^Digest realm="Backlot", nonce=/);
+  await server.act("path.release", { path: "stream" });
+  // Of a session.
+  await server.act("session.fault", { row: await rowOf(server, Session), fault: { kind: "status", status: 454 } });
+  expect(await statusOf(player, "GET_PARAMETER", "/stream", { Session })).toBe(454);
+  const other = await server.connect();
+  const { session } = await other.play("/stream");
+  expect(await statusOf(other, "GET_PARAMETER", "/stream", { Session: session })).toBe(200);
+  const count = player.packets.length;
+  await until(() => player.packets.length > count);
+  // A publisher is refused too, before its path is there.
+  await server.act("path.fault", { path: "mine", fault: { kind: "status", status: 401 } });
+  expect(await statusOf(client, "ANNOUNCE", "/mine", { "Content-Type": "application/sdp" })).toBe(401);
+});
+
+it("[RTSP-157] descriptions are cut, or name parameter sets, payload types or tracks that are not those of the stream", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const describe = async () => (await client.request("DESCRIBE", "/stream")).body.toString();
+  const right = await describe();
+  const wrong = async (flaw: DescriptionFlaw) => {
+    await server.act("path.fault", { path: "stream", fault: { kind: "description", flaw } });
+    return await describe();
+  };
+  expect(right.startsWith(await wrong("cut"))).toBe(true);
+  const attributes = (text: string, name: string) =>
+    parseSdp(text).media.map(({ attributes: all }) => all.find(([key]) => key === name)?.[1]);
+  const sets = attributes(await wrong("parameter-sets"), "fmtp");
+  expect(sets[0]).toContain("sprop-parameter-sets=AAAA");
+  expect(sets[1]).toMatch(/config=ffff$/);
+  const types = parseSdp(await wrong("payload-types"));
+  expect(types.media.map(({ formats }) => formats)).toEqual([["112"], ["113"]]);
+  expect(types.media[0]?.attributes[0]).toEqual(["rtpmap", "112 H264/90000"]);
+  const controls = attributes(await wrong("controls"), "control");
+  expect(controls).toEqual(["trackID=2", "trackID=3"]);
+  expect(await statusOf(client, "SETUP", `/stream/${controls[0]}`, { Transport: tcpTransport(0) })).toBe(404);
+  await server.act("path.release", { path: "stream" });
+  expect(await describe()).toBe(right);
+});
