@@ -20,7 +20,7 @@ const management = async (server: RtspUnderTest, method: string, path: string, h
   return { status, body: JSON.parse(body) as Record<string, unknown> };
 };
 
-it("[RTSP-150] faults of paths and sessions begin and end by the page and over HTTP, each for a time; of the same kind the newer one counts", async () => {
+it("[RTSP-170] faults of paths and sessions begin and end by the page and over HTTP, each for a time; of the same kind the newer one counts", async () => {
   const server = await startRtsp();
   const client = await server.connect();
   const { session } = await client.play("/stream");
@@ -70,7 +70,7 @@ it("[RTSP-150] faults of paths and sessions begin and end by the page and over H
   await until(() => faultsOf(server).sessions.length === 0);
 });
 
-it("[RTSP-158] a fault of a session is its own, one of a path is had by all that play it, also those to come", async () => {
+it("[RTSP-178] a fault of a session is its own, one of a path is had by all that play it, also those to come", async () => {
   const server = await startRtsp();
   const [faulty, other] = [await server.connect(), await server.connect()];
   const { session } = await faulty.play("/stream");
@@ -91,7 +91,7 @@ it("[RTSP-158] a fault of a session is its own, one of a path is had by all that
 });
 
 it.skipIf(lacksFfmpeg)(
-  "[RTSP-153] ffmpeg decodes a frozen picture without an error, and sees time go on",
+  "[RTSP-173] ffmpeg decodes a frozen picture without an error, and sees time go on",
   { timeout: 60_000 },
   async () => {
     const server = await startRtsp();
@@ -112,7 +112,7 @@ it.skipIf(lacksFfmpeg)(
   },
 );
 
-it("[RTSP-155] connections are closed without a word: of a session at once, of a path also with each request", async () => {
+it("[RTSP-175] connections are closed without a word: of a session at once, of a path also with each request", async () => {
   const server = await startRtsp();
   const [first, second, other] = [await server.connect(), await server.connect(), await server.connect()];
   const { session } = await first.play("/stream");
@@ -137,7 +137,7 @@ it("[RTSP-155] connections are closed without a word: of a session at once, of a
 const statusOf = async (client: RawClient, method: string, path: string, headers = {}) =>
   (await client.request(method, path, headers)).status;
 
-it("[RTSP-156] requests are refused: 454 those that name a session, 461 SETUP, 401 with challenges and 404 all but OPTIONS", async () => {
+it("[RTSP-176] requests are refused: 454 those that name a session, 461 SETUP, 401 with challenges and 404 all but OPTIONS", async () => {
   const server = await startRtsp();
   const client = await server.connect();
   const player = await server.connect();
@@ -170,7 +170,7 @@ it("[RTSP-156] requests are refused: 454 those that name a session, 461 SETUP, 4
   expect(await statusOf(client, "ANNOUNCE", "/mine", { "Content-Type": "application/sdp" })).toBe(401);
 });
 
-it("[RTSP-157] descriptions are cut, or name parameter sets, payload types or tracks that are not those of the stream", async () => {
+it("[RTSP-177] descriptions are cut, or name parameter sets, payload types or tracks that are not those of the stream", async () => {
   const server = await startRtsp();
   const client = await server.connect();
   const describe = async () => (await client.request("DESCRIBE", "/stream")).body.toString();

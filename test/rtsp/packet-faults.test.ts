@@ -63,7 +63,7 @@ const follow = (packets: readonly RtpPacket[]): boolean =>
   packets.slice(1).every(({ sequence }, index) => sequence === (((packets[index] as RtpPacket).sequence + 1) & 0xffff));
 
 describe("packets with faults", () => {
-  it("[RTSP-151] are left out and reordered at random, and for a seed each time the same ones", () => {
+  it("[RTSP-171] are left out and reordered at random, and for a seed each time the same ones", () => {
     const kept = (seed: string | undefined, withSound = true) => {
       const one = reader();
       one.start({ kind: "loss", percent: 20 }, { ...(seed !== undefined && { seed }) });
@@ -97,7 +97,7 @@ describe("packets with faults", () => {
     expect(all.of(0)).toHaveLength(50 * 2 + 2 * 2);
   });
 
-  it("[RTSP-152] are delayed in their order, and what is held back is bounded", () => {
+  it("[RTSP-172] are delayed in their order, and what is held back is bounded", () => {
     const late = reader();
     late.play(10);
     const before = late.of(0).length;
@@ -137,7 +137,7 @@ describe("packets with faults", () => {
     expect(full.sent.length).toBeLessThan(40);
   });
 
-  it("[RTSP-153] stop in a stall, lack key frames, or show one picture again and again", () => {
+  it("[RTSP-173] stop in a stall, lack key frames, or show one picture again and again", () => {
     const stalled = reader();
     stalled.start({ kind: "stall" }, { forMs: 1_000 });
     stalled.play(20);
@@ -171,7 +171,7 @@ describe("packets with faults", () => {
     expect(frozen.of(1)).toHaveLength(80);
   });
 
-  it("[RTSP-154] jump in time, and so do sender reports; other reports stay as they are", () => {
+  it("[RTSP-174] jump in time, and so do sender reports; other reports stay as they are", () => {
     const jumping = reader();
     jumping.start({ kind: "jump", jumpMs: -10_000 }, { forMs: 10 * frameMs });
     const report = Buffer.alloc(28);
