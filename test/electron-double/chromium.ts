@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type BrowserContext, chromium } from "playwright-core";
+import { chromiumOptions } from "../support/chromium-options.ts";
 
 const closeDeadlineMs = 3_000;
 
@@ -18,15 +19,14 @@ export async function launchChromium(profile: string): Promise<Chromium> {
   // One of an earlier run would be read before the new one is written.
   await rm(portFile, { force: true });
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    ...chromiumOptions,
     headless: true,
     viewport: null,
     // The app under test answers signals itself.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
-    // Chromium does not run as root with its sandbox on.
-    args: ["--remote-debugging-port=0", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    args: ["--remote-debugging-port=0", ...chromiumOptions.args],
   });
   const port = (await readFile(portFile, "utf8")).split("\n")[0];
   return {
