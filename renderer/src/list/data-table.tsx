@@ -21,6 +21,9 @@ import { movedRow } from "./row-cursor.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
+/** Rows rendered beyond the visible ones, so that scrolling shows no gap; a list that follows its newest row is not scrolled. */
+const rowsBeyond = 6;
+const rowsBeyondAtTop = 1;
 /** `aria-rowindex` of the first row: it counts from 1, and the head is a row. */
 const firstRowIndex = 2;
 const bodyKeys: ReadonlySet<string> = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
@@ -72,7 +75,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
-    overscan: 6,
+    overscan: (scroller.current?.scrollTop ?? 0) > 0 ? rowsBeyond : rowsBeyondAtTop,
     // The head stays visible above the rows.
     scrollMargin: rowPx,
     scrollPaddingStart: rowPx,

@@ -9,8 +9,11 @@ export const hiddenCharacters =
 const inLine = new RegExp(`\t|${hiddenCharacters.source}`, "gu");
 const shortForms: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
+/** Most texts, which need no search for each hidden character. */
+const plain = /^[\x20-\x7e]*$/;
+
 /** A client's text on one line: hidden characters are escaped, such as \u202e. */
-export const shownText = (text: string): string => text.replace(inLine, escaped);
+export const shownText = (text: string): string => (plain.test(text) ? text : text.replace(inLine, escaped));
 
 export function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
