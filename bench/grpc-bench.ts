@@ -1,9 +1,10 @@
 import type { BenchOptions } from "./bench-options.ts";
 import { compilerPackage, http2LibraryPackage, installMissing, libcHeadersPackage } from "./debian-packages.ts";
+import { measureBystander } from "./grpc-bystander.ts";
 import { measureIdleStreams } from "./grpc-idle-streams.ts";
 import { measureMessages } from "./grpc-messages.ts";
 import { compileLoad } from "./load/compiled-load.ts";
-import { grpcServers } from "./peers/grpc-servers.ts";
+import { backlot, grpcJs, grpcServers } from "./peers/grpc-servers.ts";
 
 export async function grpcBench(options: BenchOptions): Promise<string> {
   if (installMissing([compilerPackage, libcHeadersPackage, http2LibraryPackage]).length > 0) {
@@ -12,7 +13,10 @@ export async function grpcBench(options: BenchOptions): Promise<string> {
   const load = compileLoad("grpc", ["nghttp2"]);
   try {
     const servers = grpcServers();
-    return [await measureMessages(options, load, servers), await measureIdleStreams(options, load, servers)].join("\n\n");
+    const messages = await measureMessages(options, load, servers);
+    const idle = await measureIdleStreams(options, load, servers);
+    const bystander = await measureBystander(options, load, [grpcJs, backlot]);
+    return [messages, idle, bystander].join("\n\n");
   } finally {
     load.remove();
   }

@@ -6,8 +6,9 @@ import { clientMessage, echoMessage, helloReply, helloRequest, serverResponse } 
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
+import { callFields, field, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
-import { besideBystander, callFields, field, flags, frameTypes, h2Frame, hostileClient, preface } from "./hostile-http2.ts";
+import { besideBystander, hostileClient } from "./hostile-http2.ts";
 
 // Each attack goes on until the bystander has made its calls.
 vi.setConfig({ testTimeout: 90_000 });

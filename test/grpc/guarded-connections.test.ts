@@ -4,8 +4,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
 import { until } from "../support/until.ts";
+import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
-import { besideBystander, callFields, flags, frameTypes, h2Frame, hostileConnection, preface } from "./hostile-http2.ts";
+import { besideBystander, hostileConnection } from "./hostile-http2.ts";
 
 const { headers, rstStream, settings, ping } = frameTypes;
 const watch = callFields("/grpc.health.v1.Health/Watch");

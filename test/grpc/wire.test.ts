@@ -8,8 +8,9 @@ import { expect, it } from "vitest";
 import { dataRequest, dataResponse, echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
+import { callFields, field, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
-import { callFields, field, flags, frameTypes, h2Frame, hostileClient, preface } from "./hostile-http2.ts";
+import { hostileClient } from "./hostile-http2.ts";
 import { echoUnary, framed, rawRequest } from "./raw-call.ts";
 
 const echoed = echoMessage.frame({ message: "x" });
