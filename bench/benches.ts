@@ -45,6 +45,10 @@ export const benches = {
     summary: "messages per CPU second beside bare grpc-js, grpcio and C++; idle streams",
     run: async (options) => (await import("./grpc-bench.ts")).grpcBench(options),
   },
+  rtsp: {
+    summary: "CPU of a client's second beside gst-rtsp-server; lost packets and memory up to 1,000 clients",
+    run: async (options) => (await import("./rtsp-bench.ts")).rtspBench(options),
+  },
   memory: {
     summary: "all processes with four services, idle and over ten minutes of mixed load",
     run: async (options) => (await import("./memory-bench.ts")).memoryBench(options),

@@ -70,6 +70,22 @@ export const grpcCppPackages: readonly Needed[] = [
   },
 ];
 
+export const ffmpegPackage: Needed = {
+  package: "ffmpeg",
+  use: "to make the clip of the peer",
+  isThere: () => findProgram("ffmpeg") !== undefined,
+};
+const importsRtspServer = 'import gi; gi.require_version("GstRtspServer", "1.0"); from gi.repository import GstRtspServer';
+const gstElement = (element: string) =>
+  `import gi; gi.require_version("Gst", "1.0"); from gi.repository import Gst; Gst.init(None); assert Gst.ElementFactory.find("${element}")`;
+const python = (program: string) => () => succeeds("/usr/bin/python3", ["-c", program]);
+export const gstRtspServerPackages: readonly Needed[] = [
+  { package: "python3-gi", use: "to run gst-rtsp-server", isThere: python("import gi") },
+  { package: "gir1.2-gst-rtsp-server-1.0", use: "to be compared with", isThere: python(importsRtspServer) },
+  { package: "gstreamer1.0-plugins-good", use: "to run gst-rtsp-server", isThere: python(gstElement("rtph264pay")) },
+  { package: "gstreamer1.0-plugins-bad", use: "to run gst-rtsp-server", isThere: python(gstElement("h264parse")) },
+];
+
 /** As root on Debian, installs what is missing; elsewhere names it. Returns what is missing still. */
 export function installMissing(needed: readonly Needed[]): readonly Needed[] {
   let missing = needed.filter((one) => !one.isThere());

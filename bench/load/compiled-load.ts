@@ -15,7 +15,7 @@ export interface CompiledLoad {
 }
 
 /** Of NAME-load.c and NAME-client.c. */
-export function compileLoad(name: "mqtt" | "grpc", libraries: readonly string[] = []): CompiledLoad {
+export function compileLoad(name: "mqtt" | "grpc" | "rtsp", libraries: readonly string[] = []): CompiledLoad {
   const folder = mkdtempSync(path.join(os.tmpdir(), `backlot-bench-${name}-load-`));
   const program = path.join(folder, `${name}-load`);
   const sources = [`${name}-load.c`, `${name}-client.c`].map((file) => path.join(import.meta.dirname, file));
