@@ -88,6 +88,54 @@ export const rtspBinary = {
 };
 export type RtspBinary = typeof rtspBinary;
 
+export const rtspTransports = ["tcp", "udp", "multicast", "http", "tls"] as const;
+/** How a player gets its packets; "http" is RTSP in a tunnel, "tls" is RTSPS. */
+export type RtspTransport = (typeof rtspTransports)[number];
+
+/** One line of the ladder of Try. */
+export interface RtspTryStep {
+  /** Since the start. */
+  readonly atMs: number;
+  readonly direction: "sent" | "received";
+  /** "DESCRIBE rtsp://… RTSP/1.0", "first packet of track 0" */
+  readonly title: string;
+  /** A request or an answer as it crossed the wire, without credentials, in base64. */
+  readonly message?: { readonly base64: string; readonly bytes: number };
+}
+
+export interface RtspTriedTrack {
+  readonly codec: string;
+  readonly transport: string;
+  readonly packets: number;
+  readonly bytes: number;
+  readonly lost: number;
+  readonly jitterMs: number;
+}
+
+/** The player of Try: what it does or did last. */
+export type RtspTried =
+  | { readonly state: "untried" }
+  | {
+      readonly state: "connecting" | "playing" | "ended";
+      readonly path: string;
+      readonly transport: RtspTransport;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
+      readonly steps: readonly RtspTryStep[];
+      /** More steps than are kept. */
+      readonly moreSteps: number;
+      readonly tracks: readonly RtspTriedTrack[];
+      /** Since the start. */
+      readonly firstPacketMs?: number;
+      readonly firstPictureMs?: number;
+      readonly pictures: number;
+      readonly tookMs?: number;
+      /** Why it could not play, or ended; absent where it was stopped. */
+      readonly failure?: string;
+      /** Of the answer that refused it. */
+      readonly status?: number;
+    };
+
 /** What the service is configured for. */
 export interface RtspOffers {
   readonly udp: boolean;
@@ -111,6 +159,7 @@ export interface RtspFileView {
 /** `view/rtsp`, by name. */
 export interface RtspViews extends SampleViews, RtspFaultViews {
   readonly offers: RtspOffers;
+  readonly try: RtspTried;
   readonly paths: { readonly paths: readonly RtspPathView[]; readonly more: number };
   /** The newest ones. */
   readonly sessions: { readonly sessions: readonly RtspSessionView[]; readonly more: number };
@@ -138,6 +187,16 @@ export const rtspActions = {
   "file.remove": operation<null>()(z.strictObject({ path })),
   "file.rename": operation<null>()(z.strictObject({ path, to: path })),
   ...rtspFaultActions,
+  /** Plays a path with a client of our own; the one before is ended. The view `try` shows it. */
+  "try.play": operation<null>()(
+    z.strictObject({
+      path: z.string().min(1).max(1_000),
+      transport: z.enum(rtspTransports),
+      username: z.string().max(200).exactOptional(),
+      password: z.string().max(1_000).exactOptional(),
+    }),
+  ),
+  "try.stop": operation<null>()(z.strictObject({})),
   ...sampleActions,
 };
 export type RtspActions = typeof rtspActions;

@@ -1,6 +1,7 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { RtspActions } from "../../contract/services/rtsp.ts";
 import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
+import type { TryPlayer } from "./client/try-player.ts";
 import type { ClipLibrary } from "./clips/clip-library.ts";
 import type { FaultControl } from "./faults/fault-control.ts";
 import type { Faults } from "./faults/faults.ts";
@@ -16,6 +17,7 @@ export interface RtspActionParts {
   readonly faults: Faults;
   readonly faultControl: FaultControl;
   readonly views: Pick<PageViews, "sessionHistory" | "pathHistory">;
+  readonly player: Pick<TryPlayer, "play" | "stop">;
   readonly sample: Pick<SampleSwitch, "actions">;
 }
 
@@ -27,6 +29,7 @@ export function createRtspActions({
   faultControl,
   views,
   clips,
+  player,
   sample,
 }: RtspActionParts): Handlers<RtspActions> {
   const sessionOf = (row: number): RtspSession | undefined => sessions.list().find((session) => recorder.entryOf(session)?.id === row);
@@ -69,6 +72,14 @@ export function createRtspActions({
     "session.release"({ row }) {
       const session = sessionOf(row);
       return { released: session !== undefined && faults.stop(session) };
+    },
+    async "try.play"(params) {
+      await player.play(params);
+      return null;
+    },
+    async "try.stop"() {
+      await player.stop();
+      return null;
     },
     ...sample.actions,
   };

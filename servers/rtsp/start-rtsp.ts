@@ -6,6 +6,7 @@ import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { parsePull } from "./client/pull-line.ts";
+import { TryPlayer } from "./client/try-player.ts";
 import { ClipLibrary } from "./clips/clip-library.ts";
 import { createFaultControl } from "./faults/fault-control.ts";
 import { Faults } from "./faults/faults.ts";
@@ -129,14 +130,20 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   onStop(() => previews.close());
   context.view("offers", { udp: config.udp, multicast: config.multicast, tls: config.tls, login: config.users.length > 0 });
   const views = createPageViews({ paths, sessions, recorder, faults, previews, view: context.view });
+  const player = new TryPlayer({
+    ...{ port: server.port, tlsPort: server.tlsPort, packetBytes: config.packetBytes, keptBytes: config.keptBytes, tls },
+    show: (view) => context.view("try", view),
+  });
+  onStop(() => player.stop());
   const sample = createRtspSampleTraffic({ port: server.port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters(() => {
     views.show();
     recorder.tick();
+    player.tick();
     return views.counters(stats());
   });
-  context.handle(createRtspActions({ recorder, sessions, faults, faultControl, views, clips, sample }));
+  context.handle(createRtspActions({ recorder, sessions, faults, faultControl, views, clips, player, sample }));
   return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort, rtmpPort: rtmp?.port ?? config.rtmpPort });
 }
 

@@ -4,21 +4,39 @@ import { type DescribedTrack, trackOfMedia, UnsupportedMedia } from "../protocol
 import { headerOf } from "../protocol/message.ts";
 import { attributeOf, parseSdp } from "../protocol/sdp.ts";
 import { parseTransport } from "../protocol/transport-header.ts";
-import { RtpSource, type RtpSourceOptions } from "../streams/rtp-source.ts";
+import { type ReceivedCounts, RtpSource, type RtpSourceOptions } from "../streams/rtp-source.ts";
 import type { Stream } from "../streams/stream.ts";
-import { RtspClient } from "./rtsp-client.ts";
+import { RtspClient, type RtspClientOptions } from "./rtsp-client.ts";
+import { openTrackInput, type PullTransport, type TrackInput } from "./track-input.ts";
 
-export interface PullOptions extends Omit<RtpSourceOptions, "tracks" | "isUnordered"> {
+export interface PullOptions
+  extends Omit<RtpSourceOptions, "tracks" | "isUnordered">,
+    Partial<Pick<RtspClientOptions, "userAgent" | "isTunnel" | "onMessage">> {
   /** rtsp or rtsps, with a user name and password where they are needed. */
   readonly url: string;
   readonly tls: () => Promise<ConnectionOptions>;
+  /** TCP where it is left out. */
+  readonly transport?: PullTransport;
+  /** Asks what the server can do before all else, as players do. */
+  readonly asksOptions?: boolean;
+  /** Before the first packet can come. */
+  readonly onSource?: (source: PulledMedia) => void;
+  /** A packet of a track came. */
+  readonly onPacket?: (track: number) => void;
   /** It has ended after it began. */
   readonly onDropped: (reason: string) => void;
 }
 
-export interface Upstream {
+/** What is received. */
+export interface PulledMedia {
   readonly stream: Stream;
-  close(): void;
+  readonly tracks: readonly { readonly title: string }[];
+  counts(track: number): ReceivedCounts;
+}
+
+export interface Upstream extends PulledMedia {
+  /** Resolves when the server has answered TEARDOWN, or is gone. */
+  close(): Promise<void>;
 }
 
 const timeoutMs = 8_000;
@@ -26,56 +44,72 @@ const silenceMs = 10_000;
 const reportMs = 5_000;
 const tickMs = 1_000;
 
-/** Plays a stream of another server over TCP. Rejects where it cannot be had. */
+/** Plays a stream of another server. Rejects where it cannot be had. */
 export async function pullUpstream(options: PullOptions): Promise<Upstream> {
   const address = new URL(options.url);
   const isSecure = address.protocol === "rtsps:";
   const [username, password] = [decodeURIComponent(address.username), decodeURIComponent(address.password)];
   const uri = options.url.replace(/\/\/[^/@]*@/, "//");
-  const receivers = new Map<number, (packet: Buffer, nowMs: number) => void>();
+  const channels = new Map<number, (packet: Buffer) => void>();
+  const inputs: TrackInput[] = [];
   let packetAtMs = performance.now();
   let isPlaying = false;
   let timer: NodeJS.Timeout | undefined;
   let closeReason: string | undefined;
+  const release = () => {
+    clearInterval(timer);
+    for (const input of inputs.splice(0)) input.close();
+  };
 
   const client = await RtspClient.connect({
     host: address.hostname.replace(/^\[|\]$/g, ""),
     port: Number(address.port) || (isSecure ? 322 : 554),
     ...(isSecure && { tls: await options.tls() }),
     ...(username !== "" && { credentials: { username, password } }),
-    ...{ userAgent: "Backlot", timeoutMs },
-    onPacket(channel, payload) {
-      packetAtMs = performance.now();
-      receivers.get(channel)?.(payload, packetAtMs);
-    },
+    ...{ userAgent: options.userAgent ?? "Backlot", timeoutMs, isTunnel: options.isTunnel ?? false, uri },
+    ...(options.onMessage && { onMessage: options.onMessage }),
+    onPacket: (channel, payload) => channels.get(channel)?.(payload),
     onClosed(reason) {
-      clearInterval(timer);
+      release();
       if (isPlaying) options.onDropped(closeReason ?? reason);
     },
   });
   try {
+    if (options.asksOptions) await client.request("OPTIONS", uri);
     const described = await client.request("DESCRIBE", uri, [["Accept", "application/sdp"]]);
     const base = headerOf(described.headers, "Content-Base") ?? headerOf(described.headers, "Content-Location") ?? uri;
     const description = parseSdp(described.body.toString("utf8"));
     const tracks = description.media.flatMap((media, index) => supportedTrack(() => trackOfMedia(media, index)));
     if (tracks.length === 0) throw new UnsupportedMedia("it has no track that can be served");
     checkSame(tracks, options.continues?.stream);
-    const source = new RtpSource({ ...options, tracks, isUnordered: false });
-    const channels: number[] = [];
+    const transport = options.transport ?? "tcp";
+    const source = new RtpSource({ ...options, tracks, isUnordered: transport !== "tcp" });
+    const titles: { readonly title: string }[] = [];
+    const media: PulledMedia = { stream: source.stream, tracks: titles, counts: (track) => source.counts(track) };
+    options.onSource?.(media);
     let session = "";
     let keepAliveMs = 30_000;
     for (const [index, { control }] of tracks.entries()) {
+      const input = await openTrackInput(transport, {
+        ...{ index, channels, localAddress: client.localAddress, remoteAddress: client.remoteAddress },
+        sendInterleaved: (channel, packet) => client.sendPacket(channel, packet),
+        onRtp(packet) {
+          packetAtMs = performance.now();
+          options.onPacket?.(index);
+          source.receiveRtp(index, packet, packetAtMs);
+        },
+        onRtcp: (packet) => source.receiveRtcp(index, packet),
+      });
+      inputs.push(input);
+      titles.push(input);
       const answer = await client.request("SETUP", absoluteControl(control, base), [
-        ["Transport", `RTP/AVP/TCP;unicast;interleaved=${2 * index}-${2 * index + 1}`],
+        ["Transport", input.offer],
         ...(session === "" ? [] : [["Session", session] as const]),
       ]);
       const header = headerOf(answer.headers, "Session") ?? "";
       session = sessionIdOf(header) ?? session;
       keepAliveMs = Math.max(1_000, (sessionTimeoutOf(header) * 1_000) / 2);
-      const [rtp, rtcp] = parseTransport(headerOf(answer.headers, "Transport") ?? "")[0]?.channels ?? [2 * index, 2 * index + 1];
-      channels.push(rtcp);
-      receivers.set(rtp, (packet, nowMs) => source.receiveRtp(index, packet, nowMs));
-      receivers.set(rtcp, (packet, nowMs) => source.receiveRtcp(index, packet, nowMs));
+      await input.accept(parseTransport(headerOf(answer.headers, "Transport") ?? "")[0]);
     }
     const aggregate = absoluteControl(attributeOf(description, "control") ?? "*", base);
     await client.request("PLAY", aggregate, [
@@ -95,9 +129,9 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
       }
       if (now - reportedAtMs >= reportMs) {
         reportedAtMs = now;
-        for (const [index, channel] of channels.entries()) {
+        for (const [index, input] of inputs.entries()) {
           const report = source.receiverReport(index, now);
-          if (report) client.sendPacket(channel, report);
+          if (report) input.sendReport(report);
         }
       }
       if (now - keptAliveAtMs < keepAliveMs) return;
@@ -106,17 +140,17 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
       client.request("OPTIONS", aggregate, [["Session", session]]).catch(() => {});
     }, tickMs);
     return {
-      stream: source.stream,
-      close() {
+      ...media,
+      async close() {
         isPlaying = false;
         clearInterval(timer);
-        client.request("TEARDOWN", aggregate, [["Session", session]]).then(
-          () => client.close(),
-          () => client.close(),
-        );
+        await client.request("TEARDOWN", aggregate, [["Session", session]]).catch(() => {});
+        release();
+        client.close();
       },
     };
   } catch (error) {
+    release();
     client.close();
     throw error;
   }

@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
+import { tunnelType } from "../sessions/http-tunnel.ts";
 
 export interface RtspClientOptions {
   readonly host: string;
@@ -15,6 +16,12 @@ export interface RtspClientOptions {
   readonly userAgent: string;
   /** For the connection and for each answer. */
   readonly timeoutMs: number;
+  /** In a tunnel over HTTP: a GET brings what the server sends, a POST takes the rest. */
+  readonly isTunnel?: boolean;
+  /** The path of the tunnel's requests; "/" where it is left out. */
+  readonly uri?: string;
+  /** Each request, and each answer, as it crosses the wire. */
+  readonly onMessage?: (direction: "sent" | "received", message: Buffer) => void;
   readonly onPacket: (channel: number, payload: Buffer) => void;
   readonly onClosed: (reason: string) => void;
 }
@@ -40,34 +47,55 @@ export class RtspFailure extends Error {
 export class RtspClient {
   readonly #options: RtspClientOptions;
   readonly #socket: Socket;
+  /** Of a tunnel: takes base64. */
+  readonly #post: Socket | undefined;
   readonly #parser = new RtspParser(limits);
   readonly #waiting = new Map<string, Waiting>();
   #cseq = 0;
   #challenges: readonly string[] = [];
   #reason = "the server has closed the connection";
 
-  private constructor(socket: Socket, options: RtspClientOptions) {
+  private constructor(socket: Socket, post: Socket | undefined, options: RtspClientOptions) {
     this.#socket = socket;
+    this.#post = post;
     this.#options = options;
     socket.setNoDelay(true);
+    post?.setNoDelay(true);
+    post?.on("error", (error) => socket.destroy(error));
+    post?.once("close", () => socket.destroy());
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", (error) => {
       this.#reason = error.message;
     });
     socket.once("close", () => this.#closed());
+    socket.resume();
   }
 
   /** Rejects where there is no connection in time. */
   static async connect(options: RtspClientOptions): Promise<RtspClient> {
-    const { host, port, tls, timeoutMs } = options;
-    const socket = tls ? connectTls({ servername: host, ...tls, host, port }) : connect({ host, port });
+    const socket = await openSocket(options);
+    if (!options.isTunnel) return new RtspClient(socket, undefined, options);
     try {
-      await once(socket, tls ? "secureConnect" : "connect", { signal: AbortSignal.timeout(timeoutMs) });
+      return await RtspClient.#openTunnel(socket, options);
     } catch (error) {
       socket.destroy();
-      throw (error as Error).name === "AbortError" ? new Error(`no connection to ${host}:${port} within ${timeoutMs / 1_000} s`) : error;
+      throw error;
     }
-    return new RtspClient(socket, options);
+  }
+
+  static async #openTunnel(socket: Socket, options: RtspClientOptions): Promise<RtspClient> {
+    const cookie = `x-sessioncookie: ${randomBytes(11).toString("hex")}`;
+    const path = URL.parse(options.uri ?? "")?.pathname ?? "/";
+    const head = (method: string, ...fields: readonly string[]) =>
+      `${[`${method} ${path} HTTP/1.0`, `User-Agent: ${options.userAgent}`, cookie, ...fields].join("\r\n")}\r\n\r\n`;
+    socket.write(head("GET", `Accept: ${tunnelType}`));
+    const rest = await readTunnelAnswer(socket, options.timeoutMs);
+    const post = await openSocket(options);
+    // The length is not known: QuickTime says this.
+    post.write(head("POST", `Content-Type: ${tunnelType}`, "Content-Length: 32767"));
+    const client = new RtspClient(socket, post, options);
+    if (rest.length > 0) client.#receive(rest);
+    return client;
   }
 
   get localAddress(): string {
@@ -99,7 +127,9 @@ export class RtspClient {
       ...(authorization === undefined ? [] : [["Authorization", authorization] as const]),
       ...headers,
     ];
-    this.#socket.write(writeRequest(method, uri, fields, body));
+    const request = writeRequest(method, uri, fields, body);
+    this.#options.onMessage?.("sent", request);
+    this.#write(request);
     return new Promise((resolve, reject) => {
       const { timeoutMs } = this.#options;
       const timer = setTimeout(() => {
@@ -140,10 +170,15 @@ export class RtspClient {
     );
   }
 
+  #write(bytes: Buffer): void {
+    if (this.#post) this.#post.write(bytes.toString("base64"));
+    else this.#socket.write(bytes);
+  }
+
   sendPacket(channel: number, packet: Buffer): void {
     if (this.#socket.destroyed) return;
     const head = Buffer.from([0x24, channel, packet.length >> 8, packet.length & 0xff]);
-    this.#socket.write(Buffer.concat([head, packet]));
+    this.#write(Buffer.concat([head, packet]));
   }
 
   #receive(chunk: Buffer): void {
@@ -161,10 +196,11 @@ export class RtspClient {
   }
 
   #refuse(cseq: string | undefined): void {
-    this.#socket.write(`RTSP/1.0 501 Not Implemented\r\n${cseq === undefined ? "" : `CSeq: ${cseq}\r\n`}\r\n`);
+    this.#write(Buffer.from(`RTSP/1.0 501 Not Implemented\r\n${cseq === undefined ? "" : `CSeq: ${cseq}\r\n`}\r\n`));
   }
 
   #answered(response: RtspResponse): void {
+    this.#options.onMessage?.("received", Buffer.concat([response.head, response.body]));
     const cseq = headerOf(response.headers, "CSeq") ?? "";
     const waiting = this.#waiting.get(cseq);
     if (!waiting) return;
@@ -174,6 +210,7 @@ export class RtspClient {
   }
 
   #closed(): void {
+    this.#post?.destroy();
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
       reject(new Error(this.#reason));
@@ -185,6 +222,37 @@ export class RtspClient {
   close(): void {
     this.#reason = "closed";
     this.#socket.destroy();
+  }
+}
+
+async function openSocket({ host, port, tls, timeoutMs }: RtspClientOptions): Promise<Socket> {
+  const socket = tls ? connectTls({ servername: host, ...tls, host, port }) : connect({ host, port });
+  try {
+    await once(socket, tls ? "secureConnect" : "connect", { signal: AbortSignal.timeout(timeoutMs) });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw (error as Error).name === "AbortError" ? new Error(`no connection to ${host}:${port} within ${timeoutMs / 1_000} s`) : error;
+  }
+}
+
+/** Reads the answer to the GET of a tunnel, and pauses the socket. Returns what came behind it; rejects where the server opens none. */
+async function readTunnelAnswer(socket: Socket, timeoutMs: number): Promise<Buffer> {
+  const refused = () => new Error("the server opens no tunnel over HTTP");
+  const signal = AbortSignal.timeout(timeoutMs);
+  const closed = once(socket, "close", { signal }).then(
+    () => Promise.reject(refused()),
+    () => Promise.reject(refused()),
+  );
+  let read = Buffer.alloc(0);
+  for (;;) {
+    const [chunk] = (await Promise.race([once(socket, "data", { signal }), closed])) as [Buffer];
+    socket.pause();
+    read = Buffer.concat([read, chunk]);
+    const end = read.indexOf("\r\n\r\n");
+    if (end >= 0 && /^HTTP\/1\.\d 200 /.test(read.toString("latin1", 0, 20))) return read.subarray(end + 4);
+    if (end >= 0 || read.length > limits.headBytes) throw refused();
+    socket.resume();
   }
 }
 

@@ -87,7 +87,7 @@ export class PulledSource implements PathSource {
         onDropped: (reason) => this.#dropped(reason),
       });
       if (!this.#isWanted) {
-        upstream.close();
+        void upstream.close();
         return;
       }
       this.#upstream = upstream;
@@ -123,7 +123,7 @@ export class PulledSource implements PathSource {
     this.#isWanted = false;
     clearTimeout(this.#idle);
     clearTimeout(this.#retry);
-    this.#upstream?.close();
+    void this.#upstream?.close();
     this.#upstream = undefined;
     this.stream?.end(reason);
     this.stream = undefined;

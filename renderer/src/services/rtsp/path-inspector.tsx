@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type RtspPathView, rtspActions } from "../../../../contract/services/rtsp.ts";
+import { type RtspPathView, type RtspTransport, rtspActions } from "../../../../contract/services/rtsp.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
@@ -13,7 +13,6 @@ import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
 import { StreamPictureParts } from "./picture/stream-picture.tsx";
 import { bitRateText, trackText } from "./picture/stream-texts.ts";
 import { PlayWith } from "./play-with.tsx";
-import type { RtspTransport } from "./player-lines.ts";
 import styles from "./rtsp.module.css";
 
 const panels: readonly HistoryPanel<"bitRate" | "frameRate">[] = [

@@ -1,10 +1,10 @@
 import { SegmentedControl } from "@mantine/core";
 import { z } from "zod";
-import type { RtspOffers } from "../../../../contract/services/rtsp.ts";
+import { type RtspOffers, type RtspTransport, rtspTransports } from "../../../../contract/services/rtsp.ts";
 import { useService } from "../../control/use-store.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "../try/same-as.tsx";
-import { type Player, playerLine, players, type RtspTransport, rtspTransports, transportTitles } from "./player-lines.ts";
+import { type Player, playerLine, players, transportTitles } from "./player-lines.ts";
 import { streamUrl } from "./stream-addresses.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
 

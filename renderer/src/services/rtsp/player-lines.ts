@@ -1,8 +1,5 @@
+import type { RtspTransport } from "../../../../contract/services/rtsp.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
-
-export const rtspTransports = ["tcp", "udp", "multicast", "http", "tls"] as const;
-/** How a player gets its packets; "http" is RTSP in a tunnel, "tls" is RTSPS. */
-export type RtspTransport = (typeof rtspTransports)[number];
 
 export const transportTitles: Readonly<Record<RtspTransport, string>> = {
   tcp: "TCP",
@@ -42,14 +39,21 @@ const ffmpegTransports: Readonly<Record<RtspTransport, string>> = {
   http: "http",
   tls: "tcp",
 };
-const gstreamerProtocols: Readonly<Record<RtspTransport, string>> = {
-  tcp: "tcp",
-  udp: "udp",
-  multicast: "udp-mcast",
-  http: "http",
+/** Of rtspsrc; the scheme of the address says the rest. */
+const gstreamerOptions: Readonly<Record<RtspTransport, string>> = {
+  tcp: "protocols=tcp",
+  udp: "protocols=udp",
+  multicast: "protocols=udp-mcast",
+  http: "",
   // The certificate is of this installation's own authority.
-  tls: "tls tls-validation-flags=0",
+  tls: "protocols=tcp tls-validation-flags=0",
 };
+
+function gstreamerLine(transport: RtspTransport, address: string): string {
+  const location = shellQuoted(transport === "http" ? address.replace("rtsp:", "rtsph:") : address);
+  const source = ["rtspsrc", `location=${location}`, gstreamerOptions[transport], "latency=100"].filter(Boolean).join(" ");
+  return `gst-launch-1.0 ${source} ! application/x-rtp,media=video ! decodebin ! videoconvert ! autovideosink`;
+}
 
 /** Plays a stream: a command, or lines of Python. Undefined where the player cannot. */
 export function playerLine(player: Player, stream: PlayedStream): string | undefined {
@@ -59,7 +63,7 @@ export function playerLine(player: Player, stream: PlayedStream): string | undef
     case "ffplay":
       return `ffplay -fflags nobuffer -rtsp_transport ${ffmpegTransports[transport]} ${shellQuoted(address)}`;
     case "gstreamer":
-      return `gst-launch-1.0 rtspsrc location=${shellQuoted(address)} protocols=${gstreamerProtocols[transport]} latency=100 ! application/x-rtp,media=video ! decodebin ! videoconvert ! autovideosink`;
+      return gstreamerLine(transport, address);
     case "vlc":
       return vlcLine(transport, new URL(url).port, address);
     case "opencv":

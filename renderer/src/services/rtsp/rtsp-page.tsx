@@ -1,9 +1,10 @@
-import { contentTab, defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { PicturesStrip } from "./picture/pictures-strip.tsx";
 import { rtspColumns, sessionScopes } from "./rtsp-columns.tsx";
 import { RtspPaths } from "./rtsp-paths.tsx";
 import { playerCopies, RtspSessionInspector } from "./rtsp-session-inspector.tsx";
+import { RtspTry } from "./try/rtsp-try.tsx";
 
 export const rtspPage = defineServicePage({
   id: "rtsp",
@@ -36,5 +37,6 @@ export const rtspPage = defineServicePage({
       },
     }),
     contentTab("paths", "Paths", RtspPaths),
+    tryTab(RtspTry),
   ],
 });

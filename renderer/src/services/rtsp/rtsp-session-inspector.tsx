@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
-import { useMemo } from "react";
 import type { ServiceView } from "../../../../contract/service.ts";
-import { rtspActions } from "../../../../contract/services/rtsp.ts";
+import { type RtspTransport, rtspActions } from "../../../../contract/services/rtsp.ts";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { RtspMessagePart, RtspSession, RtspSessionTrack } from "../../../../contract/traffic/rtsp.ts";
@@ -9,7 +8,6 @@ import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
-import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
 import { PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
@@ -23,13 +21,13 @@ import { attempt } from "../../ui/status/notify.tsx";
 import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { FaultPairs } from "./faults/fault-badges.tsx";
 import { FaultMenu } from "./faults/fault-menu.tsx";
 import type { FaultTarget } from "./faults/fault-target.ts";
 import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
+import { MessageContent } from "./message-content.tsx";
 import { bitRateText } from "./picture/stream-texts.ts";
-import { playerLine, players, type RtspTransport } from "./player-lines.ts";
+import { playerLine, players } from "./player-lines.ts";
 import { type ReadMessage, readMessage } from "./read-message.ts";
 import { lossText, sessionOfRow } from "./rtsp-columns.tsx";
 import { streamUrl } from "./stream-addresses.ts";
@@ -69,7 +67,7 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
                 parts={parts}
                 isPart={isMessage}
                 columns={messageColumns}
-                content={(part) => <MessageContent part={part} />}
+                content={(part) => <MessageContent title={part.direction === "received" ? "Request" : "Answer"} message={part} />}
                 onClose={onClose}
               />
             ),
@@ -161,25 +159,6 @@ function TrackFacts({ track }: { readonly track: RtspSessionTrack }) {
   );
 }
 
-function MessageContent({ part }: { readonly part: RtspMessagePart }) {
-  const { headers, body, bodyBytes, contentType } = useMemo(() => readMessage(part), [part]);
-  return (
-    <>
-      <HeaderListView title={part.direction === "received" ? "Request" : "Answer"} headers={headers} plain={plainFields} />
-      {bodyBytes > 0 && (
-        <ContentViewer
-          of="message"
-          content={{ bytes: body, totalBytes: bodyBytes }}
-          contentType={contentType}
-          isText
-          rememberAs={`rtsp ${contentType}`}
-          cutBy="Recorded message"
-        />
-      )}
-    </>
-  );
-}
-
 /** Commands that play the path of a session, in the way in which it does. */
 export const playerCopies = players.map(({ value, label }) => ({
   title: label,
@@ -189,9 +168,6 @@ export const playerCopies = players.map(({ value, label }) => ({
     return playerLine(value, stream) ?? playerLine(value, { url: streamUrl(service, path), transport: "tcp" }) ?? "";
   },
 }));
-
-/** RFC 2326 §3.4: it names the session, as its tab does, and is no credential of a user. */
-const plainFields = ["session"];
 
 function transportOf(title: string | undefined, { tls, isTunnel }: RtspSession["connection"]): RtspTransport {
   if (tls !== undefined) return "tls";

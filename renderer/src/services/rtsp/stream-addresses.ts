@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
+import type { RtspTransport } from "../../../../contract/services/rtsp.ts";
 import { endpointsOf } from "../../ui/texts/address.ts";
-import type { RtspTransport } from "./player-lines.ts";
 
 const beforePath = (url: string): string => url.replace(/^(rtsps?:\/\/[^/]+).*$/, "$1");
 
