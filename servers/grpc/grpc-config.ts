@@ -5,6 +5,7 @@ import {
   type FieldMeta,
   field,
   limitField,
+  longestDelayField,
   portField,
   recordedMessageField,
   wholeNumber,
@@ -140,13 +141,7 @@ export const grpcConfig = z.strictObject({
     unit: "B",
     env: "GRPC_REPLY_HELD_BYTES",
   }),
-  delaySeconds: field(z.number().min(0).max(3_600).default(60), {
-    title: "Longest delay",
-    help: "Most that a client may ask for with x-backlot-delay.",
-    unit: "s",
-    env: "GRPC_DELAY_SECONDS",
-    group: "Limits",
-  }),
+  delaySeconds: longestDelayField("grpc", 60, "Most that a client may ask for with x-backlot-delay."),
 
   handshakeMs: time(100, 3_600_000, 10_000, {
     title: "Handshake time",

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { commonFields, corsOriginsField, field, limitField, portField, wholeNumber } from "../core/config/common-fields.ts";
+import {
+  commonFields,
+  corsOriginsField,
+  field,
+  limitField,
+  longestDelayField,
+  portField,
+  wholeNumber,
+} from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields } from "../core/http/http-fields.ts";
 
 export const httpConfig = z.strictObject({
@@ -25,13 +33,7 @@ export const httpConfig = z.strictObject({
     },
     timesGroup: "Timeouts",
   }),
-  delaySeconds: field(z.number().min(0).max(3_600).default(10), {
-    title: "Longest delay",
-    help: "For the routes that wait before or while they answer.",
-    unit: "s",
-    env: "HTTP_DELAY_SECONDS",
-    group: "Limits",
-  }),
+  delaySeconds: longestDelayField("http", 10, "For the routes that wait before or while they answer."),
   streamLines: limitField(1, 100_000, 100, { title: "Longest stream", help: "Lines of /stream.", unit: "lines", env: "HTTP_STREAM_LINES" }),
   links: limitField(1, 10_000, 256, { title: "Most links", help: "On a page of /links.", env: "HTTP_LINKS" }),
   generatedBytes: limitField(1, 64 << 20, 100 << 10, {

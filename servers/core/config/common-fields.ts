@@ -86,6 +86,16 @@ export const recordedMessageField = (id: ServiceId, what: string) =>
     group: "Recorder",
   });
 
+/** Most seconds that a client may ask a service to wait. */
+export const longestDelayField = (id: ServiceId, seconds: number, help: string) =>
+  field(z.number().min(0).max(3_600).default(seconds), {
+    title: "Longest delay",
+    help,
+    unit: "s",
+    env: `${id.toUpperCase()}_DELAY_SECONDS`,
+    group: "Limits",
+  });
+
 /** `access` completes "Origins whose pages may …". */
 export const corsOriginsField = (id: ServiceId, access: string) =>
   field(z.array(z.string()).default(["*"]), {
