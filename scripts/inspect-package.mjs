@@ -23,6 +23,8 @@ const sqliteFiles = [`${sqlite}/package.json`, `${sqlite}/lib/index.js`, `${sqli
 /** Files that services read by name while they run. */
 const assetFolders = serviceAssets(root).map((folder) => `dist/${folder}/`);
 const isAsset = (name) => assetFolders.some((folder) => name.startsWith(folder));
+/** Loaded by the system, or read by an open file: these are beside the archive. */
+const isOpened = (name) => name.endsWith(".node") || (isAsset(name) && name.endsWith(".mp4"));
 const isSqliteModule = (name) => name.startsWith(`${sqlite}/lib/`) && !/-(x|arm)64\.js$/.test(name);
 
 /**
@@ -33,7 +35,7 @@ const expectedFuses = "00001100";
 
 /**
  * What is packed in electron-builder's output folder for Linux, and what is wrong with it.
- * @returns {Promise<{ files: { name: string, bytes: number }[], problems: string[] }>}
+ * @returns {Promise<{ files: { name: string, bytes: number, isUnpacked: boolean }[], problems: string[] }>}
  */
 export async function inspectPackage(folder) {
   const archive = path.join(folder, "resources", "app.asar");
@@ -42,7 +44,7 @@ export async function inspectPackage(folder) {
     .map((name) => name.slice(1).replaceAll(path.sep, "/"))
     .map((name) => ({ name, stat: statFile(archive, path.normalize(name)) }))
     .filter(({ stat }) => !("files" in stat))
-    .map(({ name, stat }) => ({ name, bytes: stat.size }));
+    .map(({ name, stat }) => ({ name, bytes: stat.size, isUnpacked: stat.unpacked === true }));
   const names = new Set(files.map(({ name }) => name));
 
   const needed = new Set([
@@ -55,13 +57,23 @@ export async function inspectPackage(folder) {
   for (const entry of programEntries) follow(entry, requiredFiles, names, read, needed);
   follow(dashboard, (from, text) => namedAssets(from, text, names), names, read, needed);
 
+  const opened = files.filter(({ name }) => isOpened(name));
   const problems = [
     ...[...names].filter((name) => !needed.has(name)).map((name) => `Packed without need: ${name}`),
     ...[...needed].filter((name) => !names.has(name)).map((name) => `Missing: ${name}`),
+    ...opened.filter(({ isUnpacked }) => !isUnpacked).map(({ name }) => `In the archive, where it cannot be opened: ${name}`),
+    ...(await differingFiles(archive, opened)).map((name) => `Not as it was built: ${name}`),
   ];
   const fuses = await fusesOf(path.join(folder, "backlot"));
   if (fuses !== expectedFuses) problems.push(`The fuses are ${fuses}, not ${expectedFuses}`);
   return { files, problems };
+}
+
+/** Electron leads a path of the archive to the folder beside it. */
+async function differingFiles(archive, files) {
+  const isSame = async (name) => (await readFile(path.join(`${archive}.unpacked`, name))).equals(await readFile(path.join(root, name)));
+  const same = await Promise.all(files.map(({ name }) => isSame(name).catch(() => false)));
+  return files.flatMap(({ name }, index) => (same[index] ? [] : [name]));
 }
 
 /** Adds to `needed` all that a file leads to, by way of `find`. */

@@ -10,6 +10,9 @@ it.skipIf(process.platform !== "linux")(
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [path.join(root, "scripts/pack.mjs"), "--check"], { cwd: root });
     expect(stderr).toBe("");
     expect(stdout).toMatch(/ dist\/electron\/main\.cjs\n/);
+    // Beside the archive, as the check has seen.
+    for (const clip of ["stream", "test"]) expect(stdout).toContain(`dist/servers/rtsp/assets/${clip}.mp4\n`);
+    expect(stdout).toMatch(/ dist\/servers\/rtsp\/rtmp-worker\.cjs\n/);
     expect(stdout).not.toMatch(/node_modules\/(?!better-sqlite3\/)|\.map\n|backlot\.cjs/);
   },
   120_000,
