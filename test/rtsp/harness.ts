@@ -60,7 +60,7 @@ export class RawClient {
   readonly #parser = new RtspParser({ headBytes: 1 << 20, headerFields: 1_000, bodyBytes: 1 << 20, uriBytes: 1 << 20 });
   #cseq = 0;
 
-  private constructor(socket: Socket, url: string) {
+  constructor(socket: Socket, url: string) {
     this.socket = socket;
     this.url = url;
     socket.on("data", (chunk) => {

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
-import { header, onEnd, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
+import { header, onEnd, RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
 
 const clip = assetFile("rtsp", "stream.mp4");
@@ -252,6 +255,41 @@ it("[RTSP-44] when a publisher leaves or falls silent, its readers get a BYE and
     ).toBe(true);
     expect((await (await server.connect()).request("DESCRIBE", "/mine")).status).toBe(404);
   }
+});
+
+it("[RTSP-44] a publisher over TLS whose connection breaks off is gone at once, and its readers with it", async () => {
+  const certificatesDir = temporaryDir();
+  const server = await startRtsp({ tls: true }, certificatesDir);
+  const port = Number(new URL(server.endpoints.find(({ url }) => url.startsWith("rtsps:"))?.url ?? "").port);
+  const other = await server.connect();
+  await other.play("/stream");
+  for (const breakOff of [
+    (socket: TLSSocket) => void socket.destroy(),
+    // A record that is none, in the middle of the connection.
+    (_socket: TLSSocket, plain: Socket) => void plain.write("GARBAGE, and no record of TLS"),
+  ]) {
+    const plain = connect(port, "127.0.0.1");
+    const socket = connectTls({ socket: plain, rejectUnauthorized: false });
+    onEnd(() => plain.destroy());
+    await once(socket, "secureConnect");
+    const publisher = new RawClient(socket, server.url);
+    await record(publisher, "/mine");
+    publisher.write(Buffer.concat(frames(9_000)));
+    const player = await server.connect();
+    await player.play("/mine", [0]);
+    await until(() => player.rtp(0).length > 0);
+    breakOff(socket, plain);
+    await player.ended();
+    expect((await (await server.connect()).request("DESCRIBE", "/mine")).status).toBe(404);
+    socket.destroy();
+  }
+  expect(
+    server
+      .rows()
+      .filter(({ verb, tone }) => verb === "publish" && tone !== "pending")
+      .map(({ outcome }) => outcome),
+  ).toEqual(["the client has disconnected", "the client has disconnected"]);
+  expect([other.closed, server.logs.filter(({ level }) => level === "error")]).toEqual([false, []]);
 });
 
 it("[RTSP-45] wrong packets of a publisher are counted, and disturb neither its stream nor others", async () => {

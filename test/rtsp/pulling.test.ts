@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { maskedAddressLines, restoredAddressLines } from "../../servers/core/credentials/masked-secrets.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { type RtspUnderTest, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
@@ -31,6 +32,24 @@ it.skipIf(lacksFfmpeg)(
     await until(() => pulled(server)?.ready === false);
   },
 );
+
+it("[RTSP-80] an upstream over TLS is fetched where its certificate is trusted, and else the log says why", {
+  timeout: 30_000,
+}, async () => {
+  const certificates = temporaryDir();
+  const upstream = await startRtsp({ tls: true }, certificates);
+  const url = upstream.endpoints.find(({ url }) => url.startsWith("rtsps:"))?.url ?? "";
+  const server = await startRtsp({ pulls: [`door ${url}`], pullWaitSeconds: 5 }, certificates);
+  const player = await server.connect();
+  await player.play("/door");
+  await until(() => player.rtp(0).length > 30 && player.rtp(2).length > 30, 15_000);
+  const { id } = await until(() => upstream.rows().find(({ outcome }) => outcome === "playing"));
+  expect(upstream.detail(id).connection.tls).toBe("TLSv1.3");
+  // Another installation has an authority of its own.
+  const stranger = await startRtsp({ pulls: [`door ${url}`], pullWaitSeconds: 1 }, temporaryDir());
+  expect((await (await stranger.connect()).request("DESCRIBE", "/door")).status).toBe(503);
+  expect(stranger.logs.some(({ text }) => text.includes("dropped:") && text.includes("certificate"))).toBe(true);
+});
 
 it("[RTSP-81] when the upstream drops it is fetched again, and the readers go on with a key frame", { timeout: 60_000 }, async () => {
   const first = await startRtsp();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
@@ -226,7 +226,7 @@ export class RtspClient {
 }
 
 async function openSocket({ host, port, tls, timeoutMs }: RtspClientOptions): Promise<Socket> {
-  const socket = tls ? connectTls({ servername: host, ...tls, host, port }) : connect({ host, port });
+  const socket = tls ? connectTls({ ...(isIP(host) === 0 && { servername: host }), ...tls, host, port }) : connect({ host, port });
   try {
     await once(socket, tls ? "secureConnect" : "connect", { signal: AbortSignal.timeout(timeoutMs) });
     return socket;
