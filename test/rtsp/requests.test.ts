@@ -264,7 +264,9 @@ it("[RTSP-17] requests in the forms that clients use: a path alone, small letter
   for (const uri of [`RTSP://ada:pw@${host}/stream/`, `rtsp://${host}/stream?channel=1&subtype=0`, `rtspu://${host}/stream`])
     expect(await statusOf(client, "DESCRIBE", uri)).toBe(200);
   const setUp = await client.request("SETUP", `rtsp://${host}/stream?channel=1/trackID=0`, {
-    transport: 'RTP/SAVP;unicast,RTP/AVP;multicast,RTP/AVP/TCP;interleaved=0-1;mode="PLAY";ssrc=1234',
+    transport: "RTP/SAVP;unicast,RTP/AVP;multicast",
+    Transport: 'RTP/AVP/TCP;interleaved=0-1;mode="PLAY";ssrc=1234',
+    session: "",
     blocksize: "1400",
   });
   expect(setUp.status).toBe(200);

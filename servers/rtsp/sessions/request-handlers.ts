@@ -132,7 +132,8 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
   /** The session that the request names, if it names one. */
   function namedSession(request: RtspRequest, connection: RequestConnection): RtspSession | undefined {
     const header = headerOf(request.headers, "Session");
-    if (header === undefined) return undefined;
+    // Some clients send the field before they have a session.
+    if (header === undefined || header === "") return undefined;
     const session = sessions.get(sessionIdOf(header) ?? "");
     // A session of another computer is as good as unknown.
     if (!session || session.address !== connection.address) throw new RtspRefusal(454, "there is no such session");
@@ -184,9 +185,9 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
   }
 
   async function setUp(request: RtspRequest, connection: RequestConnection): Promise<RequestAnswer> {
-    const header = headerOf(request.headers, "Transport");
-    if (header === undefined) throw new RtspRefusal(400, "SETUP needs a Transport header");
-    const offers = parseTransport(header);
+    const headers = headersOf(request.headers, "Transport");
+    if (headers.length === 0) throw new RtspRefusal(400, "SETUP needs a Transport header");
+    const offers = parseTransport(headers.join(","));
     const named = namedSession(request, connection);
     if (named && named.state !== "ready") throw new RtspRefusal(455, `the session is ${named.state}`);
     const found = await setUpTrack(request, connection, named);
