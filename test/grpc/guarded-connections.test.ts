@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
+import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
+import { callMethod } from "./calls.ts";
 import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { besideBystander, hostileConnection } from "./hostile-http2.ts";
@@ -153,6 +155,13 @@ it.each(ports)("[GRPC-171] metadata above the limit ends its call with a status,
   const row = await until(() => service.rows().find(({ tone }) => tone !== "pending"));
   expect(row).toMatchObject({ target: path, outcome: "RESOURCE_EXHAUSTED" });
   expect(service.detail(row.id).requestHeaders).toContainEqual(["x-large", "x".repeat(5_000)]);
+});
+
+it("[GRPC-171] the bytes of metadata are limited, not the number of its fields", async () => {
+  const service = await startGrpc();
+  const metadata = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-field-${index}`, "value"]));
+  const call = await callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }], { metadata });
+  expect(call.status.code).toBe(0);
 });
 
 it.each(ports)("[GRPC-131] metadata above twice the limit is reset, with a log line, on %s", async (_name, portOf) => {

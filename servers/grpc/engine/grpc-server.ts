@@ -10,7 +10,7 @@ import { http2ServersOf, setHttp2Options, takeStreams } from "./grpc-js-access.t
 import { Http2Call, type Http2CallLimits, type OpenedStream, refuseStream } from "./http2-call.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
-import { type GuardOptions, guardSession, http2Limits, mostHeaderBytes, notHttp2, RefusedStreams } from "./session-guard.ts";
+import { type GuardOptions, guardSession, http2Options, notHttp2, RefusedStreams } from "./session-guard.ts";
 
 export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
   readonly port: number;
@@ -34,20 +34,16 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   onStop(() => faults.flush());
   const connections = new GrpcConnections(options, faults);
   const calls = new ListenerCalls(options);
-  const headerBytes = mostHeaderBytes(options.metadataBytes);
   const callLimits: Http2CallLimits = {
     largestMessage: options.largestMessage,
     malformed: "INTERNAL",
     metadataBytes: options.metadataBytes,
   };
   let draining = false;
-  const refused = new RefusedStreams(faults, headerBytes);
+  const refused = new RefusedStreams(faults, options);
 
   const server = new Server({ "grpc.enable_channelz": 0 });
-  setHttp2Options(server, {
-    ...http2Limits,
-    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
-  });
+  setHttp2Options(server, http2Options(options));
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
 

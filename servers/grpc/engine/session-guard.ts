@@ -4,12 +4,29 @@ import { headerListBytes } from "./call-metadata.ts";
 import type { GrpcConnection } from "./connections.ts";
 import type { FaultLog } from "./fault-log.ts";
 
+export interface Http2Limits {
+  /** Open calls on a connection. */
+  readonly concurrentStreams: number;
+  /** Of the header fields of a call. */
+  readonly metadataBytes: number;
+}
+
+/**
+ * Node itself resets streams with more header fields than this, so that nobody learns which call it was. What is above the limit, and not
+ * above this one, becomes a call that ends with a status.
+ */
+const mostHeaderBytes = ({ metadataBytes }: Http2Limits): number => 2 * metadataBytes;
+/** RFC 9113 §6.5.2: counted for each field, beside its name and value. */
+const overheadOfField = 32;
+
 /**
  * What Node allows a client of HTTP/2. Beyond it a stream is reset or the connection ends with GOAWAY. Node itself bounds CONTINUATION
  * frames of one header block, and answers to pings that are not read.
  */
-export const http2Limits: ServerOptions = {
-  maxHeaderListPairs: 256,
+export const http2Options = (limits: Http2Limits): ServerOptions => ({
+  settings: { maxConcurrentStreams: limits.concurrentStreams, maxHeaderListSize: mostHeaderBytes(limits) },
+  // Their bytes are limited, not their number.
+  maxHeaderListPairs: Math.ceil(mostHeaderBytes(limits) / overheadOfField),
   maxSettings: 32,
   maxOutstandingPings: 10,
   maxSessionInvalidFrames: 100,
@@ -19,13 +36,7 @@ export const http2Limits: ServerOptions = {
   streamResetRate: 100,
   // MB. Limits of messages are lower; grpc-js would allow any amount.
   maxSessionMemory: 256,
-};
-
-/**
- * Node itself resets streams with more header fields than this, so that nobody learns which call it was. What is above the limit, and not
- * above this one, becomes a call that ends with a status.
- */
-export const mostHeaderBytes = (limit: number): number => 2 * limit;
+});
 
 const looksEveryMs = 1_000;
 
@@ -36,9 +47,9 @@ export class RefusedStreams {
   readonly #sessions = new Map<Http2Session, GrpcConnection>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(faults: Pick<FaultLog, "write">, headerBytes: number) {
+  constructor(faults: Pick<FaultLog, "write">, limits: Http2Limits) {
     this.#faults = faults;
-    this.#headerBytes = headerBytes;
+    this.#headerBytes = mostHeaderBytes(limits);
   }
 
   watch(session: Http2Session, socket: Socket, connection: GrpcConnection): void {
@@ -77,8 +88,8 @@ export class RefusedStreams {
 
   #write(count: number, { remote }: GrpcConnection): void {
     const what = count === 1 ? "A call" : `${count} calls`;
-    const limits = `more than ${http2Limits.maxHeaderListPairs}, or longer than ${this.#headerBytes} bytes`;
-    this.#faults.write(`${what} from ${remote} ended before a row began: the header fields are not valid, ${limits}.`);
+    const why = `the header fields are not valid, or longer than ${this.#headerBytes} bytes`;
+    this.#faults.write(`${what} from ${remote} ended before a row began: ${why}.`);
   }
 }
 

@@ -13,7 +13,7 @@ import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../
 import { FaultLog } from "../engine/fault-log.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
-import { type GuardOptions, guardSession, http2Limits, mostHeaderBytes, RefusedStreams } from "../engine/session-guard.ts";
+import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
@@ -53,17 +53,13 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
-  const headerBytes = mostHeaderBytes(options.metadataBytes);
-  const refused = new RefusedStreams(faults, headerBytes);
+  const refused = new RefusedStreams(faults, options);
   const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
   const http1Servers = new Set<Server>();
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
 
-  const http2Server = createHttp2Server({
-    ...http2Limits,
-    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
-  });
+  const http2Server = createHttp2Server(http2Options(options));
 
   function onFault({ path }: CallHead, error: unknown): void {
     log.error(`The answer to ${path} could not be written: ${error instanceof Error ? error.stack : String(error)}`);
