@@ -30,6 +30,7 @@ const tools = [
     ["rtspclientsink", "rtsp"],
     ["libav", "libav"],
   ].map(([plugin, name]) => ({ file: gstreamerPlugin(plugin), package: `gstreamer1.0-${name}`, use: "the RTSP service's tests" })),
+  { command: "turnutils_uclient", package: "coturn", use: "the tests of STUN and TURN" },
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
   { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },
   { command: "gst-launch-1.0", package: "gstreamer1.0-tools", use: "the RTSP service's tests" },

@@ -7,6 +7,8 @@ type DigestAlgorithmOfUsers = "MD5" | "SHA-256";
 
 export interface DigestUsers {
   readonly count: number;
+  /** Of the users with a secret for Digest. */
+  readonly names: readonly string[];
   /** For `digestResponse`. An unknown name gets a secret that no password matches. */
   secret(username: string, algorithm: DigestAlgorithmOfUsers): string;
   /** For Basic. False also for an unknown name. */
@@ -37,6 +39,7 @@ export function loadDigestUsers(lines: readonly string[], realm: string): Digest
   const invented = (username: string) => createHmac("sha256", inventedKey).update(username).digest("hex");
   return {
     count: new Set([...users.keys(), ...hashes.keys()]).size,
+    names: [...users.keys()],
     secret(username, algorithm) {
       const known = users.get(username);
       return (algorithm === "MD5" ? known?.md5 : known?.sha256) ?? invented(username);

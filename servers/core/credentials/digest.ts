@@ -100,15 +100,15 @@ export interface DigestNonces {
   issue(uses: number): string;
   /** Counts one use. A nonce count that was seen before is a replay and counts as stale (RFC 7616 §3.3). */
   use(nonce: string, nonceCount: string): NonceUse;
-  /** Its age alone, for credentials without a nonce count (RFC 2069). */
+  /** Its age alone, for credentials without a nonce count (RFC 2069, and STUN). */
   ageOf(nonce: string): NonceUse;
 }
 
-const lifetimeMs = 300_000;
+const standardLifetimeMs = 300_000;
 const remembered = 1_000;
 
 /** Nonces that contain their age and number of uses, signed; only the counts seen are stored. */
-export function createDigestNonces(now: () => number = Date.now): DigestNonces {
+export function createDigestNonces(now: () => number = Date.now, lifetimeMs = standardLifetimeMs): DigestNonces {
   const key = randomBytes(32);
   const seen = new Map<string, Set<number>>();
   const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);

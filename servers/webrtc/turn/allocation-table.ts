@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import type { AddressFamily } from "../stun/transport-address.ts";
+import { Allocation, type AllocationLimits } from "./allocation.ts";
+import type { Relay, RelayPorts } from "./relay-ports.ts";
+import type { TurnClient } from "./turn-client.ts";
+
+export type CloseReason = "refreshed with lifetime 0" | "expired" | "connection closed" | "closed on request" | "service stops";
+
+export interface AllocationTableOptions {
+  readonly relayPorts: RelayPorts;
+  readonly limits: AllocationLimits & { readonly allocations: number; readonly allocationsPerUser: number };
+  /** How long the second port of a pair is kept (RFC 8656 §7.2: at least 30 s). */
+  readonly reservationMs: number;
+  /** Steady, in milliseconds. */
+  readonly now: () => number;
+  readonly onOpened: (allocation: Allocation) => void;
+  readonly onClosed: (allocation: Allocation, reason: CloseReason) => void;
+  readonly onFault: (allocation: Allocation, error: unknown) => void;
+}
+
+export interface WantedAllocation {
+  readonly client: TurnClient;
+  readonly username: string;
+  readonly user: string;
+  readonly software: string | undefined;
+  readonly lifetimeMs: number;
+  readonly families: readonly AddressFamily[];
+  readonly isEven: boolean;
+  /** The port after it is reserved for another allocation. */
+  readonly reservesNext: boolean;
+  readonly token: Buffer | undefined;
+}
+
+export interface OpenedAllocation {
+  readonly allocation: Allocation;
+  readonly token: Buffer | undefined;
+  /** Wanted beside another one, and without a free port. */
+  readonly missing: readonly AddressFamily[];
+}
+
+interface Reservation {
+  readonly relay: Relay;
+  readonly expiresAt: number;
+}
+
+/** All allocations, and the ports that are reserved for some. */
+export class AllocationTable {
+  readonly #options: AllocationTableOptions;
+  readonly #allocations = new Map<number, Allocation>();
+  readonly #clients = new Map<Allocation, TurnClient>();
+  readonly #reservations = new Map<string, Reservation>();
+  readonly #ofUser = new Map<string, number>();
+  #binding = 0;
+  #nextId = 1;
+  #isClosed = false;
+
+  constructor(options: AllocationTableOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#allocations.size;
+  }
+
+  get reserved(): number {
+    return this.#reservations.size;
+  }
+
+  all(): IterableIterator<Allocation> {
+    return this.#allocations.values();
+  }
+
+  find(id: number): Allocation | undefined {
+    return this.#allocations.get(id);
+  }
+
+  /** The code of the refusal where there is one. The client must have none. */
+  async open(wanted: WantedAllocation): Promise<OpenedAllocation | 486 | 508> {
+    const { limits } = this.#options;
+    const { user, client } = wanted;
+    const ofUser = this.#ofUser.get(user) ?? 0;
+    if (ofUser >= limits.allocationsPerUser) return 486;
+    // A reserved port counts as the allocation that it is kept for.
+    const own = wanted.token ? 0 : 1;
+    if (this.#allocations.size + this.#reservations.size + this.#binding + own > limits.allocations) return 508;
+    this.#ofUser.set(user, ofUser + 1);
+    this.#binding++;
+    client.isAllocating = true;
+    let opened: OpenedAllocation | undefined;
+    try {
+      opened = await this.#bindAndAdd(wanted);
+    } finally {
+      this.#binding--;
+      client.isAllocating = false;
+      if (!opened) this.#releaseUser(user);
+    }
+    return opened ?? 508;
+  }
+
+  async #bindAndAdd(wanted: WantedAllocation): Promise<OpenedAllocation | undefined> {
+    const { relays, next } = wanted.token ? this.#takeReservation(wanted.token) : await this.#bindRelays(wanted);
+    const { client, username, user, software } = wanted;
+    if (relays.length === 0 || client.isGone || this.#isClosed) {
+      for (const relay of relays) relay.close();
+      next?.close();
+      return undefined;
+    }
+    const openedAt = this.#options.now();
+    const allocation: Allocation = new Allocation({
+      ...{ id: this.#nextId++, client, username, user, software, relays, openedAt },
+      expiresAt: openedAt + wanted.lifetimeMs,
+      limits: this.#options.limits,
+      onFault: (error) => this.#options.onFault(allocation, error),
+    });
+    client.allocation = allocation;
+    this.#clients.set(allocation, client);
+    this.#allocations.set(allocation.id, allocation);
+    this.#options.onOpened(allocation);
+    const missing = wanted.token ? [] : wanted.families.filter((family) => !allocation.relayOf(family));
+    return { allocation, token: next && this.#reserve(next), missing };
+  }
+
+  #takeReservation(token: Buffer): { readonly relays: readonly Relay[]; readonly next: undefined } {
+    const key = token.toString("hex");
+    const reservation = this.#reservations.get(key);
+    this.#reservations.delete(key);
+    return { relays: reservation ? [reservation.relay] : [], next: undefined };
+  }
+
+  async #bindRelays({ families, isEven, reservesNext }: WantedAllocation) {
+    const { relayPorts } = this.#options;
+    const relays: Relay[] = [];
+    let next: Relay | undefined;
+    for (const family of families) {
+      if (reservesNext) {
+        const pair = await relayPorts.bindPair(family);
+        if (pair) relays.push(pair[0]);
+        next = pair?.[1];
+      } else {
+        const relay = await relayPorts.bindOne(family, isEven);
+        if (relay) relays.push(relay);
+      }
+    }
+    return { relays, next };
+  }
+
+  #reserve(relay: Relay): Buffer {
+    const token = randomBytes(8);
+    this.#reservations.set(token.toString("hex"), { relay, expiresAt: this.#options.now() + this.#options.reservationMs });
+    return token;
+  }
+
+  /** Resolves when the ports are free. */
+  async close(allocation: Allocation, reason: CloseReason): Promise<void> {
+    if (!this.#allocations.delete(allocation.id)) return;
+    this.#releaseUser(allocation.user);
+    const client = this.#clients.get(allocation);
+    if (client) client.allocation = undefined;
+    this.#clients.delete(allocation);
+    const closing = allocation.close();
+    this.#options.onClosed(allocation, reason);
+    await closing;
+  }
+
+  /** Ends what has expired. To be called every second or so. */
+  expire(): void {
+    const now = this.#options.now();
+    for (const allocation of this.#allocations.values()) {
+      if (allocation.expiresAt <= now) this.close(allocation, "expired");
+      else allocation.expire(now);
+    }
+    for (const [key, { relay, expiresAt }] of this.#reservations) {
+      if (expiresAt > now) continue;
+      this.#reservations.delete(key);
+      relay.close();
+    }
+  }
+
+  /** Also what is being bound meanwhile. */
+  async closeAll(reason: CloseReason): Promise<void> {
+    this.#isClosed = true;
+    const reserved = [...this.#reservations.values()].map(({ relay }) => relay.close());
+    this.#reservations.clear();
+    await Promise.all([...reserved, ...[...this.#allocations.values()].map((allocation) => this.close(allocation, reason))]);
+  }
+
+  #releaseUser(user: string): void {
+    const left = (this.#ofUser.get(user) ?? 1) - 1;
+    if (left > 0) this.#ofUser.set(user, left);
+    else this.#ofUser.delete(user);
+  }
+}

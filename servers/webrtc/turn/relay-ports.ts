@@ -1,0 +1,132 @@
+import { randomInt } from "node:crypto";
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
+import { type AddressFamily, withoutZone } from "../stun/transport-address.ts";
+
+/** Of one address family. */
+export interface RelayAddress {
+  /** Where relay sockets are bound. */
+  readonly host: string;
+  /** What clients are told; another one where the host is "0.0.0.0" or "::". */
+  readonly advertised: string;
+}
+
+export interface RelayPortsOptions {
+  readonly addresses: Partial<Readonly<Record<AddressFamily, RelayAddress>>>;
+  /** Inclusive. */
+  readonly ports: { readonly first: number; readonly last: number };
+  readonly receiveBufferBytes: number;
+}
+
+/** Who takes the datagrams of a relay. */
+export type RelayReceiver = (relay: Relay, data: Buffer, address: string, port: number) => void;
+
+export interface Relay {
+  readonly family: AddressFamily;
+  /** As clients are told. */
+  readonly address: string;
+  readonly port: number;
+  readonly sender: DatagramSender;
+  /** Until there is a receiver, datagrams are dropped. */
+  receiver: RelayReceiver | undefined;
+  /** Resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/** Ports of the range that other programs hold, before it gives up. */
+const mostAttempts = 50;
+
+/** The UDP ports at which peers see the clients. */
+export class RelayPorts {
+  readonly #options: RelayPortsOptions;
+  readonly #used: Readonly<Record<AddressFamily, Set<number>>> = { IPv4: new Set(), IPv6: new Set() };
+
+  constructor(options: RelayPortsOptions) {
+    this.#options = options;
+  }
+
+  get open(): number {
+    return this.#used.IPv4.size + this.#used.IPv6.size;
+  }
+
+  supports(family: AddressFamily): boolean {
+    return this.#options.addresses[family] !== undefined;
+  }
+
+  /** A relay at any free port. Undefined if there is none. */
+  async bindOne(family: AddressFamily, isEven: boolean): Promise<Relay | undefined> {
+    const relays = await this.#bind(family, isEven ? 2 : 1, 1);
+    return relays?.[0];
+  }
+
+  /** A relay at an even port, and one at the next port. */
+  async bindPair(family: AddressFamily): Promise<readonly [Relay, Relay] | undefined> {
+    const [first, second] = (await this.#bind(family, 2, 2)) ?? [];
+    return first && second && [first, second];
+  }
+
+  /** Tries the range from a random port on, so that ports are hard to guess (RFC 6056). */
+  async #bind(family: AddressFamily, step: 1 | 2, count: 1 | 2): Promise<readonly Relay[] | undefined> {
+    const { first, last } = this.#options.ports;
+    const from = step === 2 ? first + (first & 1) : first;
+    const places = Math.floor((last - from - count + 1) / step) + 1;
+    const used = this.#used[family];
+    const start = places > 0 ? randomInt(places) : 0;
+    for (let place = 0, attempts = 0; place < places && attempts < mostAttempts; place++) {
+      const port = from + ((start + place) % places) * step;
+      if (used.has(port) || (count === 2 && used.has(port + 1))) continue;
+      attempts++;
+      const relay = await this.#bindPort(family, port);
+      if (!relay) continue;
+      if (count === 1) return [relay];
+      const next = await this.#bindPort(family, port + 1);
+      if (next) return [relay, next];
+      await relay.close();
+    }
+    return undefined;
+  }
+
+  /** Undefined where the system does not give the port. */
+  async #bindPort(family: AddressFamily, port: number): Promise<Relay | undefined> {
+    const place = this.#options.addresses[family];
+    const used = this.#used[family];
+    // Another allocation may have taken it meanwhile.
+    if (!place || used.has(port)) return undefined;
+    used.add(port);
+    const isIpv6 = family === "IPv6";
+    const socket = createSocket({
+      type: isIpv6 ? "udp6" : "udp4",
+      ipv6Only: isIpv6,
+      recvBufferSize: this.#options.receiveBufferBytes,
+      // Node would take another turn of the event loop to look up an address.
+      lookup: (host, _options, callback) => callback(null, host, isIpv6 ? 6 : 4),
+    });
+    const listening = once(socket, "listening");
+    socket.bind({ port, address: place.host, exclusive: true });
+    try {
+      await listening;
+    } catch {
+      used.delete(port);
+      socket.close();
+      return undefined;
+    }
+    return createRelay(socket, family, place.advertised, port, () => used.delete(port));
+  }
+}
+
+function createRelay(socket: Socket, family: AddressFamily, address: string, port: number, onClosed: () => void): Relay {
+  let closing: Promise<void> | undefined;
+  const relay: Relay = {
+    ...{ family, address, port, sender: createDatagramSender(socket), receiver: undefined },
+    close() {
+      relay.receiver = undefined;
+      closing ??= new Promise<void>((resolve) => socket.close(() => resolve())).then(onClosed);
+      return closing;
+    },
+  };
+  socket.on("message", (data: Buffer, from: RemoteInfo) => relay.receiver?.(relay, data, withoutZone(from.address), from.port));
+  // One datagram could not be sent; the others go on.
+  socket.on("error", () => {});
+  return relay;
+}

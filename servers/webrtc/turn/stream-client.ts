@@ -1,0 +1,120 @@
+import type { Socket } from "node:net";
+import { paddedLength } from "../stun/write-stun.ts";
+import type { Allocation } from "./allocation.ts";
+import { channelHeaderBytes, StreamFraming } from "./stream-framing.ts";
+import type { TurnClient } from "./turn-client.ts";
+
+export interface StreamClientOptions {
+  readonly transport: "tcp" | "tls";
+  readonly socket: Socket;
+  /** What waits for the client; more is lost, as it would be over UDP. */
+  readonly unsentBytes: number;
+  /** Steady, in milliseconds. */
+  readonly now: () => number;
+  readonly onMessage: (client: StreamClient, bytes: Buffer, start: number, end: number) => void;
+  /** Once, with the reason if it is ours. */
+  readonly onClosed: (client: StreamClient, why: string | undefined) => void;
+}
+
+/** A client over TCP or TLS. */
+export class StreamClient implements TurnClient {
+  readonly transport: "tcp" | "tls";
+  readonly address: string;
+  readonly port: number;
+  allocation: Allocation | undefined;
+  isAllocating = false;
+  isGone = false;
+  readonly #options: StreamClientOptions;
+  readonly #socket: Socket;
+  readonly #framing = new StreamFraming();
+  /** What is still to be written. */
+  #output: Buffer[] = [];
+  #outputBytes = 0;
+  #isWriting = false;
+  #lastMessageAt: number;
+  #why: string | undefined;
+
+  constructor(options: StreamClientOptions) {
+    const { socket, transport } = options;
+    this.#options = options;
+    this.#socket = socket;
+    this.transport = transport;
+    this.address = plainAddress(socket.remoteAddress ?? "127.0.0.1");
+    this.port = socket.remotePort ?? 0;
+    this.#lastMessageAt = options.now();
+    socket.setNoDelay(true);
+    socket.on("data", (chunk) => {
+      if (!this.isGone && !this.#framing.push(chunk, this.#receive)) this.end("bytes that are neither STUN nor ChannelData");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.isGone = true;
+      this.#output = [];
+      options.onClosed(this, this.#why);
+    });
+  }
+
+  readonly #receive = (bytes: Buffer, start: number, end: number): void => {
+    this.#lastMessageAt = this.#options.now();
+    this.#options.onMessage(this, bytes, start, end);
+  };
+
+  send(message: Buffer): boolean {
+    return this.#write(message);
+  }
+
+  sendChannelData(channel: number, data: Buffer): boolean {
+    const end = channelHeaderBytes + data.length;
+    const message = Buffer.allocUnsafe(paddedLength(end));
+    message.writeUInt16BE(channel);
+    message.writeUInt16BE(data.length, 2);
+    data.copy(message, channelHeaderBytes);
+    message.fill(0, end);
+    return this.#write(message);
+  }
+
+  #write(message: Buffer): boolean {
+    if (this.isGone || this.#socket.writableLength + this.#outputBytes + message.length > this.#options.unsentBytes) return false;
+    this.#output.push(message);
+    this.#outputBytes += message.length;
+    if (this.#isWriting) return true;
+    this.#isWriting = true;
+    if (this.transport === "tls") this.#writeRecord();
+    else setImmediate(this.#writeAll);
+    return true;
+  }
+
+  /** One write for all that relays receive in a turn. */
+  readonly #writeAll = (): void => {
+    const messages = this.#output;
+    const bytes = messages.length === 1 ? (messages[0] as Buffer) : Buffer.concat(messages, this.#outputBytes);
+    this.#output = [];
+    this.#outputBytes = 0;
+    this.#isWriting = false;
+    if (!this.isGone) this.#socket.write(bytes);
+  };
+
+  /** One record for each message: coturn's client reads no second message from a record. What waits in the socket would be joined. */
+  readonly #writeRecord = (): void => {
+    const message = this.#output.shift();
+    this.#isWriting = message !== undefined && !this.isGone;
+    if (!message || this.isGone) return;
+    this.#outputBytes -= message.length;
+    this.#socket.write(message, this.#writeRecord);
+  };
+
+  /** Ends a connection that has had no allocation and no message for so long. */
+  tick(now: number, idleMs: number): void {
+    if (this.allocation || this.isAllocating) this.#lastMessageAt = now;
+    else if (now - this.#lastMessageAt > idleMs) this.end("idle without an allocation");
+  }
+
+  end(why?: string): void {
+    this.#why ??= why;
+    this.isGone = true;
+    this.#socket.destroy();
+  }
+}
+
+/** An IPv4 client of a socket for both versions has an address such as "::ffff:127.0.0.1". */
+const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);

@@ -1,0 +1,78 @@
+import type { ClientTransport, DataCount, LostData } from "./allocation.ts";
+import type { CloseReason } from "./allocation-table.ts";
+import type { Impairment } from "./impairment.ts";
+
+export interface SocketAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+export type RequestMethod = "binding" | "allocate" | "refresh" | "create permission" | "channel bind";
+
+/** A request and how it was answered; a repeated one that gets the same answer is not named again. */
+export interface TurnRequestEvent {
+  readonly client: SocketAddress & { readonly transport: ClientTransport };
+  readonly method: RequestMethod;
+  /** 0 for success, else the error code. */
+  readonly code: number;
+  /** Of a refusal, in words. */
+  readonly why: string | undefined;
+  /** As the client wrote it, right or wrong. */
+  readonly username: string | undefined;
+  readonly software: string | undefined;
+  readonly allocation: number | undefined;
+}
+
+/** An allocation as it stands now. */
+export interface AllocationState {
+  readonly id: number;
+  readonly client: SocketAddress & { readonly transport: ClientTransport };
+  readonly username: string;
+  readonly user: string;
+  readonly software: string | undefined;
+  /** One for each family. */
+  readonly relayed: readonly SocketAddress[];
+  readonly ageMs: number;
+  readonly leftMs: number;
+  readonly permissions: readonly { readonly address: string; readonly leftMs: number }[];
+  readonly channels: readonly (SocketAddress & { readonly number: number; readonly leftMs: number })[];
+  readonly toPeers: Readonly<DataCount>;
+  readonly fromPeers: Readonly<DataCount>;
+  readonly lost: Readonly<LostData>;
+  readonly impairment: Impairment;
+}
+
+/** What a recorder is told. Nothing is called for data that is relayed. */
+export interface TurnObserver {
+  onRequest(event: TurnRequestEvent): void;
+  onOpened(allocation: AllocationState): void;
+  onClosed(allocation: AllocationState, reason: CloseReason): void;
+}
+
+/** Trouble that a tester asks for. Without a user it is for all of them. */
+export interface TurnTrouble {
+  /** New allocations get this error code. */
+  readonly refuseAllocations?: { readonly code: number; readonly user?: string | undefined } | undefined;
+  /** Right credentials are treated as wrong. */
+  readonly rejectCredentials?: { readonly user?: string | undefined } | undefined;
+}
+
+/** Since the start. */
+export interface TurnStatistics {
+  readonly allocations: number;
+  readonly reserved: number;
+  readonly connections: number;
+  readonly connectionsRefused: number;
+  readonly opened: number;
+  /** Requests by method, and error responses by code. */
+  readonly requests: Readonly<Record<RequestMethod, number>>;
+  readonly errors: Readonly<Record<number, number>>;
+  /** Requests that were repeated and got the same answer. */
+  readonly repeated: number;
+  /** What is neither STUN nor ChannelData, or has wrong lengths or a wrong fingerprint. */
+  readonly malformed: number;
+  /** ChannelData and Send indications of those without an allocation. */
+  readonly withoutAllocation: number;
+  readonly toPeers: Readonly<DataCount>;
+  readonly fromPeers: Readonly<DataCount>;
+}

@@ -1,0 +1,144 @@
+import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
+import { createServer, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { listenTcp } from "../../core/net/tcp-listener.ts";
+import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
+import { listenUdp } from "../../core/net/udp-listener.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
+import { StreamClient } from "./stream-client.ts";
+import { TurnEngine, type TurnEngineOptions } from "./turn-engine.ts";
+import { UdpClients } from "./udp-clients.ts";
+
+export interface TurnServerOptions extends TurnEngineOptions {
+  /** Of UDP and TCP; 0 picks one that is free for both. */
+  readonly port: number;
+  /** Every address of the machine instead of loopback only. */
+  readonly openToLan: boolean;
+  readonly tls?: { readonly port: number; readonly certificates: TlsSource } | undefined;
+  readonly streams: {
+    readonly connections: number;
+    /** Of one IPv4 address, or one /64 of IPv6. */
+    readonly connectionsPerAddress: number;
+    readonly unsentBytes: number;
+    /** Without an allocation and without a message. */
+    readonly idleMs: number;
+  };
+  /** Of the system's buffer for datagrams that wait to be read. */
+  readonly receiveBufferBytes: number;
+  readonly tickMs?: number;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+export interface TurnServer {
+  readonly port: number;
+  /** 0 without TLS. */
+  readonly tlsPort: number;
+  readonly engine: TurnEngine;
+}
+
+const standardTickMs = 1_000;
+const handshakeMs = 10_000;
+const attempts = 20;
+
+/** Serves STUN and TURN over UDP, TCP and TLS. Resolves when all listen. */
+export async function listenTurn(options: TurnServerOptions): Promise<TurnServer> {
+  const { openToLan, streams, tls, onStop, log, now = () => performance.now() } = options;
+  const engine = new TurnEngine(options);
+  const connections = new Set<StreamClient>();
+  const perAddress = new Map<string, number>();
+  const datagrams = new Map<UdpSocket, UdpClients>();
+
+  function accept(transport: "tcp" | "tls", socket: Socket): void {
+    const key = rateLimitKey(socket.remoteAddress ?? "");
+    const ofAddress = perAddress.get(key) ?? 0;
+    if (connections.size >= streams.connections || ofAddress >= streams.connectionsPerAddress) {
+      engine.connectionsRefused++;
+      socket.destroy();
+      return;
+    }
+    perAddress.set(key, ofAddress + 1);
+    const client = new StreamClient({
+      ...{ transport, socket, now, unsentBytes: streams.unsentBytes },
+      onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
+      onClosed(closed, why) {
+        connections.delete(closed);
+        engine.connections = connections.size;
+        if (ofAddressLeft(key) === 0) perAddress.delete(key);
+        engine.forget(closed);
+        if (why !== undefined) log.info(`The connection of ${closed.address}:${closed.port} was closed: ${why}`);
+      },
+    });
+    connections.add(client);
+    engine.connections = connections.size;
+  }
+
+  function ofAddressLeft(key: string): number {
+    const left = (perAddress.get(key) ?? 1) - 1;
+    perAddress.set(key, left);
+    return left;
+  }
+
+  function receiveDatagram(datagram: Buffer, socket: UdpSocket, from: RemoteInfo): void {
+    const clients = datagrams.get(socket);
+    if (!clients) return;
+    const client = clients.find(from);
+    engine.receive(client, datagram, 0, datagram.length);
+    if (client.isAllocating) clients.keep(client);
+  }
+
+  const listenBoth = async (wanted: number, release: (close: () => Promise<void>) => void): Promise<number> => {
+    const port = await listenUdp({
+      ...{ port: wanted, openToLan, onStop: release, receiveBufferBytes: options.receiveBufferBytes },
+      onMessage: (datagram, from, socket) => receiveDatagram(datagram, socket, from),
+      onSocket: (socket) => datagrams.set(socket, new UdpClients(socket)),
+    });
+    return await listenTcp({ port, openToLan, onStop: release, createServer: () => createServer((socket) => accept("tcp", socket)) });
+  };
+  const port = await retryAnyPort(options.port, listenBoth, () => datagrams.clear(), onStop);
+  const tlsPort = tls
+    ? await listenTls({ ...tls, openToLan, onStop, createServer: (material) => secureServer(material, (socket) => accept("tls", socket)) })
+    : 0;
+
+  const timer = setInterval(() => {
+    engine.tick();
+    const at = now();
+    for (const clients of datagrams.values()) clients.sweep();
+    for (const connection of connections) connection.tick(at, streams.idleMs);
+  }, options.tickMs ?? standardTickMs);
+  onStop(async () => {
+    clearInterval(timer);
+    await engine.stop();
+    for (const connection of connections) connection.end();
+  });
+  return { port, tlsPort, engine };
+}
+
+/** A port that the system picks for UDP may be taken for TCP: then another one. */
+async function retryAnyPort(
+  wanted: number,
+  listen: (port: number, release: (close: () => Promise<void>) => void) => Promise<number>,
+  onRetry: () => void,
+  onStop: TurnServerOptions["onStop"],
+): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const releases: (() => Promise<void>)[] = [];
+    const closeAll = async () => void (await Promise.all(releases.map((release) => release())));
+    try {
+      const port = await listen(wanted, (close) => void releases.push(close));
+      onStop(closeAll);
+      return port;
+    } catch (error) {
+      await closeAll();
+      onRetry();
+      if (wanted !== 0 || attempt === attempts || !(error instanceof ServiceError && error.code === "PORT_IN_USE")) throw error;
+    }
+  }
+}
+
+function secureServer(tls: TlsOptions, accept: (socket: Socket) => void): TlsServer {
+  const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
+  // A client that does not speak TLS, or refuses the certificate.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return server;
+}

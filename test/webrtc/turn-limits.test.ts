@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
+import { ImpairedPath } from "../../servers/webrtc/turn/impairment.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { until } from "../support/until.ts";
+import { errorOf, Peer, startTurn, TurnClientUnderTest } from "./turn-harness.ts";
+
+async function relaying() {
+  const server = await startTurn();
+  const client = await TurnClientUnderTest.connect(server);
+  const port = await client.relayedPort();
+  const peer = await Peer.open();
+  await client.permit("127.0.0.1");
+  const id = server.opened[0]?.id ?? 0;
+  return { server, client, port, peer, id };
+}
+
+describe("TURN limits and trouble", () => {
+  checkLeaks();
+
+  it("[WEBRTC-50] permissions and channels beyond the limits of an allocation get 508", async () => {
+    const server = await startTurn({ limits: { permissions: 3, channels: 2 } });
+    const client = await TurnClientUnderTest.connect(server);
+    await client.relayed();
+    expect(errorOf(await client.permit("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"))).toBe(508);
+    expect(server.engine.allocations()[0]?.permissions).toEqual([]);
+    expect(errorOf(await client.bindChannel(0x4000, 9))).toBe(0);
+    expect(errorOf(await client.bindChannel(0x4001, 10))).toBe(0);
+    expect(errorOf(await client.bindChannel(0x4002, 11))).toBe(508);
+    expect(errorOf(await client.permit("127.0.0.2", "127.0.0.3"))).toBe(0);
+    expect(errorOf(await client.permit("127.0.0.4"))).toBe(508);
+  });
+
+  it("[WEBRTC-51] connections beyond the limits, of one address and in all, are closed at once", async () => {
+    for (const streams of [{ connections: 2 }, { connectionsPerAddress: 2 }]) {
+      const server = await startTurn({ streams });
+      const open = [await TurnClientUnderTest.connect(server, "tcp"), await TurnClientUnderTest.connect(server, "tcp")];
+      const refused = await TurnClientUnderTest.connect(server, "tcp");
+      await refused.closed();
+      expect(server.engine.statistics()).toMatchObject({ connections: 2, connectionsRefused: 1 });
+      open[0]?.disconnect();
+      await until(() => server.engine.statistics().connections === 1);
+      const again = await TurnClientUnderTest.connect(server, "tcp");
+      expect((await again.raw(stunMethods.binding, [])).messageClass).toBe("success");
+    }
+  });
+
+  it("[WEBRTC-51] a connection without an allocation and without a message is closed after a time; one with an allocation stays", async () => {
+    const server = await startTurn({ tickMs: 20, streams: { idleMs: 30_000 } });
+    const [idle, busy] = [await TurnClientUnderTest.connect(server, "tcp"), await TurnClientUnderTest.connect(server, "tcp")];
+    await busy.relayed();
+    server.advance(30_001);
+    await idle.closed();
+    expect(errorOf(await busy.refresh(600))).toBe(0);
+  });
+
+  it("[WEBRTC-60] one relay is cut and repaired; the others go on", async () => {
+    const { server, client, port, peer, id } = await relaying();
+    expect(server.engine.impair(id, { isCut: true, loss: 0, delayMs: 0 })).toBe(true);
+    client.indicate("127.0.0.1", peer.port, Buffer.from("lost"));
+    peer.socket.send("lost", port, "127.0.0.1");
+    await until(() => server.engine.allocations()[0]?.lost.impaired === 2);
+    expect(errorOf(await client.refresh(600))).toBe(0);
+    server.engine.impair(id, { isCut: false, loss: 0, delayMs: 0 });
+    client.indicate("127.0.0.1", peer.port, Buffer.from("repaired"));
+    expect(await peer.next()).toEqual(["repaired"]);
+    expect(server.engine.impair(999, { isCut: true, loss: 0, delayMs: 0 })).toBe(false);
+  });
+
+  it("[WEBRTC-60] one relay delays what it carries", async () => {
+    const { server, client, port, peer, id } = await relaying();
+    server.engine.impair(id, { isCut: false, loss: 0, delayMs: 300 });
+    const sentAt = performance.now();
+    peer.socket.send("late", port, "127.0.0.1");
+    await until(() => client.received().length === 1);
+    expect(performance.now() - sentAt).toBeGreaterThan(290);
+    // What is delayed when the allocation ends is lost with it, and leaves no timer.
+    peer.socket.send("never", port, "127.0.0.1");
+    expect(errorOf(await client.refresh(0))).toBe(0);
+  });
+
+  it("[WEBRTC-60] loss takes its part, and delay keeps bounded memory", () => {
+    let next = 0;
+    const values = [0.1, 0.6, 0.3, 0.9];
+    const lossy = new ImpairedPath({
+      ...{ impairment: { isCut: false, loss: 0.5, delayMs: 0 }, mostDelayedBytes: 1_000 },
+      random: () => values[next++ % values.length] as number,
+    });
+    expect([1, 2, 3, 4].map(() => lossy.pass(10, () => {}))).toEqual([false, true, false, true]);
+    const slow = new ImpairedPath({ impairment: { isCut: false, loss: 0, delayMs: 60_000 }, mostDelayedBytes: 10_000 });
+    const passed = Array.from({ length: 100 }, () => slow.pass(500, () => {})).filter(Boolean).length;
+    expect(passed).toBe(10);
+    slow.close();
+  });
+
+  it("[WEBRTC-61] allocations are refused with a chosen code, of one user or of all", async () => {
+    const server = await startTurn();
+    const client = await TurnClientUnderTest.connect(server);
+    server.engine.trouble = { refuseAllocations: { code: 508, user: "ada" } };
+    expect(errorOf(await client.allocate())).toBe(508);
+    expect(errorOf(await client.allocate([], { credentials: { username: "bob", password: "builder" } }))).toBe(0);
+    server.engine.trouble = { refuseAllocations: { code: 300 } };
+    const other = await TurnClientUnderTest.connect(server);
+    expect(errorOf(await other.allocate())).toBe(300);
+    server.engine.trouble = {};
+    expect(errorOf(await other.allocate())).toBe(0);
+    expect(server.engine.statistics().errors).toEqual({ 300: 1, 401: 2, 508: 1 });
+  });
+
+  it("[WEBRTC-62] right credentials are rejected from now on", async () => {
+    const { server, client } = await relaying();
+    server.engine.trouble = { rejectCredentials: {} };
+    expect(errorOf(await client.refresh(600))).toBe(401);
+    expect(errorOf(await (await TurnClientUnderTest.connect(server)).allocate())).toBe(401);
+    server.engine.trouble = { rejectCredentials: { user: "bob" } };
+    expect(errorOf(await client.refresh(600))).toBe(0);
+  });
+
+  it("[WEBRTC-63] an allocation is closed on request", async () => {
+    const { server, client, id } = await relaying();
+    expect(server.engine.close(id)).toBe(true);
+    expect(server.engine.close(id)).toBe(false);
+    expect(server.closed.map(({ reason }) => reason)).toEqual(["closed on request"]);
+    expect(errorOf(await client.refresh(600))).toBe(437);
+  });
+
+  it("[WEBRTC-65] an observer is told each request with its answer, and allocations as they open and close; passwords are never named", async () => {
+    const { server, client } = await relaying();
+    await client.refresh(0);
+    expect(server.requests.map(({ method, code, username, allocation }) => ({ method, code, username, allocation }))).toEqual([
+      { method: "allocate", code: 401, username: undefined, allocation: undefined },
+      { method: "allocate", code: 0, username: "ada", allocation: 1 },
+      { method: "create permission", code: 0, username: "ada", allocation: 1 },
+      { method: "refresh", code: 0, username: "ada", allocation: undefined },
+    ]);
+    expect(server.closed[0]?.allocation).toMatchObject({ id: 1, client: { transport: "udp" }, permissions: [] });
+    expect(JSON.stringify([server.requests, server.opened, server.closed, server.logs])).not.toContain("lovelace");
+  });
+});
