@@ -31,7 +31,7 @@ import { MulticastGroups, type MulticastOptions } from "./sessions/multicast-gro
 import { parsePathRule, realm } from "./sessions/path-rules.ts";
 import { createRequestHandler } from "./sessions/request-handlers.ts";
 import { listenRtsp } from "./sessions/rtsp-server.ts";
-import type { SessionLimits } from "./sessions/rtsp-session.ts";
+import type { RtspSession, SessionLimits } from "./sessions/rtsp-session.ts";
 import { SessionTable } from "./sessions/session-table.ts";
 import { UdpPorts } from "./sessions/udp-ports.ts";
 import { ClipSource } from "./streams/clip-source.ts";
@@ -112,7 +112,12 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     };
   };
   const metrics = createRtspMetrics({ paths, sessions, stats });
-  const rtspUrl = () => `rtsp://127.0.0.1:${server.port}`;
+  const addresses = () => ({
+    rtsp: `rtsp://127.0.0.1:${server.port}`,
+    rtsps: config.tls ? `rtsps://127.0.0.1:${server.tlsPort}` : undefined,
+    rtmp: rtmp && `rtmp://127.0.0.1:${rtmp.port}`,
+  });
+  const remoteOf = (session: RtspSession) => recorder.entryOf(session)?.remote ?? session.address;
   const hls = new HlsOutputs(paths, hlsOptions(config));
   onStop(() => hls.close());
   const readers = new HttpReaders({ recorder, mostReaders: config.sessions, idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000 });
@@ -121,7 +126,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   const httpPort = await listenManagement({
     ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop, paths, hls, readers, transportStreams: limits },
     routes: [
-      ...managementRoutes({ paths, sessions, metrics, stats, rtspUrl }),
+      ...managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }),
       ...faultRoutes({ faults, control: faultControl, sessions }),
     ],
   });

@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { httpRequest } from "../support/http-request.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { startRtsp } from "./harness.ts";
-import { lacksFfmpeg, runProgram } from "./media-programs.ts";
+import { ffmpeg, ffprobe, lacksFfmpeg, runProgram } from "./media-programs.ts";
 
 const json = async (url: string, options?: Parameters<typeof httpRequest>[1]) => {
   const answer = await httpRequest(url, options);
@@ -100,17 +103,23 @@ it("[RTSP-70] /v3 has paths and sessions in pages, as MediaMTX has them, and end
   const client = await server.connect();
   await client.play("/stream");
   const { body: paths } = await json(`${server.httpUrl}/v3/paths/list`);
-  expect(paths).toMatchObject({ itemCount: 2, pageCount: 1 });
-  expect((paths.items as unknown[])[0]).toMatchObject({
-    name: "stream",
-    confName: "stream",
+  const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  const pathOf = (name: string, readers: readonly unknown[]) => ({
+    name,
+    confName: name,
+    source: { type: "file", id: `${name}.mp4` },
     ready: true,
-    readyTime: expect.stringMatching(/Z$/),
-    source: { type: "file", id: "stream.mp4" },
+    readyTime: time,
     tracks: ["H264", "MPEG-4 Audio"],
-    readers: [{ type: "rtspSession", id: expect.any(String) }],
     bytesReceived: expect.any(Number),
     bytesSent: expect.any(Number),
+    readers,
+  });
+  expect(paths).toEqual({
+    itemCount: 2,
+    pageCount: 1,
+    items: [pathOf("stream", [{ type: "rtspSession", id: uuid }]), pathOf("test", [])],
   });
   expect(await json(`${server.httpUrl}/v3/paths/list?itemsPerPage=1&page=1`)).toMatchObject({
     body: { itemCount: 2, pageCount: 2, items: [{ name: "test" }] },
@@ -120,7 +129,17 @@ it("[RTSP-70] /v3 has paths and sessions in pages, as MediaMTX has them, and end
   expect(await json(`${server.httpUrl}/v3/paths/get/nothing`)).toEqual({ status: 404, body: { status: "error", error: "path not found" } });
   const { body: sessions } = await json(`${server.httpUrl}/v3/rtspsessions/list`);
   const [session] = sessions.items as { id: string }[];
-  expect(session).toMatchObject({ state: "read", path: "stream", transport: "TCP", remoteAddr: "127.0.0.1" });
+  expect(session).toEqual({
+    id: uuid,
+    created: time,
+    remoteAddr: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    state: "read",
+    path: "stream",
+    user: "",
+    transport: "TCP",
+    bytesReceived: 0,
+    bytesSent: expect.any(Number),
+  });
   const kick = (id: string | undefined, headers = {}) => json(`${server.httpUrl}/v3/rtspsessions/kick/${id}`, { method: "POST", headers });
   expect((await kick(session?.id, { Origin: "https://app.example.com" })).status).toBe(403);
   expect(await kick(session?.id)).toEqual({ status: 200, body: { status: "ok" } });
@@ -148,8 +167,40 @@ it("[RTSP-71] /stats and /metrics count requests, sessions and bytes; the index 
   const index = await httpRequest(`${server.httpUrl}/`);
   expect([index.status, index.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   expect(index.body).toContain(`href="${server.url}/stream"`);
+  for (const named of [
+    "looped file stream.mp4",
+    "H264, MPEG-4 Audio",
+    "/stream/index.m3u8",
+    "/stream.ts",
+    "/stream/snapshot.mp4",
+    `${server.url}/{path}`,
+  ])
+    expect(index.body).toContain(named);
+  for (const [, route] of index.body.matchAll(/<li><a href="([^"]+)">/g))
+    expect((await httpRequest(server.httpUrl + route)).status).toBe(200);
   expect((await httpRequest(`${server.httpUrl}/nothing`)).status).toBe(404);
 });
+
+it.skipIf(lacksFfmpeg)(
+  "[RTSP-75] a stream's last key frame is a file of one picture, with the rights of its path",
+  { timeout: 60_000 },
+  async () => {
+    const server = await startRtsp({ users: ["anna:secret"], pathRules: ["* read stream"] });
+    const get = (path: string) => fetch(`${server.httpUrl}${path}`);
+    const answer = await get("/stream/snapshot.mp4");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+    const file = path.join(temporaryDir(), "snapshot.mp4");
+    writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
+    const { streams, packets } = await ffprobe(file);
+    expect(streams).toMatchObject([{ codec_name: "h264", width: 640, height: 360 }]);
+    expect(packets).toMatchObject([{ pts_time: "0.000000", flags: expect.stringMatching(/^K/) }]);
+    const { stdout, stderr } = await ffmpeg("-i", file, "-f", "rawvideo", "-pix_fmt", "gray", "-");
+    expect([stdout.length, stderr]).toEqual([640 * 360, ""]);
+    expect((await get("/test/snapshot.mp4")).status).toBe(401);
+    expect((await get("/none/snapshot.mp4")).status).toBe(401);
+    expect(server.views.get("paths")?.paths[0]?.readers ?? 0).toBe(0);
+  },
+);
 
 it("[RTSP-73] readers of HLS and MPEG-TS are rows with their bytes and time; of MPEG-TS one can be ended, and too many get 503", async () => {
   const server = await startRtsp({ sessions: 2, hlsSegments: 3 });

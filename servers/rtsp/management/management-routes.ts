@@ -1,8 +1,8 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import type { Track } from "../media/track.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths, type SourceKind } from "../streams/paths.ts";
+import { type IndexAddresses, indexPage, trackNames } from "./index-page.ts";
 import type { RtspMetrics } from "./rtsp-metrics.ts";
 
 export interface ManagementAnswer {
@@ -25,16 +25,18 @@ export interface ManagementParts {
   readonly sessions: SessionTable;
   readonly metrics: RtspMetrics;
   readonly stats: () => Readonly<Record<string, number>>;
-  /** "rtsp://127.0.0.1:8554" */
-  readonly rtspUrl: () => string;
+  readonly addresses: () => IndexAddresses;
+  /** Address and port of a client. */
+  readonly remoteOf: (session: RtspSession) => string;
 }
 
 /** As MediaMTX answers them, whose clients this stands in for: paths and sessions under /v3, and statistics of our own. */
-export function managementRoutes({ paths, sessions, metrics, stats, rtspUrl }: ManagementParts): readonly ManagementRoute[] {
+export function managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }: ManagementParts): readonly ManagementRoute[] {
   const get = (path: RegExp, answer: ManagementRoute["answer"]): ManagementRoute => ({ method: "GET", path, answer });
+  const sessionItem = (session: RtspSession) => describeSession(session, remoteOf(session));
   const pathItem = (path: Path) => describePath(path, sessions.list());
   return [
-    get(/^\/$/, () => ({ type: "text/html; charset=utf-8", body: indexPage(paths.list(), rtspUrl()) })),
+    get(/^\/$/, () => ({ type: "text/html; charset=utf-8", body: indexPage(paths.list(), addresses()) })),
     get(/^\/stats\/?$/, () => ({ body: { ...stats(), paths: paths.list().map(pathItem) } })),
     get(/^\/metrics\/?$/, async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() })),
     get(/^\/v3\/paths\/list\/?$/, (_parts, query) => ({ body: pageOf(paths.list().map(pathItem), query) })),
@@ -43,8 +45,8 @@ export function managementRoutes({ paths, sessions, metrics, stats, rtspUrl }: M
       if (!path) throw new HttpRefusal(404, "path not found");
       return { body: pathItem(path) };
     }),
-    get(/^\/v3\/rtspsessions\/list\/?$/, (_parts, query) => ({ body: pageOf(sessions.list().map(describeSession), query) })),
-    get(/^\/v3\/rtspsessions\/get\/([^/]+)\/?$/, ([id = ""]) => ({ body: describeSession(sessionOf(sessions, id)) })),
+    get(/^\/v3\/rtspsessions\/list\/?$/, (_parts, query) => ({ body: pageOf(sessions.list().map(sessionItem), query) })),
+    get(/^\/v3\/rtspsessions\/get\/([^/]+)\/?$/, ([id = ""]) => ({ body: sessionItem(sessionOf(sessions, id)) })),
     {
       method: "POST",
       path: /^\/v3\/rtspsessions\/kick\/([^/]+)\/?$/,
@@ -78,14 +80,6 @@ function pageOf<Item>(items: readonly Item[], query: URLSearchParams) {
   return { itemCount: items.length, pageCount: Math.ceil(items.length / itemsPerPage), items: items.slice(from, from + itemsPerPage) };
 }
 
-const trackNames: Readonly<Record<Track["codec"], string>> = {
-  h264: "H264",
-  h265: "H265",
-  aac: "MPEG-4 Audio",
-  opus: "Opus",
-  pcmu: "G711",
-  pcma: "G711",
-};
 const sourceTypes: Readonly<Record<SourceKind, string>> = {
   clip: "file",
   publisher: "rtspSession",
@@ -114,13 +108,13 @@ function describePath({ name, source, since }: Path, sessions: readonly RtspSess
 
 const stateNames = { ready: "idle", playing: "read", recording: "publish" } as const;
 
-function describeSession(session: RtspSession) {
+function describeSession(session: RtspSession, remoteAddr: string) {
   const { received, sent } = session.mediaBytes;
   const [transport] = session.transports.values();
   return {
     id: session.publicId,
     created: new Date(session.createdAt).toISOString(),
-    remoteAddr: session.address,
+    remoteAddr,
     state: stateNames[session.state],
     path: session.path,
     user: session.user ?? "",
@@ -128,26 +122,4 @@ function describeSession(session: RtspSession) {
     bytesReceived: received,
     bytesSent: sent,
   };
-}
-
-const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] as string);
-
-function indexPage(paths: readonly Path[], rtspUrl: string): string {
-  const rows = paths.map(({ name, source }) => {
-    const url = `${rtspUrl}/${encodeURI(name)}`;
-    const tracks = source.stream?.tracks.map(({ codec }) => trackNames[codec]).join(", ") ?? "not ready";
-    const page = `/${encodeURI(name)}`;
-    const links = `<a href="${escaped(page)}/index.m3u8">HLS</a> <a href="${escaped(page)}.ts">MPEG-TS</a>`;
-    return `<tr><td><a href="${escaped(url)}">${escaped(url)}</a></td><td>${escaped(tracks)}</td><td>${links}</td></tr>`;
-  });
-  const links = ["/stats", "/metrics", "/v3/paths/list", "/v3/rtspsessions/list", "/faults"].map(
-    (link) => `<li><a href="${link}">${link}</a></li>`,
-  );
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Backlot RTSP</title>
-<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}td{padding:.2rem 1.5rem .2rem 0}</style></head>
-<body><h1>Backlot RTSP</h1><h2>Streams</h2><table>${rows.join("")}</table>
-<h2>Management</h2><ul>${links.join("")}</ul></body></html>
-`;
 }

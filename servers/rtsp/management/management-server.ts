@@ -16,6 +16,7 @@ import type { Stream } from "../streams/stream.ts";
 import type { HlsOutputs } from "./hls-outputs.ts";
 import type { HttpReaders } from "./http-readers.ts";
 import type { ManagementRoute } from "./management-routes.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { sendTransportStream, type TransportStreamLimits } from "./transport-stream-output.ts";
 
 export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
@@ -85,6 +86,10 @@ export function listenManagement({
       return;
     }
     const stream = await paths.open(media.path);
+    if (media.kind === "snapshot") {
+      send(response, 200, "video/mp4", await snapshotOf(stream), { "Cache-Control": "no-store" });
+      return;
+    }
     if (isHead) response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
     else if (!response.destroyed)
       sendTransportStream(stream, response, transportStreams, () =>
@@ -124,15 +129,17 @@ function connectionOf({ socket }: IncomingMessage): EntryConnection {
 
 type MediaFile =
   | { readonly kind: "hls"; readonly path: string; readonly name: string }
-  | { readonly kind: "mpegts"; readonly path: string };
+  | { readonly kind: "mpegts" | "snapshot"; readonly path: string };
 
-/** "/stream/index.m3u8" and what its playlist names, "/stream.ts". */
+/** "/stream/index.m3u8" and what its playlist names, "/stream/snapshot.mp4", "/stream.ts". */
 function mediaFile(requested: string): MediaFile | undefined {
   const [, hlsPath, name] = /^\/(.+)\/(index\.m3u8|init(?:-\d{1,9})?\.mp4|segment-\d{1,9}\.m4s)$/.exec(requested) ?? [];
+  const [, shownPath] = /^\/(.+)\/snapshot\.mp4$/.exec(requested) ?? [];
   const [, streamPath] = /^\/(.+)\.ts$/.exec(requested) ?? [];
-  const path = decodedPath(hlsPath ?? streamPath ?? "");
+  const path = decodedPath(hlsPath ?? shownPath ?? streamPath ?? "");
   if (path === undefined) return undefined;
-  return name === undefined ? { kind: "mpegts", path } : { kind: "hls", path, name };
+  if (name !== undefined) return { kind: "hls", path, name };
+  return { kind: shownPath === undefined ? "mpegts" : "snapshot", path };
 }
 
 interface Refusal {
