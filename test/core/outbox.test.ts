@@ -182,6 +182,33 @@ describe("outbox", () => {
     outbox.close();
   });
 
+  it("[BL-43] full batches of ended entries leave those that are open to the interval", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, entries: 100, heldBytes: 10_000, unacknowledged: 9 });
+    const ids = () => batches.map((batch) => rowsOf(batch).map(({ id }) => id));
+    // The first one is sent immediately.
+    outbox.end(Object.assign(openEntry(100), { tone: "ok" }));
+    vi.advanceTimersByTime(1);
+    const open = [1, 2, 3].map((id) => openEntry(id));
+    for (const entry of open) outbox.touch(entry);
+    for (let id = 4; id <= 12; id++) outbox.end(Object.assign(openEntry(id), { tone: "ok" }));
+    vi.advanceTimersByTime(1);
+    outbox.end(Object.assign(open[0] as OpenEntry, { tone: "ok" }));
+    expect(ids()).toEqual([
+      [100],
+      [4, 5, 6, 7],
+      [8, 9, 10, 11],
+    ]);
+    vi.advanceTimersByTime(50);
+    expect(batches.slice(3).flatMap(rowsOf)).toMatchObject([
+      { id: 12, tone: "ok" },
+      { id: 1, tone: "ok" },
+      { id: 2, tone: "pending" },
+      { id: 3, tone: "pending" },
+    ]);
+    outbox.close();
+  });
+
   it("[BL-43] sends the end of a row that was sent as pending, however full the queue is", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, entries: 1, batchEntries: 2 });

@@ -102,7 +102,8 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     // These are written already; to send them takes little.
     while (full.length > 0 && mayPost()) postBatch();
     if (next || isEmpty() || !mayPost()) return;
-    if (queued.size + recordEntries >= limits.batchEntries) {
+    // Ended entries make full batches by themselves. With them, entries that are about to end would be written once more, while they are open.
+    if (queued.size >= limits.batchEntries) {
       clearTimeout(timer);
       timer = undefined;
       next = setImmediate(flushBatch);
