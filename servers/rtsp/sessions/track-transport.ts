@@ -63,21 +63,14 @@ export function interleaved(channel: number, packet: Buffer): Buffer {
   return framed;
 }
 
-const prefixBytes = 4;
-
 export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPair, answer: TransportOffer): TrackTransport {
   const [rtp, rtcp] = ports;
   return {
     answer,
     title: `UDP, ports ${ports.join("-")}`,
     connection: undefined,
-    send({ bytes, offsets }) {
-      for (let index = 0; index < offsets.length; index++) {
-        const start = (offsets[index] as number) + prefixBytes;
-        udp.send("rtp", bytes, start, (offsets[index + 1] ?? bytes.length) - start, address, rtp);
-      }
-    },
-    sendReport: (report) => udp.send("rtcp", report, 0, report.length, address, rtcp),
+    send: (packets) => udp.sendPackets(packets, address, rtp),
+    sendReport: (report) => udp.sendReport(report, address, rtcp),
     release() {
       udp.release("rtp", address, rtp);
       udp.release("rtcp", address, rtcp);

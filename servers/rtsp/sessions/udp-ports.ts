@@ -1,10 +1,11 @@
 import type { RemoteInfo, Socket } from "node:dgram";
-import { isIPv6 } from "node:net";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
+import { interleavedBytes } from "../rtp/packet-writer.ts";
 
 export type UdpPart = "rtp" | "rtcp";
 
@@ -90,11 +91,29 @@ export class UdpPorts {
   }
 
   /** An error is of no use here: the receiver's port may be closed already. */
-  send(part: UdpPart, bytes: Buffer, offset: number, length: number, address: string, port: number): void {
-    const socket = this.#sockets[part][isIPv6(address) ? "IPv6" : "IPv4"];
-    if (!socket || socket.getSendQueueSize() > mostQueuedBytes) return;
-    this.bytesSent += length;
-    socket.send(bytes, offset, length, port, address);
+  sendReport(report: Buffer, address: string, port: number): void {
+    const socket = this.#socketFor("rtcp", address);
+    if (!socket) return;
+    this.bytesSent += report.length;
+    socket.send(report, port, address);
+  }
+
+  /** The packets of a frame, without what they have in front of them on an interleaved connection. */
+  sendPackets({ bytes, offsets }: Pick<FramePackets, "bytes" | "offsets">, address: string, port: number): void {
+    const socket = this.#socketFor("rtp", address);
+    if (!socket) return;
+    for (let index = 0; index < offsets.length; index++) {
+      const start = (offsets[index] as number) + interleavedBytes;
+      const length = (offsets[index + 1] ?? bytes.length) - start;
+      this.bytesSent += length;
+      socket.send(bytes, start, length, port, address);
+    }
+  }
+
+  /** Undefined where too much waits for the network. The address is one of the system's: a colon is enough to tell its version. */
+  #socketFor(part: UdpPart, address: string): Socket | undefined {
+    const socket = this.#sockets[part][address.includes(":") ? "IPv6" : "IPv4"];
+    return socket && socket.getSendQueueSize() <= mostQueuedBytes ? socket : undefined;
   }
 }
 
