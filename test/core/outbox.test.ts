@@ -194,11 +194,7 @@ describe("outbox", () => {
     for (let id = 4; id <= 12; id++) outbox.end(Object.assign(openEntry(id), { tone: "ok" }));
     vi.advanceTimersByTime(1);
     outbox.end(Object.assign(open[0] as OpenEntry, { tone: "ok" }));
-    expect(ids()).toEqual([
-      [100],
-      [4, 5, 6, 7],
-      [8, 9, 10, 11],
-    ]);
+    expect(ids()).toEqual([[100], [4, 5, 6, 7], [8, 9, 10, 11]]);
     vi.advanceTimersByTime(50);
     expect(batches.slice(3).flatMap(rowsOf)).toMatchObject([
       { id: 12, tone: "ok" },
