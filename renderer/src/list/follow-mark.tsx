@@ -13,7 +13,6 @@ interface FollowMarkProps {
 
 /** Shows whether the list follows the newest rows, and returns to them. */
 export function FollowMark({ mode, arrived, title, onFollow }: FollowMarkProps) {
-  const since = arrived !== undefined && <span className={styles.arrived}>{arrived}</span>;
   switch (mode) {
     case "following":
       return (
@@ -27,21 +26,26 @@ export function FollowMark({ mode, arrived, title, onFollow }: FollowMarkProps) 
         <UnstyledButton className={styles.follow} onClick={onFollow} title={title}>
           <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
           Follow newest
-          {since}
+          <Arrived text={arrived} />
         </UnstyledButton>
       );
     case "paused":
-      return (
-        <span className={styles.paused}>
-          <IconPlayerPauseFilled size={12} aria-hidden="true" />
-          paused
-          {since}
-        </span>
-      );
+      return <PausedMark arrived={arrived} />;
     default:
       return mode satisfies never;
   }
 }
+
+/** The list is paused. */
+export const PausedMark = ({ arrived }: Pick<FollowMarkProps, "arrived">) => (
+  <span className={styles.paused}>
+    <IconPlayerPauseFilled size={12} aria-hidden="true" />
+    paused
+    <Arrived text={arrived} />
+  </span>
+);
+
+const Arrived = ({ text }: { readonly text: string | undefined }) => text !== undefined && <span className={styles.arrived}>{text}</span>;
 
 interface NewRowsProps {
   readonly count: number;

@@ -1,7 +1,7 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
+import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
-import styles from "./http-columns.module.css";
 import { PathText } from "./path-text.tsx";
 import { ToneMark } from "./tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "./traffic-columns.tsx";
@@ -37,7 +37,11 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     minSample: "OPTIONS",
     face: "mono-bold",
     rank: 0,
-    cell: (row) => <span className={styles.method}>{shownText(row.verb)}</span>,
+    cell: (row) => (
+      <CellText mono strong>
+        {shownText(row.verb)}
+      </CellText>
+    ),
   },
   {
     id: "path",

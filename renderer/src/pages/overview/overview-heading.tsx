@@ -2,7 +2,7 @@ import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
 import { PageHeading, PageTitle } from "../../ui/panel.tsx";
-import { type Shape, StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
+import { type Shape, ShapeLabel, shapeOf } from "../../ui/status/status-shape.tsx";
 import { formatByteRate, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
 
@@ -40,10 +40,9 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
           const count = services.filter(({ status }) => shapeOf(status.state) === shape).length;
           if (count === 0) return null;
           return (
-            <span key={shape} className={`${styles.state} ${styles[shape]}`}>
-              <StatusShape shape={shape} />
+            <ShapeLabel key={shape} shape={shape}>
               {`${count} ${word}`}
-            </span>
+            </ShapeLabel>
           );
         })}
         {unbuilt.length > 0 && (

@@ -1,5 +1,6 @@
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
 import { ToneMark } from "../../list/tone-mark.tsx";
@@ -7,7 +8,6 @@ import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns
 import { servicePages } from "../../services/registry.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { ServiceName } from "../service/service-toggles.tsx";
-import styles from "./timeline.module.css";
 
 const shortest = (texts: readonly string[]): string =>
   texts.reduce((known, text) => (text.length < known.length ? text : known), texts[0] ?? "");
@@ -63,6 +63,6 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     sortValue: ({ client }) => client,
     minSample: "python-requests",
     rank: 6,
-    cell: (row) => <span className={styles.soft}>{shownText(row.client)}</span>,
+    cell: (row) => <CellText tone="soft">{shownText(row.client)}</CellText>,
   },
 ];

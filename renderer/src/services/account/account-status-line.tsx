@@ -1,10 +1,10 @@
 import { type AccountViews, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { CellText } from "../../list/cell-text.tsx";
 import { Fact, SinceStart, StatusLink } from "../../list/list-status.tsx";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
-import styles from "./account.module.css";
 import { useAccountView } from "./account-service.ts";
 
 interface AccountStatusLineProps {
@@ -44,9 +44,9 @@ function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
   };
   return (
     <span title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
-      <span className={isFull ? styles.press : undefined}>
+      <CellText tone={isFull ? "warn" : undefined}>
         {`${busiest.failures} of ${limits.failures} failed logins${isFull ? ", refused now" : ""}`}
-      </span>{" "}
+      </CellText>{" "}
       <StatusLink onClick={() => void forget()}>Forget</StatusLink>
     </span>
   );

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import { Section } from "../../inspectors/section.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { TextBlock } from "../../ui/copy/text-block.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { toHex } from "../../viewer/decode/bytes.ts";
 import styles from "./grpc.module.css";
@@ -39,7 +40,7 @@ function Detail({ detail: { typeName, json, bytes } }: { readonly detail: Status
         <code>{shownText(typeName)}</code>
         <CopyButton text={text} what={typeName} />
       </div>
-      <pre>{text.split("\n").map(shownText).join("\n")}</pre>
+      <TextBlock>{text.split("\n").map(shownText).join("\n")}</TextBlock>
     </div>
   );
 }

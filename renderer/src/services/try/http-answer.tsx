@@ -1,11 +1,11 @@
 import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
+import { InspectorContent } from "../../inspectors/inspector-frame.tsx";
 import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { AnswerHead } from "./answer-pane.tsx";
-import styles from "./http-answer.module.css";
 
 interface HttpAnswerProps {
   readonly answer: TryAnswer;
@@ -32,9 +32,9 @@ export function HttpAnswer({ answer, route, emptyText, onShowInLive }: HttpAnswe
         onShowInLive={onShowInLive}
       />
       <HeaderListView headers={answer.headers} />
-      <div className={styles.body}>
+      <InspectorContent>
         <HttpBodyViewer of="answer" route={route} body={answer.body} headers={answer.headers} emptyText={emptyText} />
-      </div>
+      </InspectorContent>
     </>
   );
 }

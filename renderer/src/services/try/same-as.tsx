@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 import { z } from "zod";
 import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { TextBlock } from "../../ui/copy/text-block.tsx";
 import { Note } from "../../ui/panel.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import styles from "./same-as.module.css";
 import { replayOfTry, type TryRequest } from "./try-request.ts";
 import { TrySection, TrySectionHead } from "./try-section.tsx";
 
@@ -41,14 +41,9 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
         {children}
         <CopyButton text={copied ?? text} what={copies} size={24} />
       </TrySectionHead>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
-      <pre className={styles.command} tabIndex={0}>
-        {text}
-      </pre>
+      <TextBlock>{text}</TextBlock>
       {notes?.map((note) => (
-        <Note key={note} className={styles.note}>
-          {note}
-        </Note>
+        <Note key={note}>{note}</Note>
       ))}
       {below}
     </TrySection>

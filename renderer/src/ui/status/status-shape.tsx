@@ -53,16 +53,19 @@ export function shapeOf(state: ServiceStatus["state"]): Shape {
 
 export const stateWord = (state: ServiceStatus["state"]): string => state.charAt(0).toUpperCase() + state.slice(1);
 
-/** Shape and word together. */
-export function StateLabel({ state }: { state: ServiceStatus["state"] }) {
-  const shape = shapeOf(state);
+/** Shape and words together. */
+export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonly children: string }) {
   return (
     <span className={styles.label}>
       <StatusShape shape={shape} />
-      <span className={shape === "stopped" ? styles.quiet : styles[shape]}>{stateWord(state)}</span>
+      <span className={shape === "stopped" ? styles.quiet : styles[shape]}>{children}</span>
     </span>
   );
 }
+
+export const StateLabel = ({ state }: { readonly state: ServiceStatus["state"] }) => (
+  <ShapeLabel shape={shapeOf(state)}>{stateWord(state)}</ShapeLabel>
+);
 
 interface MarkProps {
   /** Undefined is the colour of the text. */

@@ -1,7 +1,6 @@
 import { Button, Progress } from "@mantine/core";
 import { Caption } from "../panel.tsx";
 import { useNow } from "./since.tsx";
-import styles from "./upload-progress.module.css";
 
 /** Shorter work is not shown. */
 export const shownAfterMs = 300;
@@ -23,7 +22,7 @@ export function UploadProgress({ at, bytes, sentBytes, label, text, cancel }: Up
   return (
     <>
       <Caption>{text}</Caption>
-      <Progress className={styles.progress} value={(100 * sentBytes) / Math.max(1, bytes)} aria-label={label} />
+      <Progress flex="0 0 120px" value={(100 * sentBytes) / Math.max(1, bytes)} aria-label={label} />
       <Button size="compact-xs" onClick={cancel}>
         Cancel
       </Button>

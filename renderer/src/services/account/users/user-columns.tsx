@@ -3,7 +3,6 @@ import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { isoTime } from "../../../ui/texts/time.ts";
-import styles from "../account.module.css";
 import { StateMark, userState } from "../state-mark.tsx";
 import { apiTime, wallTime } from "../wall-time.ts";
 import { formatShift } from "./clock-shift.ts";
@@ -48,7 +47,7 @@ export const userColumns: readonly Column<AccountUser>[] = [
       clockShiftSeconds === 0 ? (
         <CellText tone="quiet">{formatShift(0)}</CellText>
       ) : (
-        <span className={styles.press}>{formatShift(clockShiftSeconds)}</span>
+        <CellText tone="warn">{formatShift(clockShiftSeconds)}</CellText>
       ),
   },
   {

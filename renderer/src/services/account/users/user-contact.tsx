@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type AccountUserDetails, accountActions, type ContactField, contactValue } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
+import { Caption } from "../../../ui/panel.tsx";
 import { changesOf, contactOrder, contactTitles, draftOf, isEmail, type UserDraft } from "./user-draft.ts";
 import styles from "./user-inspector.module.css";
 
@@ -69,9 +70,9 @@ export function UserContact({ user, onUser }: UserContactProps) {
         ))}
       </div>
       <div className={styles.save}>
-        <span className={refused === undefined ? styles.hint : styles.refused} role="status" title={refused}>
+        <Caption grow className={refused && styles.refused} role="status" title={refused}>
           {refused ?? (changes ? "Not saved yet" : saved ? "Saved" : "")}
-        </span>
+        </Caption>
         <Button
           disabled={!changes}
           onClick={() => {

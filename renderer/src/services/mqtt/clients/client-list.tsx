@@ -8,6 +8,7 @@ import { Note } from "../../../ui/panel.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
+import { RowAction, VirtualList, VirtualRow } from "../../../ui/virtual-list.tsx";
 import styles from "./clients-panel.module.css";
 import { versionText } from "./mqtt-texts.ts";
 
@@ -67,36 +68,33 @@ export function ClientList({ clients, isGone, chosenId, rates, emptyText, onEndN
     <>
       {clients.length === 0 && <Note className={styles.none}>{emptyText}</Note>}
       <div className={`focus-frame ${styles.frame}`} hidden={clients.length === 0}>
-        <div
+        <VirtualList
           ref={scroller}
-          className={styles.list}
+          heightPx={virtual.getTotalSize()}
           role="listbox"
-          tabIndex={0}
           aria-label="Clients"
           aria-activedescendant={items.some(({ index }) => index === chosenAt) ? domIdOf(chosenId ?? "") : undefined}
           onKeyDown={onKeyDown}
         >
-          <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-            {items.map((item) => {
-              const client = clients[item.index];
-              return (
-                client && (
-                  <ClientRow
-                    key={item.key}
-                    client={client}
-                    isGone={isGone}
-                    topPx={item.start}
-                    heightPx={item.size}
-                    ratePerSecond={rates.get(client.clientId) ?? 0}
-                    isChosen={client.clientId === chosenId}
-                    onChoose={onChoose}
-                    onDisconnect={onDisconnect}
-                  />
-                )
-              );
-            })}
-          </div>
-        </div>
+          {items.map((item) => {
+            const client = clients[item.index];
+            return (
+              client && (
+                <ClientRow
+                  key={item.key}
+                  client={client}
+                  isGone={isGone}
+                  topPx={item.start}
+                  heightPx={item.size}
+                  ratePerSecond={rates.get(client.clientId) ?? 0}
+                  isChosen={client.clientId === chosenId}
+                  onChoose={onChoose}
+                  onDisconnect={onDisconnect}
+                />
+              )
+            );
+          })}
+        </VirtualList>
       </div>
     </>
   );
@@ -122,14 +120,13 @@ function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, o
   const note = noteOf(client);
   const others = subscriptionCount > 1 ? ` +${formatCount(subscriptionCount - 1)}` : "";
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and answers the keys.
-    // biome-ignore lint/a11y/useFocusableInteractive: as above.
-    <div
+    <VirtualRow
       id={domIdOf(clientId)}
       role="option"
       aria-selected={isChosen}
       className={styles.row}
-      style={{ transform: `translateY(${topPx}px)`, height: heightPx }}
+      topPx={topPx}
+      heightPx={heightPx}
       onClick={() => onChoose(clientId)}
     >
       <StatusShape shape={!connected ? "stopped" : note ? "warning" : "running"} />
@@ -155,9 +152,8 @@ function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, o
         </span>
       )}
       {connected && (
-        // For the pointer only, and not a button, which an option may not contain; by keyboard: Delete.
-        // biome-ignore lint/a11y: as above.
-        <span
+        // By keyboard: Delete.
+        <RowAction
           className={styles.action}
           title={`Disconnect ${shownText(clientId)}…`}
           onClick={(event) => {
@@ -166,9 +162,9 @@ function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, o
           }}
         >
           <IconPlugConnectedX size={14} stroke={1.5} aria-hidden="true" />
-        </span>
+        </RowAction>
       )}
-    </div>
+    </VirtualRow>
   );
 }
 

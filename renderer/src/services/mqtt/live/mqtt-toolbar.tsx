@@ -4,7 +4,6 @@ import {
   IconDownload,
   IconMessageReply,
   IconPinnedOff,
-  IconPlayerPauseFilled,
   IconPlayerTrackNext,
   IconRobot,
   IconSend,
@@ -14,6 +13,7 @@ import { useState, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import { useRate } from "../../../control/use-store.ts";
+import { PausedMark } from "../../../list/follow-mark.tsx";
 import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
@@ -75,13 +75,7 @@ function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
       <Facts className={styles.facts}>
         {running ? <Rate /> : kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
         {(running || kept > 0) && <span>{`showing ${formatCount(shown)} of ${formatCount(kept)}`}</span>}
-        {pausedAt && (
-          <span className={styles.paused}>
-            <IconPlayerPauseFilled size={12} aria-hidden="true" />
-            paused
-            <span className={styles.arrived}>{arrivedText(pausedAt, figures)}</span>
-          </span>
-        )}
+        {pausedAt && <PausedMark arrived={arrivedText(pausedAt, figures)} />}
         {running && <RunningPublishers />}
         <Losses figures={figures} />
       </Facts>

@@ -9,6 +9,7 @@ import { movedRow } from "../../../list/row-cursor.ts";
 import { formatBytes, shortCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime } from "../../../ui/texts/time.ts";
+import { RowAction, VirtualList, VirtualRow } from "../../../ui/virtual-list.tsx";
 import { previewOf } from "../../../viewer/payload-preview.ts";
 import type { TopicBranchesView, TopicRow } from "./topic-branches.ts";
 import { TopicMenu } from "./topic-menu.tsx";
@@ -103,34 +104,31 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
       )}
       <div className="focus-frame">
         <TopicMenu node={asked} chosen={tree.rowAt(branches.indexOf(chosen))?.node} onScope={onScope} onClearRetained={onClearRetained}>
-          <div
+          <VirtualList
             ref={scroller}
-            className={styles.tree}
+            heightPx={virtual.getTotalSize()}
             role="tree"
-            tabIndex={0}
             aria-label="Topics"
             aria-activedescendant={active ? `${idPrefix}-${active.item.index}` : undefined}
             onKeyDown={onKeyDown}
             onContextMenu={onContextMenu}
           >
-            <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-              {shown.map(
-                ({ item, row }) =>
-                  row && (
-                    <TopicTreeRow
-                      key={item.key}
-                      domId={`${idPrefix}-${item.index}`}
-                      topPx={item.start}
-                      row={row}
-                      isFiltered={tree.filter !== ""}
-                      isChosen={row.node.topic === chosen}
-                      onChoose={choose}
-                      onToggle={branches.toggle}
-                    />
-                  ),
-              )}
-            </div>
-          </div>
+            {shown.map(
+              ({ item, row }) =>
+                row && (
+                  <TopicTreeRow
+                    key={item.key}
+                    domId={`${idPrefix}-${item.index}`}
+                    topPx={item.start}
+                    row={row}
+                    isFiltered={tree.filter !== ""}
+                    isChosen={row.node.topic === chosen}
+                    onChoose={choose}
+                    onToggle={branches.toggle}
+                  />
+                ),
+            )}
+          </VirtualList>
         </TopicMenu>
       </div>
     </>
@@ -159,14 +157,15 @@ const TopicTreeRow = memo(
     const value = node.last && (previewOf(node.last.preview) || (node.last.bytes === 0 ? "empty" : `<${formatBytes(node.last.bytes)}>`));
     const Chevron = expanded ? IconChevronDown : IconChevronRight;
     return (
-      <div
+      <VirtualRow
         id={domId}
         role="treeitem"
         aria-level={depth + 1}
         aria-selected={isChosen}
         aria-expanded={canOpen ? expanded : undefined}
         className={styles.row}
-        style={{ transform: `translateY(${topPx}px)` }}
+        topPx={topPx}
+        heightPx={rowPx}
         onMouseDown={(event) => event.button === 0 && onChoose(row)}
         onDoubleClick={() => canOpen && onToggle(node.topic)}
         title={
@@ -197,8 +196,7 @@ const TopicTreeRow = memo(
         <span className={styles.count}>{shortCount(node.count)}</span>
         <span className={styles.value}>{value}</span>
         {/* For the pointer; by keyboard: the menu key. */}
-        <span
-          className={styles.more}
+        <RowAction
           title={`More for ${shownText(node.topic)}`}
           onMouseDown={(event) => event.stopPropagation()}
           onClick={({ currentTarget, clientX, clientY }) =>
@@ -206,8 +204,8 @@ const TopicTreeRow = memo(
           }
         >
           <IconDots size={14} stroke={1.5} aria-hidden="true" />
-        </span>
-      </div>
+        </RowAction>
+      </VirtualRow>
     );
   },
   (before, after) =>
