@@ -5,6 +5,7 @@ import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grp
 import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useService } from "../../control/use-store.ts";
+import { ConnectionPairs } from "../../inspectors/connection-pairs.tsx";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
@@ -172,14 +173,11 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
       </Section>
       <Section title="Connection">
         <Pairs>
-          <Pair name="Client" mono>
-            {connection.remote}
-          </Pair>
+          <ConnectionPairs connection={connection} />
           <Pair name="Authority" mono>
             {authority || "none"}
           </Pair>
           <Pair name="Protocol">{`${protocolNames[protocol]}, ${codec === "json" ? "JSON" : "protobuf"}, ${httpMethod} over HTTP/${httpVersion}`}</Pair>
-          <Pair name="TLS">{connection.tls ?? "no"}</Pair>
           {connection.clientCertificate !== undefined && <Pair name="Client certificate">{connection.clientCertificate}</Pair>}
           <Pair name="Connection">{`#${connection.id} · call ${formatCount(connection.calls)} on it`}</Pair>
         </Pairs>

@@ -7,6 +7,7 @@ import type { RtspMessagePart, RtspSession, RtspSessionTrack } from "../../../..
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
+import { ConnectionPairs } from "../../inspectors/connection-pairs.tsx";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
 import { PartsList } from "../../inspectors/parts-list.tsx";
@@ -125,14 +126,8 @@ function SessionFacts({ detail, reason, faulty }: SessionFactsProps) {
       ))}
       <Section title="Connection">
         <Pairs>
-          <Pair name="Client" mono>
-            {connection.remote}
-          </Pair>
-          <Pair name="Server" mono>
-            {connection.local}
-          </Pair>
+          <ConnectionPairs connection={connection} />
           <Pair name="Software">{userAgent || "not given"}</Pair>
-          <Pair name="TLS">{connection.tls ?? "no"}</Pair>
           {connection.isTunnel && <Pair name="Tunnel">through HTTP</Pair>}
         </Pairs>
       </Section>

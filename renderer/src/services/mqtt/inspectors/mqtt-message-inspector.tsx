@@ -6,11 +6,10 @@ import { ToneMark } from "../../../list/tone-mark.tsx";
 import { Chip } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
-import { ContentViewer } from "../../../viewer/content-viewer.tsx";
-import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { versionText } from "../clients/mqtt-texts.ts";
 import { Deliveries } from "../history/delivery-panel.tsx";
+import { PayloadViewer } from "../history/payload-viewer.tsx";
 import { PropertyList } from "../history/property-list.tsx";
 import { draftOfMessage } from "../publish/publish-draft.ts";
 import { mosquittoPubOf } from "../try/mqtt-commands.ts";
@@ -18,9 +17,8 @@ import styles from "./mqtt-message-inspector.module.css";
 
 /** One message: payload, properties, and deliveries. */
 export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"mqtt-message">) {
-  const { topic, payload, bytes, properties, qos, retain, dup, version, at } = detail;
+  const { topic, bytes, qos, retain, dup, version, at } = detail;
   const broker = useService(row.service);
-  const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
   const copies = useMemo(
     () => [
       { id: "mosquitto_pub", title: "mosquitto_pub", text: () => mosquittoPubOf(draftOfMessage(detail), brokerAddress(broker), undefined) },
@@ -48,13 +46,8 @@ export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"m
                   <ToneMark tone={row.tone} word={row.outcome} />
                 </p>
                 <InspectorContent>
-                  <ContentViewer
-                    of="message"
-                    title="Payload"
-                    content={content}
-                    contentType={properties.contentType ?? ""}
-                    isText={properties.payloadFormatIndicator === 1}
-                    rememberAs={`mqtt ${topic}`}
+                  <PayloadViewer
+                    message={detail}
                     cutBy="Recorded payload"
                     emptyText={retain ? "Empty with retain: it deletes the topic's retained message." : "The payload is empty."}
                   />

@@ -16,22 +16,28 @@ const { minimum, maximum, usual } = mqttSampleRate;
 
 /** Sample traffic at a chosen rate. */
 export function SampleDialog({ opened, onClose }: SampleDialogProps) {
-  const isRunning = useMqttView("sample", ({ running }) => running) ?? false;
+  const sample = useMqttView("sample");
+  const runningRate = sample?.running ? sample.params.messagesPerSecond : undefined;
   const client = useControl();
-  const [rate, setRate] = useState<number | string>(usual);
+  const [typed, setTyped] = useState<number | string>();
+  const rate = typed ?? runningRate ?? usual;
   const isValid = typeof rate === "number" && rate >= minimum && rate <= maximum;
-  const run = (action: Promise<unknown>) => {
+  const close = () => {
+    setTyped(undefined);
     onClose();
+  };
+  const run = (action: Promise<unknown>) => {
+    close();
     void attempt(action);
   };
   return (
     <FormDialog
       opened={opened}
-      onClose={onClose}
+      onClose={close}
       title="Sample traffic"
-      action={isRunning ? "Set the rate" : "Start"}
+      action={runningRate === undefined ? "Start" : "Set the rate"}
       disabled={!isValid}
-      others={isRunning && <Button onClick={() => run(client.action(mqttActions, "mqtt", "sample.stop"))}>Stop</Button>}
+      others={runningRate !== undefined && <Button onClick={() => run(client.action(mqttActions, "mqtt", "sample.stop"))}>Stop</Button>}
       onSubmit={() => typeof rate === "number" && run(client.action(mqttActions, "mqtt", "sample.start", { messagesPerSecond: rate }))}
     >
       <Text c="var(--bl-text-2)" fz="md" mb="md">
@@ -42,7 +48,7 @@ export function SampleDialog({ opened, onClose }: SampleDialogProps) {
         label="Messages per second"
         data-autofocus
         value={rate}
-        onChange={setRate}
+        onChange={setTyped}
         min={minimum}
         max={maximum}
         thousandSeparator=","

@@ -1,6 +1,6 @@
 import { Button, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReceived, MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
@@ -12,12 +12,11 @@ import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quant
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
-import { ContentViewer } from "../../../viewer/content-viewer.tsx";
-import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { FormatMenu } from "../../../viewer/format-menu.tsx";
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import { useRememberedFormat } from "../../../viewer/remembered-format.ts";
 import { payloadFormats } from "../history/history-head.tsx";
+import { PayloadViewer } from "../history/payload-viewer.tsx";
 import { PropertyPairs, propertiesOf } from "../history/property-list.tsx";
 import own from "./mqtt-try.module.css";
 
@@ -127,23 +126,14 @@ function Received({ message, view, isOpen, onToggle }: ReceivedProps) {
 }
 
 function ReceivedDetails({ message }: { readonly message: MqttReceived }) {
-  const { topic, payload, bytes, properties, subscriptionIdentifiers } = message;
-  const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
+  const { properties, subscriptionIdentifiers } = message;
   const rows = [
     ...propertiesOf(properties),
     ...(subscriptionIdentifiers ? [{ name: "Subscription", value: subscriptionIdentifiers.join(", "), isText: true }] : []),
   ];
   return (
     <div className={own.details}>
-      <ContentViewer
-        of="message"
-        title="Payload"
-        content={content}
-        contentType={properties.contentType ?? ""}
-        isText={properties.payloadFormatIndicator === 1}
-        rememberAs={`mqtt ${topic}`}
-        emptyText="Empty."
-      />
+      <PayloadViewer message={message} emptyText="Empty." />
       <div className={own.facts}>{rows.length > 0 ? <PropertyPairs rows={rows} /> : <span>No MQTT 5.0 properties.</span>}</div>
     </div>
   );
