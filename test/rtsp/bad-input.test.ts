@@ -1,6 +1,8 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
@@ -200,5 +202,35 @@ it("[RTSP-18] datagrams from foreign addresses and ports, and wrong ones of a pu
   expect(await statusOf(publisher, "TEARDOWN", "/mine", { Session })).toBe(200);
   const { id } = await server.ended(({ verb }) => verb === "publish");
   expect(server.detail(id).tracks[0]?.dropped).toBeGreaterThan(10);
+  await other.isWhole();
+});
+
+it("[RTSP-18] MP4 files that lie about their sizes are refused, and none is left on a path", { timeout: 30_000 }, async () => {
+  const server = await startRtsp();
+  const other = await bystander(server);
+  const clip = readFileSync(assetFile("rtsp", "stream.mp4"));
+  const moov = clip.indexOf("moov") - 4;
+  const lie = (at: number, value: number) => {
+    const file = Buffer.from(clip);
+    file.writeUInt32BE(value, at);
+    return file;
+  };
+  /** Counts and sizes of the tables begin behind version and flags. */
+  const table = (type: string, value: number) => lie(clip.indexOf(type) + 8, value);
+  for (const file of [
+    lie(moov, 0xffffffff),
+    lie(moov, 4),
+    table("stts", 0xffffffff),
+    table("stsz", 0x7fffffff),
+    table("stsc", 0xffffffff),
+    table("stco", 0xffffffff),
+    clip.subarray(0, moov + 300),
+    Buffer.from("GARBAGE"),
+  ]) {
+    const { upload } = await server.act("file.begin", { name: "lie.mp4", bytes: file.length });
+    await server.act("file.put", { upload, base64: file.toString("base64") });
+    await expect(server.act("file.end", { upload })).rejects.toThrow();
+  }
+  expect((await stats(server)).paths).toMatchObject([{ name: "stream" }, { name: "test" }]);
   await other.isWhole();
 });
