@@ -75,6 +75,13 @@ describe.skipIf(lacksFfmpeg)("publishing by RTMP", { timeout: 90_000 }, () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
 
+    expect(server.views.get("sessions")?.sessions.find(({ role }) => role === "publish")).toMatchObject({
+      path: "live/camera",
+      role: "publish",
+      state: "recording",
+      transport: "RTMP",
+    });
+
     publisher.stop();
     const row = await server.ended(({ verb }) => verb === "publish");
     expect(row).toMatchObject({

@@ -12,11 +12,11 @@ import { h264ProfileName } from "../media/h264.ts";
 import { h265ProfileName, parseH265Sps } from "../media/h265.ts";
 import { pictureOf } from "../media/parameter-sets.ts";
 import type { Track, VideoTrack } from "../media/track.ts";
-import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths } from "../streams/paths.ts";
 import type { Previews } from "./previews.ts";
 import { RecentSamples } from "./recent-samples.ts";
+import type { RecordedSession } from "./session-entry.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 
 /** Rows of a view; the rest is counted. */
@@ -101,7 +101,7 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
   }
 
   /** Of each session once a second: all have a history, whether they are shown or not. */
-  function sampleSession(session: RtspSession, row: number): SessionRates {
+  function sampleSession(session: RecordedSession, row: number): SessionRates {
     const { received, sent } = session.mediaBytes;
     const tracks = session.describeTracks();
     const now = {
@@ -127,7 +127,7 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
     };
   }
 
-  const rowOf = (session: RtspSession): number => recorder.entryOf(session)?.id ?? 0;
+  const rowOf = (session: RecordedSession): number => recorder.entryOf(session)?.id ?? 0;
 
   function forgetEnded(open: ReadonlyMap<number, unknown>): void {
     let ended = sessionSamples.size - open.size;
@@ -141,7 +141,7 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
   }
 
   function describeSessions(): RtspViews["sessions"] {
-    const all = sessions.list();
+    const all = recorder.sessions();
     const newest = all.slice(-mostShown).reverse();
     const rates = new Map<number, SessionRates>();
     for (const session of all) {
@@ -154,8 +154,8 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
         const row = rowOf(session);
         return {
           ...{ session: session.id, row, path: session.path, role: session.role, state: session.state },
-          transport: [...session.transports.values()][0]?.title ?? "",
-          unsentBytes: session.unsentBytes,
+          transport: session.describeTracks()[0]?.transport ?? "",
+          unsentBytes: session.unsentBytes ?? 0,
           ...(rates.get(row) ?? { bitRate: 0 }),
         };
       }),

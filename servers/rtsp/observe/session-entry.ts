@@ -17,6 +17,8 @@ export interface RecordedSession {
   readonly state: "ready" | "playing" | "recording";
   readonly user: string | undefined;
   readonly mediaBytes: { readonly received: number; readonly sent: number };
+  /** What a client over TCP has not taken yet. */
+  readonly unsentBytes?: number;
   describeTracks(): readonly RtspSessionTrack[];
   end(reason: string, by: EndedBy): void;
 }

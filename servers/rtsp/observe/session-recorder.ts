@@ -60,6 +60,11 @@ export class SessionRecorder {
     return undefined;
   }
 
+  /** Those that are open, the newest last. */
+  sessions(): RecordedSession[] {
+    return [...this.#entries.keys()];
+  }
+
   endSession(session: RecordedSession, reason: string, by: EndedBy): void {
     const entry = this.#entries.get(session);
     if (!entry) return;

@@ -48,7 +48,7 @@ const pathColumns: readonly Column<RtspPathView>[] = [
   {
     id: "source",
     title: "Source",
-    minSample: "looped file",
+    minSample: "RTMP publisher",
     rank: 1,
     cell: ({ source }) => <CellText title={source.title}>{sourceTexts[source.kind]}</CellText>,
   },

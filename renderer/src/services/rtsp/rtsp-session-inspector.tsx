@@ -41,6 +41,22 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
   const word = row.outcome || "open";
   const canKick = row.tone === "pending" && detail.session !== undefined;
   const kick = () => void attempt(client.action(rtspActions, "rtsp", "session.kick", { row: row.id }));
+  // A publisher by RTMP and a reader over HTTP have none.
+  const hasRequests = detail.role === "none" || (row.parts ?? 0) > 0 || detail.parts.total > 0;
+  const requests = {
+    name: "messages",
+    title: "Requests",
+    content: (
+      <PartsList
+        item="message"
+        parts={parts}
+        isPart={isMessage}
+        columns={messageColumns}
+        content={(part) => <MessageContent title={part.direction === "received" ? "Request" : "Answer"} message={part} />}
+        onClose={onClose}
+      />
+    ),
+  };
   const copies = playerCopies.map(({ title, text }) => ({ id: title, title, text: () => (service ? text(detail, service) : "") }));
   return (
     <InspectorFrame
@@ -58,21 +74,9 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
     >
       <InspectorTabs
         rememberAs="inspector.rtsp-tab"
+        first={hasRequests ? requests.name : "session"}
         tabs={[
-          {
-            name: "messages",
-            title: "Requests",
-            content: (
-              <PartsList
-                item="message"
-                parts={parts}
-                isPart={isMessage}
-                columns={messageColumns}
-                content={(part) => <MessageContent title={part.direction === "received" ? "Request" : "Answer"} message={part} />}
-                onClose={onClose}
-              />
-            ),
-          },
+          ...(hasRequests ? [requests] : []),
           { name: "figures", title: "Plots", content: <SessionPlots row={row} /> },
           {
             name: "session",
