@@ -5,6 +5,7 @@ import { type CompiledLoad, compileLoad, cpuWhile } from "./load/compiled-load.t
 import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { backlot, gstreamer, type RtspServer } from "./peers/rtsp-servers.ts";
 import { memoryOf } from "./process-tree.ts";
+import { measurePreview } from "./rtsp-preview.ts";
 import { Samples } from "./samples.ts";
 
 type Transport = "tcp" | "udp";
@@ -43,7 +44,7 @@ export async function rtspBench(options: BenchOptions): Promise<string> {
   }
   const load = compileLoad("rtsp");
   try {
-    return [await compareCpu(options, load), await measureSteps(options, load)].join("\n\n");
+    return [await compareCpu(options, load), await measureSteps(options, load), await measurePreview(options)].join("\n\n");
   } finally {
     load.remove();
   }

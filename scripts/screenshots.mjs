@@ -104,11 +104,29 @@ try {
   await everywhere(dashboard, "grpc-metrics", (page) => openService(page, "gRPC", "Metrics"));
   await everywhere(dashboard, "rtsp-live", async (page) => {
     await openService(page, "RTSP", "Live");
+    // Figures are there with the first second of pictures.
+    await page
+      .getByText(/GOP 25 · \d+ ms/)
+      .first()
+      .waitFor();
     await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
     await page.keyboard.press("Enter");
     await page.getByRole("row").filter({ hasText: "PLAY rtsp" }).first().click();
   });
-  await everywhere(dashboard, "rtsp-paths", (page) => openService(page, "RTSP", "Paths"));
+  await everywhere(dashboard, "rtsp-paths", async (page) => {
+    await openService(page, "RTSP", "Paths");
+    await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
+    await page.keyboard.press("Enter");
+    await page.getByText(/every 25 frames/).waitFor();
+    await delay(1_500);
+  });
+  await everywhere(dashboard, "rtsp-try", async (page) => {
+    await openService(page, "RTSP", "Try");
+    await page.getByRole("button", { name: /^Play/ }).first().click();
+    await page.getByText(/first picture after/).waitFor();
+    await delay(1_500);
+    await page.mouse.move(0, 0);
+  });
   await everywhere(dashboard, "account-users", async (page) => {
     await openService(page, "Account", "Users");
     await page.getByRole("row").filter({ hasText: "api@example.com" }).first().click();

@@ -8,7 +8,7 @@ const flags = ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"];
 /** Of a card or an inspector: "25 fps · 0.39 Mbit/s · GOP 25 · 8 ms". */
 const facts = (page: Page, name: string) => page.getByRole("article", { name, exact: true });
 
-it("[RTSP-63] [RTSP-65] the page shows moving pictures, with what they are, and saves them", async () => {
+it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they are, saves them, and plays in Try", async () => {
   const { page } = await openBrowserShell("rtsp", { flags });
   for (const name of ["/stream", "/test"]) {
     const frames = await paintedFrames(page, `Picture of ${name}`, 12);
@@ -38,4 +38,13 @@ it("[RTSP-63] [RTSP-65] the page shows moving pictures, with what they are, and 
   const inspector = page.getByRole("region", { name: "Path", exact: true });
   await inspector.getByText("every 25 frames, 1 s").waitFor();
   await inspector.getByRole("img", { name: /^Bit rate over the last two minutes; [\d.]+ Mbit\/s$/ }).waitFor();
+
+  await page.getByRole("tab", { name: "Try", exact: true }).click();
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await answer.getByText(/^H\.264 and AAC: first packet after .*, first picture after .* none lost\.$/).waitFor();
+  await answer.getByRole("row").filter({ hasText: "DESCRIBE rtsp:" }).click();
+  await answer.getByText("application/sdp").waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).last().click();
+  await answer.getByText("stopped").waitFor();
 }, 90_000);
