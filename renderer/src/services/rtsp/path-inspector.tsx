@@ -38,10 +38,10 @@ export function PathInspector({ path, onClose }: { readonly path: RtspPathView; 
     <InspectorFrame title={`/${name}`} hint={`/${name}`} mono onClose={onClose}>
       <InspectorPanel label="Path">
         <StreamPictureParts path={path}>
-          {({ picture, tools, facts }) => (
+          {({ picture, tools, losses, facts }) => (
             <>
               <div className={styles.large}>{picture}</div>
-              <Section title="Stream" facts={facts.join(" · ")} actions={<span className={styles.tools}>{tools}</span>}>
+              <Section title="Stream" facts={[...losses, ...facts].join(" · ")} actions={<span className={styles.tools}>{tools}</span>}>
                 <Pairs>
                   <Pair name="Source" title={source.title}>
                     {source.kind === "clip" || source.kind === "pull"

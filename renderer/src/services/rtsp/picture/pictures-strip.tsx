@@ -63,7 +63,7 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
   const tracks = path.tracks.map(trackText).join(" · ");
   return (
     <StreamPictureParts path={path}>
-      {({ picture, tools, facts }) => (
+      {({ picture, tools, losses, facts }) => (
         <Card as="article" className={styles.card} aria-label={`/${path.name}`}>
           <div className={styles.cardHead}>
             <button type="button" className={styles.name} title="Open the path" onClick={open}>
@@ -78,7 +78,7 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
           <p className={styles.facts} title={tracks}>
             {tracks || (path.ready ? "No track is known yet" : "not fetched")}
           </p>
-          <p className={styles.facts}>{[...rateTexts(path), ...facts].join(" · ")}</p>
+          <p className={styles.facts}>{[...losses, ...rateTexts(path), ...facts].join(" · ")}</p>
         </Card>
       )}
     </StreamPictureParts>

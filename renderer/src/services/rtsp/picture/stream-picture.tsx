@@ -16,7 +16,15 @@ const stillAfterSeconds = 3;
 interface StreamPictureProps {
   readonly path: RtspPathView;
   /** Around the picture: `tools` are its buttons, `facts` what was measured of it. */
-  readonly children: (parts: { readonly picture: ReactNode; readonly tools: ReactNode; readonly facts: readonly string[] }) => ReactNode;
+  readonly children: (parts: PictureParts) => ReactNode;
+}
+
+interface PictureParts {
+  readonly picture: ReactNode;
+  readonly tools: ReactNode;
+  /** Frames that were not shown. */
+  readonly losses: readonly string[];
+  readonly facts: readonly string[];
 }
 
 /** The picture of a stream with its buttons. A pulled stream is not fetched for it before the user asks. */
@@ -59,10 +67,8 @@ export function StreamPictureParts({ path, children }: StreamPictureProps) {
         />
       </>
     ),
-    facts: [
-      ...(hasPicture && painted?.delayMs !== undefined ? [`${Math.round(painted.delayMs)} ms`] : []),
-      ...(skipped > 0 ? [`${formatCountOf(skipped, "frame")} skipped`] : []),
-    ],
+    losses: skipped > 0 ? [`${formatCountOf(skipped, "frame")} skipped`] : [],
+    facts: hasPicture && painted?.delayMs !== undefined ? [`${Math.round(painted.delayMs)} ms`] : [],
   });
 }
 
