@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFile, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { Uploads } from "../../core/files/uploads.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import type { ProtoLimits, ProtoSourcePath } from "./compile-job.ts";
 import { fileNameProblem } from "./proto-file-name.ts";
@@ -9,7 +10,6 @@ interface Upload {
   readonly folder: string;
   readonly files: Set<string>;
   bytes: number;
-  timer: NodeJS.Timeout | undefined;
 }
 
 interface Piece {
@@ -23,8 +23,6 @@ export interface DroppedProtosOptions {
   readonly limits: ProtoLimits;
 }
 
-/** After this time without data, an upload is discarded. */
-const idleMs = 60_000;
 const mostUploads = 16;
 const idOf = (name: string) => `dropped ${name}`;
 
@@ -33,8 +31,10 @@ export class DroppedProtos {
   readonly #folder: string;
   readonly #incoming: string;
   readonly #limits: ProtoLimits;
-  readonly #uploads = new Map<number, Upload>();
-  #begun = 0;
+  readonly #uploads = new Uploads<Upload>({
+    most: mostUploads,
+    discard: ({ folder }) => rm(folder, { recursive: true, force: true }).catch(() => {}),
+  });
 
   constructor({ dataDir, limits }: DroppedProtosOptions) {
     this.#folder = path.join(dataDir, "protos");
@@ -52,23 +52,13 @@ export class DroppedProtos {
   }
 
   begin(): number {
-    if (this.#uploads.size >= mostUploads) throw refused("Too many uploads are in progress", "Wait until the others are done.");
-    const number = ++this.#begun;
-    const upload: Upload = {
-      folder: path.join(this.#incoming, `${number}-${randomBytes(4).toString("hex")}`),
-      files: new Set(),
-      bytes: 0,
-      timer: undefined,
-    };
-    this.#uploads.set(number, upload);
-    this.#keepAwhile(number, upload);
-    return number;
+    this.#uploads.checkRoom();
+    return this.#uploads.begin({ folder: path.join(this.#incoming, randomBytes(8).toString("hex")), files: new Set(), bytes: 0 });
   }
 
   /** Appends to files. Throws CALL_INVALID for names that lead out of the folder and for files above the limits. */
   async put(number: number, pieces: readonly Piece[]): Promise<void> {
-    const upload = this.#upload(number);
-    this.#keepAwhile(number, upload);
+    const upload = this.#uploads.get(number);
     try {
       for (const { name, base64 } of pieces) {
         const problem = fileNameProblem(name);
@@ -85,19 +75,18 @@ export class DroppedProtos {
         await appendFile(file, bytes, { mode: 0o600 });
       }
     } catch (error) {
-      await this.#discard(number, upload);
+      await this.cancel(number);
       throw error instanceof ServiceError ? error : unwritable(upload.folder, error);
     }
   }
 
-  async cancel(number: number): Promise<void> {
-    const upload = this.#uploads.get(number);
-    if (upload) await this.#discard(number, upload);
+  cancel(number: number): Promise<void> {
+    return this.#uploads.discard(number);
   }
 
   /** Puts them in the place of those with the same names. Resolves with the ids of their sources. */
   async end(number: number): Promise<readonly string[]> {
-    const upload = this.#upload(number);
+    const upload = this.#uploads.get(number);
     try {
       const names = [...new Set([...upload.files].map((name) => name.split("/", 1)[0] as string))];
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -110,7 +99,7 @@ export class DroppedProtos {
     } catch (error) {
       throw unwritable(this.#folder, error);
     } finally {
-      await this.#discard(number, upload);
+      await this.cancel(number);
     }
   }
 
@@ -125,26 +114,8 @@ export class DroppedProtos {
 
   /** Removes unfinished uploads, also those of an earlier process. */
   async close(): Promise<void> {
-    for (const { timer } of this.#uploads.values()) clearTimeout(timer);
-    this.#uploads.clear();
+    await this.#uploads.close();
     await rm(this.#incoming, { recursive: true, force: true });
-  }
-
-  #upload(number: number): Upload {
-    const upload = this.#uploads.get(number);
-    if (!upload) throw new ServiceError("JOB_UNKNOWN", "This upload was cancelled", "Drop the files again.");
-    return upload;
-  }
-
-  #keepAwhile(number: number, upload: Upload): void {
-    clearTimeout(upload.timer);
-    upload.timer = setTimeout(() => void this.#discard(number, upload), idleMs);
-  }
-
-  async #discard(number: number, upload: Upload): Promise<void> {
-    clearTimeout(upload.timer);
-    this.#uploads.delete(number);
-    await rm(upload.folder, { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import path from "node:path";
+import { Uploads } from "../../core/files/uploads.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
 /** A file that was sent completely. */
@@ -15,7 +16,6 @@ export interface UploadedFile {
 interface Upload extends UploadedFile {
   readonly handle: FileHandle;
   received: number;
-  timer: NodeJS.Timeout | undefined;
 }
 
 export interface ClipUploadsOptions {
@@ -24,8 +24,6 @@ export interface ClipUploadsOptions {
   readonly mostBytes: number;
 }
 
-/** After this time without data, an upload is discarded. */
-const idleMs = 60_000;
 const mostUploads = 8;
 /** Of a file that is not complete. */
 const partial = ".part";
@@ -35,8 +33,7 @@ const bytesLeftFree = 256 << 20;
 /** Files on their way from the page to the folder of clips, each in pieces. */
 export class ClipUploads {
   readonly #options: ClipUploadsOptions;
-  readonly #uploads = new Map<number, Upload>();
-  #begun = 0;
+  readonly #uploads = new Uploads<Upload>({ most: mostUploads, discard: (upload) => this.#discard(upload) });
 
   constructor(options: ClipUploadsOptions) {
     this.#options = options;
@@ -45,17 +42,16 @@ export class ClipUploads {
   /** Throws CALL_INVALID for a file that is too large, also for the disk, and STORE_UNREACHABLE. */
   async begin(name: string, bytes: number): Promise<number> {
     const { folder, mostBytes } = this.#options;
-    if (this.#uploads.size >= mostUploads) throw refused("Too many uploads are in progress", "Wait until the others are done.");
+    this.#uploads.checkRoom();
     if (bytes > mostBytes)
       throw refused(
         `${name} has ${bytes} bytes, and at most ${mostBytes} are allowed`,
         "Use a shorter clip, or raise RTSP_FILE_BYTES in Config.",
       );
-    const number = ++this.#begun;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const { bavail, bsize } = await statfs(folder);
-      const unwritten = [...this.#uploads.values()].reduce((sum, upload) => sum + upload.bytes - upload.received, 0);
+      const unwritten = this.#uploads.uploads().reduce((sum, upload) => sum + upload.bytes - upload.received, 0);
       if (bavail * bsize - unwritten - bytes < bytesLeftFree)
         throw refused(
           `The disk of ${folder} has no room for the ${bytes} bytes of ${name}: ${bytesLeftFree} bytes stay free`,
@@ -63,39 +59,33 @@ export class ClipUploads {
         );
       const file = `${randomBytes(8).toString("hex")}.mp4`;
       const handle = await open(path.join(folder, file + partial), "wx", 0o600);
-      const upload: Upload = { name, file, bytes, handle, received: 0, timer: undefined };
-      this.#uploads.set(number, upload);
-      this.#keepAwhile(number, upload);
+      return this.#uploads.begin({ name, file, bytes, handle, received: 0 });
     } catch (error) {
       throw asUnwritable(folder, error);
     }
-    return number;
   }
 
   /** Appends. Throws JOB_UNKNOWN for an upload that has ended, CALL_INVALID for more than was announced, and STORE_UNREACHABLE. */
   async put(number: number, base64: string): Promise<void> {
-    const upload = this.#upload(number);
-    this.#keepAwhile(number, upload);
+    const upload = this.#uploads.get(number);
     const bytes = Buffer.from(base64, "base64");
     upload.received += bytes.length;
     try {
       if (upload.received > upload.bytes) throw changed(upload);
       await upload.handle.writeFile(bytes);
     } catch (error) {
-      await this.#discard(number, upload);
+      await this.cancel(number);
       throw asUnwritable(this.#options.folder, error);
     }
   }
 
   /** The file is complete and belongs to the caller. Throws as `put`. */
   async end(number: number): Promise<UploadedFile> {
-    const upload = this.#upload(number);
+    const upload = this.#uploads.take(number);
     if (upload.received !== upload.bytes) {
-      await this.#discard(number, upload);
+      await this.#discard(upload);
       throw changed(upload);
     }
-    this.#uploads.delete(number);
-    clearTimeout(upload.timer);
     const { folder } = this.#options;
     try {
       await upload.handle.close();
@@ -106,9 +96,8 @@ export class ClipUploads {
     return { name: upload.name, file: upload.file, bytes: upload.bytes };
   }
 
-  async cancel(number: number): Promise<void> {
-    const upload = this.#uploads.get(number);
-    if (upload) await this.#discard(number, upload);
+  cancel(number: number): Promise<void> {
+    return this.#uploads.discard(number);
   }
 
   /** Removes what an earlier process has left. */
@@ -118,26 +107,13 @@ export class ClipUploads {
     for (const name of names) if (name.endsWith(partial)) await rm(path.join(folder, name), { force: true }).catch(() => {});
   }
 
-  async close(): Promise<void> {
-    for (const [number, upload] of [...this.#uploads]) await this.#discard(number, upload);
+  close(): Promise<void> {
+    return this.#uploads.close();
   }
 
-  #upload(number: number): Upload {
-    const upload = this.#uploads.get(number);
-    if (!upload) throw new ServiceError("JOB_UNKNOWN", "This upload was cancelled", "Drop the file again.");
-    return upload;
-  }
-
-  #keepAwhile(number: number, upload: Upload): void {
-    clearTimeout(upload.timer);
-    upload.timer = setTimeout(() => void this.#discard(number, upload), idleMs);
-  }
-
-  async #discard(number: number, upload: Upload): Promise<void> {
-    clearTimeout(upload.timer);
-    this.#uploads.delete(number);
-    await upload.handle.close().catch(() => {});
-    await rm(path.join(this.#options.folder, upload.file + partial), { force: true }).catch(() => {});
+  async #discard({ handle, file }: Upload): Promise<void> {
+    await handle.close().catch(() => {});
+    await rm(path.join(this.#options.folder, file + partial), { force: true }).catch(() => {});
   }
 }
 
