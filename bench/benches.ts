@@ -49,6 +49,10 @@ export const benches = {
     summary: "CPU of a client's second beside gst-rtsp-server; lost packets and memory up to 1,000 clients",
     run: async (options) => (await import("./rtsp-bench.ts")).rtspBench(options),
   },
+  webrtc: {
+    summary: "bytes that TURN relays per CPU second, and losses, beside coturn",
+    run: async (options) => (await import("./webrtc-bench.ts")).webrtcBench(options),
+  },
   memory: {
     summary: "all processes with four services, idle and over ten minutes of mixed load",
     run: async (options) => (await import("./memory-bench.ts")).memoryBench(options),

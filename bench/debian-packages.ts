@@ -33,6 +33,11 @@ export const mosquittoPackage: Needed = {
   use: "to be compared with",
   isThere: () => mosquittoProgram() !== undefined,
 };
+export const coturnPackage: Needed = {
+  package: "coturn",
+  use: "to be compared with, and to generate the load",
+  isThere: () => findProgram("turnserver") !== undefined && findProgram("turnutils_uclient") !== undefined,
+};
 export const compilerPackage: Needed = { package: "gcc", use: "to compile the load", isThere: () => findProgram("cc") !== undefined };
 export const libcHeadersPackage: Needed = {
   package: "libc6-dev",

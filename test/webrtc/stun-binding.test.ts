@@ -1,26 +1,26 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
-import { createLog } from "../../servers/core/service/log.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf, type StunMessage } from "../../servers/webrtc/stun/stun-message.ts";
 import { encodeAddress } from "../../servers/webrtc/stun/transport-address.ts";
 import { writeStun } from "../../servers/webrtc/stun/write-stun.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { onEnd } from "../support/start-service.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
-import { addressesOf, errorOf, hasIpv6, requiredValue, startTurn, type Transport, TurnClientUnderTest } from "./turn-harness.ts";
+import {
+  addressesOf,
+  errorOf,
+  hasIpv6,
+  requiredValue,
+  startTurn,
+  type Transport,
+  TurnClientUnderTest,
+  testCertificates,
+} from "./turn-harness.ts";
 
 const runFile = promisify(execFile);
 const bind = (client: TurnClientUnderTest): Promise<StunMessage> => client.raw(stunMethods.binding, []);
-
-async function certificates() {
-  const log = createLog({ level: () => "error", write: () => {} });
-  return await openCertificates({ folder: temporaryDir(), log, onStop: (release) => void onEnd(release) });
-}
 
 describe("STUN", () => {
   checkLeaks();
@@ -28,7 +28,7 @@ describe("STUN", () => {
   it.each(["udp", "tcp", "tls"] as const)(
     "[WEBRTC-1] Binding over %s gets the client's address, with SOFTWARE and FINGERPRINT",
     async (transport) => {
-      const tls = transport === "tls" ? { tls: { port: 0, certificates: await certificates() } } : {};
+      const tls = transport === "tls" ? { tls: { port: 0, certificates: await testCertificates() } } : {};
       const server = await startTurn(tls);
       for (const host of hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"]) {
         const client = await TurnClientUnderTest.connect(server, transport as Transport, host);

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, Socket } from "node:net";
 import os from "node:os";
 import { connect as connectTls } from "node:tls";
+import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { loadDigestUsers } from "../../servers/core/credentials/digest-users.ts";
 import { createLog } from "../../servers/core/service/log.ts";
 import { hasIntegrity } from "../../servers/webrtc/stun/message-integrity.ts";
@@ -15,12 +16,19 @@ import { StreamFraming } from "../../servers/webrtc/turn/stream-framing.ts";
 import type { AllocationState, TurnRequestEvent } from "../../servers/webrtc/turn/turn-observer.ts";
 import { listenTurn, type TurnServer, type TurnServerOptions } from "../../servers/webrtc/turn/turn-server.ts";
 import { onEnd } from "../support/start-service.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 
 export const realm = "backlot";
 export const user = { username: "ada", password: "lovelace" };
 export const secret = "shared between both";
 export const hasIpv6 = Object.values(os.networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
+
+/** Of an authority that nobody trusts. */
+export async function testCertificates() {
+  const log = createLog({ level: () => "error", write: () => {} });
+  return await openCertificates({ folder: temporaryDir(), log, onStop: (release) => void onEnd(release) });
+}
 
 /** Each part can be changed alone. */
 export interface TurnChanges extends Partial<Omit<TurnServerOptions, "limits" | "lifetimes" | "relays" | "streams" | "onStop">> {

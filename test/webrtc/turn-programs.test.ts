@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
 import { expect, it } from "vitest";
-import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
-import { createLog } from "../../servers/core/service/log.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { onEnd } from "../support/start-service.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
-import { hasIpv6, secret, startTurn, user } from "./turn-harness.ts";
+import { hasIpv6, secret, startTurn, testCertificates, user } from "./turn-harness.ts";
 
 checkLeaks();
 
@@ -22,10 +19,7 @@ function runUclient(args: readonly string[]): Promise<string> {
 }
 
 it("[WEBRTC-70] coturn's turnutils_uclient relays without loss in each of its modes", async () => {
-  const certificates = await openCertificates({
-    ...{ folder: temporaryDir(), log: createLog({ level: () => "error", write: () => {} }) },
-    onStop: (release) => void onEnd(release),
-  });
+  const certificates = await testCertificates();
   const server = await startTurn({ tls: { port: 0, certificates }, limits: { allocationsPerUser: 1_000 } });
   const modes: Readonly<Record<string, readonly string[]>> = {
     "channels over UDP, with a reserved port for RTCP": longTerm,

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, createSecretKey, randomBytes } from "node:crypto";
 
 /** RFC 7616 §3.4: the fields of an `Authorization: Digest` header. */
 export interface DigestCredentials {
@@ -109,7 +109,7 @@ const remembered = 1_000;
 
 /** Nonces that contain their age and number of uses, signed; only the counts seen are stored. */
 export function createDigestNonces(now: () => number = Date.now, lifetimeMs = standardLifetimeMs): DigestNonces {
-  const key = randomBytes(32);
+  const key = createSecretKey(randomBytes(32));
   const seen = new Map<string, Set<number>>();
   const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
 

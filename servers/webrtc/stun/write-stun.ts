@@ -1,4 +1,4 @@
-import { type IntegrityHash, integrityBytes, integrityOf, integrityTypes } from "./message-integrity.ts";
+import { type HmacKey, type IntegrityHash, integrityBytes, integrityOf, integrityTypes } from "./message-integrity.ts";
 import { errorReasons, type StunClass, stunAttributes, stunClasses } from "./stun-attributes.ts";
 import { fingerprintOf, headerBytes } from "./stun-message.ts";
 
@@ -6,7 +6,7 @@ export type WrittenAttribute = readonly [type: number, value: Buffer];
 
 export interface IntegrityKey {
   readonly hash: IntegrityHash;
-  readonly key: Buffer;
+  readonly key: HmacKey;
 }
 
 export interface StunContent {

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AddressFamily } from "../stun/transport-address.ts";
-import { Allocation, type AllocationLimits } from "./allocation.ts";
+import { Allocation, type AllocationLimits, type TurnClient } from "./allocation.ts";
 import type { Relay, RelayPorts } from "./relay-ports.ts";
-import type { TurnClient } from "./turn-client.ts";
 
 export type CloseReason = "refreshed with lifetime 0" | "expired" | "connection closed" | "closed on request" | "service stops";
 
@@ -47,7 +46,6 @@ interface Reservation {
 export class AllocationTable {
   readonly #options: AllocationTableOptions;
   readonly #allocations = new Map<number, Allocation>();
-  readonly #clients = new Map<Allocation, TurnClient>();
   readonly #reservations = new Map<string, Reservation>();
   readonly #ofUser = new Map<string, number>();
   #binding = 0;
@@ -113,7 +111,6 @@ export class AllocationTable {
       onFault: (error) => this.#options.onFault(allocation, error),
     });
     client.allocation = allocation;
-    this.#clients.set(allocation, client);
     this.#allocations.set(allocation.id, allocation);
     this.#options.onOpened(allocation);
     const missing = wanted.token ? [] : wanted.families.filter((family) => !allocation.relayOf(family));
@@ -154,9 +151,7 @@ export class AllocationTable {
   async close(allocation: Allocation, reason: CloseReason): Promise<void> {
     if (!this.#allocations.delete(allocation.id)) return;
     this.#releaseUser(allocation.user);
-    const client = this.#clients.get(allocation);
-    if (client) client.allocation = undefined;
-    this.#clients.delete(allocation);
+    allocation.client.allocation = undefined;
     const closing = allocation.close();
     this.#options.onClosed(allocation, reason);
     await closing;

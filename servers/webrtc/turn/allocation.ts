@@ -6,11 +6,16 @@ import { channelHeaderBytes } from "./stream-framing.ts";
 
 export type ClientTransport = "udp" | "tcp" | "tls";
 
-/** What an allocation needs of its client. */
-export interface AllocationClient {
+/** Who is at the other end of a 5-tuple (RFC 8656 §2.2). It has at most one allocation. */
+export interface TurnClient {
   readonly transport: ClientTransport;
   readonly address: string;
   readonly port: number;
+  allocation: Allocation | undefined;
+  /** Ports are being bound for it. */
+  isAllocating: boolean;
+  /** Its connection was closed. */
+  isGone: boolean;
   /** False where it takes too little of what is sent to it, and the message is lost. */
   send(message: Buffer): boolean;
   /** A ChannelData message (RFC 8656 §12.4). */
@@ -60,7 +65,7 @@ export interface AllocationLimits {
 
 export interface AllocationOptions {
   readonly id: number;
-  readonly client: AllocationClient;
+  readonly client: TurnClient;
   readonly username: string;
   readonly user: string;
   readonly software: string | undefined;
@@ -79,7 +84,7 @@ const unfragmentedBytes = 1_452;
 /** What one client may relay (RFC 8656 §3). Times are those of one steady clock, and end by `expire`: no datagram looks at a clock. */
 export class Allocation {
   readonly id: number;
-  readonly client: AllocationClient;
+  readonly client: TurnClient;
   readonly username: string;
   readonly user: string;
   readonly software: string | undefined;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { createDigestNonces, digestSecret } from "../../core/credentials/digest.ts";
 import type { DigestUsers } from "../../core/credentials/digest-users.ts";
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
@@ -66,7 +66,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const known = new Set(users.names);
   const realmValue = Buffer.from(realm);
   /** By algorithm and name. */
-  const keys = new BoundedCache<string, readonly Buffer[]>(mostKeys);
+  const keys = new BoundedCache<string, readonly KeyObject[]>(mostKeys);
 
   function challenge(code: 401 | 438, why: string, username?: string): AuthenticationRefusal {
     const attributes: WrittenAttribute[] = [
@@ -80,12 +80,12 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const badRequest = (why: string): AuthenticationRefusal => ({ code: 400, why, attributes: [] });
 
   /** One for each secret, if the name is one of time-limited credentials. */
-  function keysOf(username: string, algorithm: PasswordAlgorithm): readonly Buffer[] {
-    if (known.has(username)) return keys.get(`${algorithm} ${username}`, () => [Buffer.from(users.secret(username, algorithm), "hex")]);
+  function keysOf(username: string, algorithm: PasswordAlgorithm): readonly KeyObject[] {
+    if (known.has(username)) return keys.get(`${algorithm} ${username}`, () => [keyFrom(users.secret(username, algorithm))]);
     const limited = parseTimeLimitedName(username);
     if (!limited || limited.validUntilMs <= now()) return [];
     return keys.get(`${algorithm} ${username}`, () =>
-      secrets.map((secret) => Buffer.from(digestSecret(algorithm, username, realm, timeLimitedPassword(secret, username)), "hex")),
+      secrets.map((secret) => keyFrom(digestSecret(algorithm, username, realm, timeLimitedPassword(secret, username)))),
     );
   }
 
@@ -106,7 +106,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return hash && (namesByHash.get(hash.toString("hex")) ?? "");
   }
 
-  function isRight(message: StunMessage, key: Buffer): boolean {
+  function isRight(message: StunMessage, key: KeyObject): boolean {
     return hasIntegrity(message.integritySha256At > 0 ? "sha256" : "sha1", key, message);
   }
 
@@ -143,6 +143,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return known.has(username) || limited ? "the password is wrong" : "the user is unknown";
   }
 }
+
+const keyFrom = (hex: string): KeyObject => createSecretKey(hex, "hex");
 
 /** RFC 8489 §14.4 */
 const userhash = (username: string, realm: string): string => createHash("sha256").update(`${username}:${realm}`).digest("hex");

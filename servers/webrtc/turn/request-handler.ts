@@ -9,12 +9,11 @@ import {
   type TransportAddress,
 } from "../stun/transport-address.ts";
 import { errorCodeValue, type IntegrityKey, uint16List, uint32, type WrittenAttribute, writeStun } from "../stun/write-stun.ts";
-import type { Allocation } from "./allocation.ts";
+import type { Allocation, TurnClient } from "./allocation.ts";
 import type { AllocationTable, OpenedAllocation } from "./allocation-table.ts";
 import type { Authenticated, Authentication } from "./authentication.ts";
 import type { PeerPolicy } from "./peer-policy.ts";
 import type { TransactionCache } from "./transaction-cache.ts";
-import type { TurnClient } from "./turn-client.ts";
 import type { RequestMethod, TurnRequestEvent, TurnTrouble } from "./turn-observer.ts";
 
 /** In milliseconds. */

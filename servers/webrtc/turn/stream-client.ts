@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import { paddedLength } from "../stun/write-stun.ts";
-import type { Allocation } from "./allocation.ts";
+import type { Allocation, TurnClient } from "./allocation.ts";
 import { channelHeaderBytes, StreamFraming } from "./stream-framing.ts";
-import type { TurnClient } from "./turn-client.ts";
 
 export interface StreamClientOptions {
   readonly transport: "tcp" | "tls";

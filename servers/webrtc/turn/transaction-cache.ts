@@ -1,4 +1,4 @@
-import type { TurnClient } from "./turn-client.ts";
+import type { TurnClient } from "./allocation.ts";
 
 /** RFC 8489 §6.3.1: how long a request may be repeated, with the timers of §6.2.1. */
 const keptMs = 40_000;

@@ -4,7 +4,7 @@ import { errorText } from "../../core/service/service-error.ts";
 import { stunAttributes, stunMethods } from "../stun/stun-attributes.ts";
 import { attributeOf, parseStun, type StunMessage } from "../stun/stun-message.ts";
 import { decodeXorAddress } from "../stun/transport-address.ts";
-import type { Allocation, AllocationLimits, DataCount } from "./allocation.ts";
+import type { Allocation, AllocationLimits, DataCount, TurnClient } from "./allocation.ts";
 import { AllocationTable, type CloseReason } from "./allocation-table.ts";
 import { type AuthenticationOptions, createAuthentication } from "./authentication.ts";
 import type { Impairment } from "./impairment.ts";
@@ -13,7 +13,6 @@ import { RelayPorts, type RelayPortsOptions } from "./relay-ports.ts";
 import { RequestHandler, type TurnLifetimes } from "./request-handler.ts";
 import { isChannelData } from "./stream-framing.ts";
 import { TransactionCache } from "./transaction-cache.ts";
-import type { TurnClient } from "./turn-client.ts";
 import type { AllocationState, RequestMethod, TurnObserver, TurnRequestEvent, TurnStatistics, TurnTrouble } from "./turn-observer.ts";
 
 export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" | "users" | "secrets" | "passwordAlgorithms"> {

@@ -1,7 +1,6 @@
 import type { RemoteInfo, Socket } from "node:dgram";
 import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
-import type { Allocation } from "./allocation.ts";
-import type { TurnClient } from "./turn-client.ts";
+import type { Allocation, TurnClient } from "./allocation.ts";
 
 class UdpClient implements TurnClient {
   readonly transport = "udp";
