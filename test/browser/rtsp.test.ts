@@ -11,7 +11,7 @@ const facts = (page: Page, name: string) => page.getByRole("article", { name, ex
 it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they are, saves them, and plays in Try", async () => {
   const { page } = await openBrowserShell("rtsp", { flags });
   for (const name of ["/stream", "/test"]) {
-    const frames = await paintedFrames(page, `Picture of ${name}`, 12);
+    const frames = await paintedFrames(page, `Picture of ${name}`, 6);
     expect(isMoving(frames), frames.map(({ number }) => number).join(" ")).toBe(true);
   }
   const card = facts(page, "/stream");

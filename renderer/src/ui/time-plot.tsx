@@ -74,8 +74,8 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
         ...axis,
         size: (_plot, values) => Math.max(60, 14 + 6 * Math.max(...(values ?? [""]).map(({ length }) => length))),
         gap: 6,
-        // A small plot has one mark above the zero as well.
-        space: (_plot, _axis, _least, _most, height) => Math.min(40, height / 2),
+        // A small plot has marks above the zero as well.
+        space: (_plot, _axis, _least, _most, height) => Math.min(40, height / 3),
         incrs: valueSteps.filter((step) => step >= leastStep),
         values: (_plot, splits) => splits.map((value) => (value === 0 ? "0" : text(value).replace(".0 ", " "))),
       },

@@ -10,6 +10,7 @@ import { Boundary } from "../../../ui/status/boundary.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
+import { FaultBadges } from "../faults/fault-badges.tsx";
 import { requestedPaths } from "../requested-paths.ts";
 import { streamUrl } from "../stream-addresses.ts";
 import { useRtspView } from "../use-rtsp-view.ts";
@@ -74,7 +75,12 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
             <Caption className={styles.readers}>{formatCountOf(path.readers, "reader")}</Caption>
             {tools}
           </div>
-          {picture}
+          <div className={styles.shown}>
+            {picture}
+            <div className={styles.faults}>
+              <FaultBadges target={{ kind: "path", path: path.name }} />
+            </div>
+          </div>
           <p className={styles.facts} title={tracks}>
             {tracks || (path.ready ? "No track is known yet" : "not fetched")}
           </p>
