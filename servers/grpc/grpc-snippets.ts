@@ -11,8 +11,10 @@ export function grpcSnippets(
   const address = url.replace(/^grpcs?:\/\//, "");
   const metrics = endpoints.find(({ label }) => label === "Metrics")?.url ?? "http://127.0.0.1:8000/metrics";
   const ofClient = clientCertificates === "required";
-  const grpcurl = isTls ? `grpcurl -cacert authority.pem${ofClient ? " -cert client.pem -key client-key.pem" : ""}` : "grpcurl -plaintext";
-  const files = ["authority.pem", ...(ofClient ? ["client-key.pem", "client.pem"] : [])];
+  const grpcurl = isTls
+    ? `grpcurl -cacert backlot-authority.pem${ofClient ? " -cert client.pem -key client-key.pem" : ""}`
+    : "grpcurl -plaintext";
+  const files = ["backlot-authority.pem", ...(ofClient ? ["client-key.pem", "client.pem"] : [])];
   const read = (call: (file: string) => string) => files.map(call).join(", ");
   return [
     { label: "grpcurl", language: "shell", text: `${grpcurl} -d '{"name":"world"}' ${address} example.Greeter/SayHello` },

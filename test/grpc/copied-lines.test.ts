@@ -150,7 +150,7 @@ it("[GRPC-153] over TLS they trust the authority, and show a client certificate 
     // A certificate that the authority signed, and its key.
     const [key = ""] = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----\n/.exec(read("computer.pem")) ?? [];
     const folder = folderWith({
-      "authority.pem": new X509Certificate(read("authority.pem")).toString(),
+      "backlot-authority.pem": new X509Certificate(read("authority.pem")).toString(),
       ...(clientCertificate && { "client.pem": new X509Certificate(read("computer.pem")).toString(), "client-key.pem": key }),
     });
     const origin = `grpcs://${shown.service.address}`;
@@ -160,7 +160,7 @@ it("[GRPC-153] over TLS they trust the authority, and show a client certificate 
       expect(await output(language, call(language), folder)).toContain("Hello, Ada from here!");
     }
     expect(call("grpcurl")).toContain(
-      clientCertificate ? "-cacert authority.pem -cert client.pem -key client-key.pem " : "-cacert authority.pem -d",
+      clientCertificate ? "-cacert backlot-authority.pem -cert client.pem -key client-key.pem " : "-cacert backlot-authority.pem -d",
     );
     const { config, snippets } = grpcService;
     const ofPage = snippets(shown.service.endpoints, config.parse({ tls: true, clientCertificates }));

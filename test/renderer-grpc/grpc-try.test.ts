@@ -163,11 +163,11 @@ it("[GRPC-75] the call as lines for grpcurl, Python and Node has messages, metad
 
 it("[GRPC-75] with TLS the lines use the authority's certificate", () => {
   const lines = (language: CallLanguage) => callLines(language, { ...copied, origin: "grpcs://127.0.0.1:50051" });
-  expect(lines("grpcurl")).toContain("grpcurl -cacert authority.pem ");
+  expect(lines("grpcurl")).toContain("grpcurl -cacert backlot-authority.pem ");
   expect(lines("python")).toContain(
-    'grpc.secure_channel("127.0.0.1:50051", grpc.ssl_channel_credentials(open("authority.pem", "rb").read()))',
+    'grpc.secure_channel("127.0.0.1:50051", grpc.ssl_channel_credentials(open("backlot-authority.pem", "rb").read()))',
   );
-  expect(lines("node")).toContain('grpc.credentials.createSsl(readFileSync("authority.pem"))');
+  expect(lines("node")).toContain('grpc.credentials.createSsl(readFileSync("backlot-authority.pem"))');
 });
 
 it("[GRPC-77] what is typed is remembered for each method, without credentials", () => {

@@ -96,7 +96,7 @@ it("[GRPC-141] the copies have a client certificate where the service requires o
     const { client } = clientOf(parts, 0, { tls: true, clientCertificates });
     const grpcurl = await commands?.copies.find(({ title }) => title === "grpcurl")?.text(call, overTls, client);
     const certificate = clientCertificates === "required" ? "-cert client.pem -key client-key.pem " : "";
-    expect(grpcurl).toContain(`grpcurl -cacert authority.pem ${certificate}-rpc-header`);
+    expect(grpcurl).toContain(`grpcurl -cacert backlot-authority.pem ${certificate}-rpc-header`);
   }
 });
 

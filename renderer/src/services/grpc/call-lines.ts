@@ -57,12 +57,18 @@ function compact(json: string): string {
   }
 }
 
+/** The program and how it connects. */
+export const grpcurlFor = (origin: string): string => `grpcurl ${isTlsOrigin(origin) ? "-cacert backlot-authority.pem" : "-plaintext"}`;
+
 /** In the order in which both libraries take them. */
-const certificateFiles = (ofClient: boolean): readonly string[] => ["authority.pem", ...(ofClient ? ["client-key.pem", "client.pem"] : [])];
+const certificateFiles = (ofClient: boolean): readonly string[] => [
+  "backlot-authority.pem",
+  ...(ofClient ? ["client-key.pem", "client.pem"] : []),
+];
 
 function grpcurl({ origin, clientCertificate, path, metadata, deadlineMs, messages }: CopiedCall): string {
   const words = [
-    `grpcurl ${isTlsOrigin(origin) ? "-cacert authority.pem" : "-plaintext"}`,
+    grpcurlFor(origin),
     ...(clientCertificate ? ["-cert client.pem -key client-key.pem"] : []),
     // With -H it would be sent with the reflection calls too, where x-backlot-status would end them.
     ...metadata.map(([name, value]) => `-rpc-header ${shellQuoted(`${name}: ${value}`)}`),

@@ -1,5 +1,6 @@
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
+import { grpcurlFor } from "./call-lines.ts";
 import { CallPicks, callScopes } from "./call-scopes.tsx";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { grpcColumns } from "./grpc-columns.tsx";
@@ -31,7 +32,7 @@ export const grpcPage = defineServicePage({
           ["details", "each message in both directions, metadata and trailers"],
           ["status", "code, message and trailers, and how long the client would have waited"],
         ],
-        command: (origin) => `grpcurl -plaintext -d '{"name":"world"}' ${origin.replace(/^grpcs?:\/\//, "")} example.Greeter/SayHello`,
+        command: (origin) => `${grpcurlFor(origin)} -d '{"name":"world"}' ${origin.replace(/^grpcs?:\/\//, "")} example.Greeter/SayHello`,
       },
     }),
     contentTab("services", "Services", GrpcServices),

@@ -6,7 +6,7 @@ import { CommandLine } from "../copy/command-line.tsx";
 import { CopyButton } from "../copy/copy-button.tsx";
 import { saveFile } from "../copy/files.ts";
 import { Dialog } from "../forms/dialog.tsx";
-import { Caption } from "../panel.tsx";
+import { Note } from "../panel.tsx";
 import { TabList } from "../tab-list.tsx";
 import styles from "./authority-actions.module.css";
 import { trustSteps } from "./trust-steps.ts";
@@ -79,9 +79,9 @@ interface AuthorityNoteProps extends AuthorityActionsProps {
 /** A line that says why a client needs the certificate, with the buttons to save it. */
 export const AuthorityNote = ({ authority, children }: AuthorityNoteProps) => (
   <div className={styles.line}>
-    <Caption grow title={authority.file}>
+    <Note className={styles.why} title={authority.file}>
       {children}
-    </Caption>
+    </Note>
     <AuthorityActions authority={authority} />
   </div>
 );

@@ -251,7 +251,7 @@ function MethodFacts({
 function CertificateToTrust({ ofClient }: { readonly ofClient: boolean }) {
   const client = useControl();
   const { value } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
-  const trusted = "authority.pem is the certificate of Backlot’s authority.";
+  const trusted = "backlot-authority.pem is the certificate of Backlot’s authority.";
   return (
     value && (
       <AuthorityNote authority={value}>
