@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
+import { AllocationTable } from "../../servers/webrtc/turn/allocation-table.ts";
+import { RelayPorts } from "../../servers/webrtc/turn/relay-ports.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";
 import { until } from "../support/until.ts";
@@ -218,6 +220,20 @@ describe("TURN allocations", () => {
     expect(errorOf(await third.allocate())).toBe(0);
   });
 
+  it("[WEBRTC-28] a storm of requests opens no more than the limit, and what was bound is closed again", async () => {
+    const server = await startTurn({ limits: { allocations: 20 } });
+    const clients = await Promise.all(Array.from({ length: 60 }, () => TurnClientUnderTest.connect(server)));
+    const codes = await Promise.all(clients.map(async (client) => errorOf(await client.allocate([evenPort(true)]))));
+    const opened = codes.filter((code) => code === 0).length;
+    // Each also reserves a port, which counts until the token is used or its time is over.
+    expect(opened).toBeGreaterThanOrEqual(10);
+    expect(opened).toBeLessThanOrEqual(20);
+    expect(codes.filter((code) => code === 508).length).toBe(60 - opened);
+    server.advance(601_000);
+    expect(server.engine.statistics()).toMatchObject({ allocations: 0, reserved: 0 });
+    expect(errorOf(await (await TurnClientUnderTest.connect(server)).allocate())).toBe(0);
+  });
+
   it("[WEBRTC-28] ports come from the range alone; ports of other programs are passed over", async () => {
     const peer = await Peer.open();
     const range = { first: peer.port - 1, last: peer.port };
@@ -238,6 +254,25 @@ describe("TURN allocations", () => {
       expect(await isFree(port)).toBe(true);
     },
   );
+
+  it("[WEBRTC-29] ports that are being bound when the service stops are free too", async () => {
+    const range = { first: 61_000, last: 61_001 };
+    const both = { host: "127.0.0.1", advertised: "127.0.0.1" };
+    const table = new AllocationTable({
+      relayPorts: new RelayPorts({ addresses: { IPv4: both }, ports: range, receiveBufferBytes: 1 << 16 }),
+      limits: { allocations: 10, allocationsPerUser: 10, permissions: 1, channels: 1, delayedBytes: 1 },
+      ...{ reservationMs: 30_000, now: () => 0, onOpened: () => {}, onClosed: () => {}, onFault: () => {} },
+    });
+    const client = { transport: "udp", address: "127.0.0.1", port: 1, allocation: undefined, isAllocating: false, isGone: false } as const;
+    const opening = table.open({
+      ...{ username: "ada", user: "ada", software: undefined, lifetimeMs: 600_000, token: undefined },
+      client: { ...client, send: () => true, sendChannelData: () => true },
+      ...{ families: ["IPv4"], isEven: true, reservesNext: true },
+    });
+    await table.closeAll("service stops");
+    expect([await isFree(range.first), await isFree(range.last)]).toEqual([true, true]);
+    expect(await opening).toBe(508);
+  });
 
   it("[WEBRTC-29] an allocation over TCP ends with its connection", async () => {
     const server = await startTurn();

@@ -48,7 +48,8 @@ export class AllocationTable {
   readonly #allocations = new Map<number, Allocation>();
   readonly #reservations = new Map<string, Reservation>();
   readonly #ofUser = new Map<string, number>();
-  #binding = 0;
+  /** Whose ports are being bound. */
+  readonly #opening = new Set<Promise<unknown>>();
   #nextId = 1;
   #isClosed = false;
 
@@ -80,15 +81,16 @@ export class AllocationTable {
     if (ofUser >= limits.allocationsPerUser) return 486;
     // A reserved port counts as the allocation that it is kept for.
     const own = wanted.token ? 0 : 1;
-    if (this.#allocations.size + this.#reservations.size + this.#binding + own > limits.allocations) return 508;
+    if (this.#allocations.size + this.#reservations.size + this.#opening.size + own > limits.allocations) return 508;
     this.#ofUser.set(user, ofUser + 1);
-    this.#binding++;
     client.isAllocating = true;
     let opened: OpenedAllocation | undefined;
+    const opening = this.#bindAndAdd(wanted);
+    this.#opening.add(opening);
     try {
-      opened = await this.#bindAndAdd(wanted);
+      opened = await opening;
     } finally {
-      this.#binding--;
+      this.#opening.delete(opening);
       client.isAllocating = false;
       if (!opened) this.#releaseUser(user);
     }
@@ -99,8 +101,7 @@ export class AllocationTable {
     const { relays, next } = wanted.token ? this.#takeReservation(wanted.token) : await this.#bindRelays(wanted);
     const { client, username, user, software } = wanted;
     if (relays.length === 0 || client.isGone || this.#isClosed) {
-      for (const relay of relays) relay.close();
-      next?.close();
+      await Promise.all([...relays, ...(next ? [next] : [])].map((relay) => relay.close()));
       return undefined;
     }
     const openedAt = this.#options.now();
@@ -176,7 +177,11 @@ export class AllocationTable {
     this.#isClosed = true;
     const reserved = [...this.#reservations.values()].map(({ relay }) => relay.close());
     this.#reservations.clear();
-    await Promise.all([...reserved, ...[...this.#allocations.values()].map((allocation) => this.close(allocation, reason))]);
+    await Promise.allSettled([
+      ...reserved,
+      ...this.#opening,
+      ...[...this.#allocations.values()].map((allocation) => this.close(allocation, reason)),
+    ]);
   }
 
   #releaseUser(user: string): void {

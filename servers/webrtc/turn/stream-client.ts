@@ -38,7 +38,7 @@ export class StreamClient implements TurnClient {
     this.#options = options;
     this.#socket = socket;
     this.transport = transport;
-    this.address = plainAddress(socket.remoteAddress ?? "127.0.0.1");
+    this.address = socket.remoteAddress ?? "127.0.0.1";
     this.port = socket.remotePort ?? 0;
     this.#lastMessageAt = options.now();
     socket.setNoDelay(true);
@@ -114,6 +114,3 @@ export class StreamClient implements TurnClient {
     this.#socket.destroy();
   }
 }
-
-/** An IPv4 client of a socket for both versions has an address such as "::ffff:127.0.0.1". */
-const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);

@@ -97,7 +97,12 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   };
   const port = await retryAnyPort(options.port, listenBoth, () => datagrams.clear(), onStop);
   const tlsPort = tls
-    ? await listenTls({ ...tls, openToLan, onStop, createServer: (material) => secureServer(material, (socket) => accept("tls", socket)) })
+    ? await listenTls({
+        ...tls,
+        openToLan,
+        onStop,
+        createServer: (material) => secureServer(material, streams.connections, (socket) => accept("tls", socket)),
+      })
     : 0;
 
   const timer = setInterval(() => {
@@ -136,8 +141,10 @@ async function retryAnyPort(
   }
 }
 
-function secureServer(tls: TlsOptions, accept: (socket: Socket) => void): TlsServer {
+function secureServer(tls: TlsOptions, connections: number, accept: (socket: Socket) => void): TlsServer {
   const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
+  // Also those that have not finished the handshake.
+  server.maxConnections = connections;
   // A client that does not speak TLS, or refuses the certificate.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return server;
