@@ -10,7 +10,7 @@ it("every rule of docs/spec/mqtt.md has a test with its number in the file it na
   const rules = [...document.matchAll(rulePattern)];
   const specified = rules.flatMap(([, rule, files]) => (files ?? "").split(", ").map((file) => `${rule} ${file}`));
   const filesIn = (folder: string, prefix: string) =>
-    readdirSync(path.join(import.meta.dirname, "..", folder))
+    readdirSync(path.join(import.meta.dirname, "..", folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".test.ts") && name !== path.basename(import.meta.filename))
       .map((name) => ({ file: path.join(import.meta.dirname, "..", folder, name), title: prefix + path.basename(name, ".test.ts") }));
   const inBrowser = { file: path.join(import.meta.dirname, "../browser/mqtt.test.ts"), title: "browser" };

@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Entry, encodeFrame } from "../../servers/mqtt/cluster/frame.ts";
-import { createFrameBus } from "../../servers/mqtt/cluster/frame-bus.ts";
-import { encodeForwarded } from "../../servers/mqtt/codec/encode-properties.ts";
-import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
-import { seededRandom } from "../support/seeded-random.ts";
+import { type Entry, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { createFrameBus } from "../../../servers/mqtt/cluster/frame-bus.ts";
+import { encodeForwarded } from "../../../servers/mqtt/codec/encode-properties.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { type Broker, connectWire, seen, startBroker } from "../harness.ts";
 import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
-import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
 
 const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
 

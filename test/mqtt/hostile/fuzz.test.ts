@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { temporaryDir } from "../../support/temporary-dir.ts";
+import { versions } from "../harness.ts";
+import { spawnBroker } from "../spawned-broker.ts";
 import { fuzz, Witness } from "./fuzz.ts";
-import { versions } from "./harness.ts";
-import { spawnBroker } from "./spawned-broker.ts";
 
 checkLeaks();
 

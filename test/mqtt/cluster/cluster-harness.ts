@@ -2,13 +2,13 @@ import { once } from "node:events";
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import type { PublishPacket } from "../../servers/mqtt/codec/packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
+import type { PublishPacket } from "../../../servers/mqtt/codec/packet.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
 
-import { temporaryDir } from "../support/temporary-dir.ts";
-import { type Broker, type Connected, startBroker, type WireClient } from "./harness.ts";
-import { type SpawnedBroker, spawnBroker } from "./spawned-broker.ts";
+import { temporaryDir } from "../../support/temporary-dir.ts";
+import { type Broker, type Connected, startBroker, type WireClient } from "../harness.ts";
+import { type SpawnedBroker, spawnBroker } from "../spawned-broker.ts";
 
 export const clusterTimeoutMs = 1_000;
 

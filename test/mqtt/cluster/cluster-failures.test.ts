@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { encodeFrame } from "../../servers/mqtt/cluster/frame.ts";
-import { createFrameBus } from "../../servers/mqtt/cluster/frame-bus.ts";
+import { encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { createFrameBus } from "../../../servers/mqtt/cluster/frame-bus.ts";
+import { connectWire } from "../harness.ts";
 import {
   describeCluster,
   Inbox,
@@ -12,7 +13,6 @@ import {
   spawnMember,
   startMember,
 } from "./cluster-harness.ts";
-import { connectWire } from "./harness.ts";
 
 const will = (payload: string) => ({ topic: "w", payload: Buffer.from(payload), qos: 1 as const, retain: false });
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { KeptMessages } from "../../servers/mqtt/inspector/kept-messages.ts";
-import { MessageRecord } from "../../servers/mqtt/inspector/message-record.ts";
-import { compareNatural } from "../../servers/mqtt/inspector/natural-order.ts";
-import { createRecorded, type Row, recordOf } from "../support/records.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { KeptMessages } from "../../../servers/mqtt/inspector/kept-messages.ts";
+import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
+import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";
+import { createRecorded, type Row, recordOf } from "../../support/records.ts";
 
 const limits = {
   recordedMessages: 1,

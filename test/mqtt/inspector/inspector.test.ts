@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { connectWire, seen, startBroker } from "./harness.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { connectWire, seen, startBroker } from "../harness.ts";
 
 checkLeaks();
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ExportPart } from "../../contract/export.ts";
-import { createReplayFile } from "../../servers/mqtt/demo/replay-file.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { temporaryDir } from "../support/temporary-dir.ts";
-import { connectWire, seen, startBroker } from "./harness.ts";
+import type { ExportPart } from "../../../contract/export.ts";
+import { createReplayFile } from "../../../servers/mqtt/demo/replay-file.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { temporaryDir } from "../../support/temporary-dir.ts";
+import { connectWire, seen, startBroker } from "../harness.ts";
 
 checkLeaks();
 

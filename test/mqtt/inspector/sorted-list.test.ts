@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstInOrder, SortedList } from "../../servers/mqtt/inspector/sorted-list.ts";
+import { firstInOrder, SortedList } from "../../../servers/mqtt/inspector/sorted-list.ts";
 
 const compare = (one: number, other: number) => one - other;
 const mixed = Array.from({ length: 500 }, (_, index) => (index * 7_919) % 503);

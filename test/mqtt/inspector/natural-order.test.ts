@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { compareNatural } from "../../servers/mqtt/inspector/natural-order.ts";
-import { seededRandom } from "../support/seeded-random.ts";
+import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 
 it("[MQTT-121] names are in natural order: numbers by value", () => {
   const names = "0 1 2 10 100 A1 a a0 a00 a1 a01 a1b a2 a10 a10b a10c b ä -1 x1y2 x1y10 x01y2 x 18446744073709551616 18446744073709551617";

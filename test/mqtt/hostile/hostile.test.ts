@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
-import { seededRandom } from "../support/seeded-random.ts";
+import { encodePacket } from "../../../servers/mqtt/codec/encode-packet.ts";
+import { checkLeaks } from "../../support/check-leaks.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 import {
   type Broker,
   connectPacket,
@@ -14,7 +14,7 @@ import {
   seen,
   startBroker,
   type WireClient,
-} from "./harness.ts";
+} from "../harness.ts";
 import { type Hostile, hostile } from "./hostile-bytes.ts";
 import { hostileFrames } from "./hostile-frames.ts";
 

@@ -1,6 +1,6 @@
 /** Byte sequences that break the standard, and what each deserves. */
-import { propertyRows } from "../../servers/mqtt/codec/properties.ts";
-import type { Version } from "./harness.ts";
+import { propertyRows } from "../../../servers/mqtt/codec/properties.ts";
+import type { Version } from "../harness.ts";
 
 export interface Hostile {
   readonly name: string;

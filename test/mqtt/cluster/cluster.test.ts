@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { type Broker, connectMqttJs, connectWire, seen } from "../harness.ts";
 import { describeCluster, Inbox, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
-import { type Broker, connectMqttJs, connectWire, seen } from "./harness.ts";
 
 /** What a new subscriber gets of it. */
 async function retainedAt(broker: Broker, filter: string): Promise<string[]> {

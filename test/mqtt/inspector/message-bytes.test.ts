@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { MessageRecord } from "../../servers/mqtt/inspector/message-record.ts";
-import { createRecorded, recordOf } from "../support/records.ts";
-import { seededRandom } from "../support/seeded-random.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
+import { createRecorded, recordOf } from "../../support/records.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 
 const context = { payloadLimit: 8, inCluster: true, onAcknowledged() {}, onReleased() {} };
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { type Broker, connectWire } from "../harness.ts";
 import {
   describeCluster,
   Inbox,
@@ -10,7 +11,6 @@ import {
   startMember,
   startPair,
 } from "./cluster-harness.ts";
-import { type Broker, connectWire } from "./harness.ts";
 
 const filter = "$share/workers/jobs/#";
 

@@ -1,9 +1,9 @@
 /** Streams of bytes for a broker: sessions as the standard has them, most of them broken somewhere. The same seed makes the same stream. */
-import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
-import type { Packet, Qos } from "../../servers/mqtt/codec/packet.ts";
-import type { Properties } from "../../servers/mqtt/codec/properties.ts";
-import type { SeededRandom } from "../support/seeded-random.ts";
-import { connectPacket, publishPacket, type Version } from "./harness.ts";
+import { encodePacket } from "../../../servers/mqtt/codec/encode-packet.ts";
+import type { Packet, Qos } from "../../../servers/mqtt/codec/packet.ts";
+import type { Properties } from "../../../servers/mqtt/codec/properties.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
+import { connectPacket, publishPacket, type Version } from "../harness.ts";
 
 export interface FuzzStream {
   readonly version: Version;

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import WebSocket from "ws";
-import { seededRandom } from "../support/seeded-random.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { connectPacket, publishPacket, type Version, WireClient } from "../harness.ts";
 import { type FuzzStream, fuzzStream } from "./fuzz-streams.ts";
-import { connectPacket, publishPacket, type Version, WireClient } from "./harness.ts";
 
 export interface FuzzTarget {
   readonly port: number;
