@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DepacketizedFrame, Frame, FramePackets, Track } from "../../servers/rtsp/media/track.ts";
+import type { AacTrack, DepacketizedFrame, Frame, FramePackets, Track } from "../../servers/rtsp/media/track.ts";
+import { AacGroups, joined } from "../../servers/rtsp/rtp/aac-groups.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
 import { parseRtpPacket, type RtpPacket, TimestampUnwrapper } from "../../servers/rtsp/rtp/rtp-packet.ts";
@@ -16,7 +17,7 @@ const h265: Track = {
   sps: [bytes("4201bb")],
   pps: [bytes("4401cc")],
 };
-const aac: Track = { kind: "audio", codec: "aac", clockRate: 48_000, channels: 2, config: bytes("1190") };
+const aac: AacTrack = { kind: "audio", codec: "aac", clockRate: 48_000, channels: 2, config: bytes("1190") };
 const opus: Track = { kind: "audio", codec: "opus", clockRate: 48_000, channels: 2 };
 const pcmu: Track = { kind: "audio", codec: "pcmu", clockRate: 8_000, channels: 2 };
 
@@ -90,6 +91,28 @@ describe("making payloads", () => {
       ["00100640", 88, false],
       ["00100640", 36, true],
     ]);
+  });
+
+  it("[RTSP-112] several consecutive frames of AAC share a packet, for less than a tenth of a second", () => {
+    const target = packetizer(aac);
+    const both = joined([frame([bytes("aabb")], true, 1_024), frame([bytes("cc")], true, 2_048)]);
+    const [packet] = packetsOf(target.packetize(both));
+    expect(packet).toMatchObject({ isMarked: true, timestamp: 1_024 - 100, payload: bytes("0020 0010 0008 aabb cc") });
+
+    const groups = new AacGroups<{ readonly frame: Frame }>(aac, 1_400);
+    const numbers = (pts: readonly number[], size = 300) =>
+      pts.flatMap((time) =>
+        groups.add({ frame: frame([Buffer.alloc(size)], true, time) }).map((group) => group.map((item) => item.frame.pts)),
+      );
+    const step = 1_024;
+    expect(numbers([0, 1, 2, 3, 4, 5, 6].map((index) => index * step))).toEqual([
+      [0, step, 2 * step],
+      [3 * step, 4 * step, 5 * step],
+    ]);
+    // After a gap the next frame begins a packet, and so does one for which there is no room.
+    expect(numbers([9 * step])).toEqual([[6 * step]]);
+    expect(numbers([10 * step], 1_200)).toEqual([[9 * step]]);
+    expect(groups.take().map((item) => item.frame.pts)).toEqual([10 * step]);
   });
 
   it("[RTSP-113] Opus is a payload, G.711 is cut between samples", () => {

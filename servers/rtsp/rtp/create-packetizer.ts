@@ -52,7 +52,7 @@ function payloadWriter(track: Track, mostPayload: number): PayloadWriter {
       return (head, { units, isKey }) => writeNalUnits(head, isKey ? [...parameterSets, ...units] : units, mostPayload, h265Format);
     }
     case "aac":
-      return (head, { units }) => writeAac(head, soundOf(units), mostPayload);
+      return (head, { units }) => (units.length > 1 ? writeAacTogether(head, units) : writeAac(head, soundOf(units), mostPayload));
     case "opus":
       return (head, { units }) => writeWhole(head, soundOf(units));
     case "pcmu":
@@ -81,6 +81,21 @@ function writeAac(head: PacketHead, unit: Buffer, mostPayload: number): PacketWr
     writer.twoBytes(unit.length << 3);
     writer.copy(unit, from, to);
   }
+  return writer;
+}
+
+/** Bytes of a payload with these frames of AAC in one packet. */
+export const aacPayloadBytes = (units: readonly Buffer[]): number =>
+  units.reduce((sum, { length }) => sum + aacHeadBytes / 2 + length, aacHeadBytes / 2);
+
+/** §3.2.1.1: the headers of all frames, then the frames; each follows the one before it. */
+function writeAacTogether(head: PacketHead, units: readonly Buffer[]): PacketWriter {
+  const size = aacPayloadBytes(units);
+  const writer = new PacketWriter(head, 1, size);
+  writer.packet(size, true);
+  writer.twoBytes(16 * units.length);
+  for (const { length } of units) writer.twoBytes(length << 3);
+  for (const unit of units) writer.copy(unit);
   return writer;
 }
 

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { errorText } from "../../core/service/service-error.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
+import { AacGroups, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
 import { writeRtcp } from "../rtp/rtcp.ts";
 
@@ -50,7 +51,8 @@ export interface TrackCounts {
 
 interface KeptFrame {
   readonly frame: Frame;
-  packets: FramePackets | undefined;
+  /** "shared": the packet of a frame before it has it. */
+  packets: FramePackets | "shared" | undefined;
 }
 
 const reportIntervalMs = 5_000;
@@ -69,6 +71,8 @@ export class Stream {
   bytesSent = 0;
   readonly #tracks: Track[];
   readonly #packetizers: readonly Packetizer[];
+  /** Of tracks of AAC. */
+  readonly #groups: (AacGroups<KeptFrame> | undefined)[];
   readonly #options: StreamOptions;
   readonly #frameReaders = new Set<FrameReader>();
   readonly #packetReaders = new Set<PacketReader>();
@@ -90,6 +94,7 @@ export class Stream {
     this.#packetizers = options.tracks.map((track, index) =>
       createPacketizer(track, { track: index, payloadType: payloadTypeOf(track, index), packetBytes: options.packetBytes }),
     );
+    this.#groups = options.tracks.map((track) => groupsOf(track, options.packetBytes));
     this.#keyTrack = options.tracks.findIndex(({ kind }) => kind === "video");
     this.counts = options.tracks.map(() => ({ frames: 0, bytes: 0, packets: 0, payloadBytes: 0 }));
   }
@@ -117,7 +122,8 @@ export class Stream {
 
   /** Of the last key frame, while the frames since then are kept. */
   get keyPackets(): FramePackets | undefined {
-    return this.#kept[0]?.packets;
+    const packets = this.#kept[0]?.packets;
+    return packets === "shared" ? undefined : packets;
   }
 
   get keyTrack(): number {
@@ -131,6 +137,8 @@ export class Stream {
 
   /** The track has other parameter sets from the next frame on. */
   setTrack(index: number, track: Track): void {
+    this.#sendGroup(index);
+    this.#groups[index] = groupsOf(track, this.#options.packetBytes);
     this.#tracks[index] = track;
     this.version++;
     this.#packetizers[index]?.setTrack(track);
@@ -145,6 +153,8 @@ export class Stream {
     counts.frames++;
     counts.bytes += bytes;
     if (frame.track === this.#keyTrack && frame.isKey) {
+      // A new reader begins with this picture: no packet has sound of both sides.
+      this.#sendGroups();
       if (this.#keyFrames++ > 0) this.#groupFrames = counts.frames - this.#framesAtKey;
       this.#framesAtKey = counts.frames;
       this.#kept = [];
@@ -153,10 +163,27 @@ export class Stream {
     const kept: KeptFrame = { frame, packets: undefined };
     this.#keep(kept, bytes);
     if (this.#packetReaders.size > 0) {
-      const packets = this.#packetsOf(kept);
-      for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
+      const groups = this.#groups[frame.track];
+      for (const group of groups?.add(kept) ?? [[kept]]) this.#send(group);
     }
     for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onFrame(frame));
+  }
+
+  /** To all readers of packets; several frames share one. */
+  #send(group: readonly KeptFrame[]): void {
+    const [first] = group;
+    if (!first) return;
+    const packets = this.#packetize(group.length === 1 ? first.frame : joined(group.map(({ frame }) => frame)));
+    for (const kept of group) kept.packets = kept === first ? packets : "shared";
+    for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
+  }
+
+  #sendGroup(track: number): void {
+    this.#send(this.#groups[track]?.take() ?? []);
+  }
+
+  #sendGroups(): void {
+    for (const track of this.#groups.keys()) this.#sendGroup(track);
   }
 
   /** An error of one reader ends that reader: the source and the others go on. */
@@ -179,14 +206,11 @@ export class Stream {
     else this.#kept.push(kept);
   }
 
-  #packetsOf(kept: KeptFrame): FramePackets {
-    if (kept.packets) return kept.packets;
-    const { track } = kept.frame;
-    const packets = (this.#packetizers[track] as Packetizer).packetize(kept.frame);
-    const counts = this.counts[track] as TrackCounts;
+  #packetize(frame: Frame): FramePackets {
+    const packets = (this.#packetizers[frame.track] as Packetizer).packetize(frame);
+    const counts = this.counts[frame.track] as TrackCounts;
     counts.packets += packets.offsets.length;
     counts.payloadBytes += packets.payloadBytes;
-    kept.packets = packets;
     return packets;
   }
 
@@ -203,8 +227,12 @@ export class Stream {
    * are made into packets now, so that their order stays that of the sequence numbers.
    */
   addPacketReader(reader: PacketReader): () => void {
+    this.#sendGroups();
     this.#packetReaders.add(reader);
-    for (const kept of this.#kept) reader.onPackets(this.#packetsOf(kept));
+    for (const kept of this.#kept) {
+      kept.packets ??= this.#packetize(kept.frame);
+      if (kept.packets !== "shared") reader.onPackets(kept.packets);
+    }
     this.#reportTimer ??= setInterval(() => this.#sendReports(), reportIntervalMs);
     this.#countReaders();
     return () => this.#remove(this.#packetReaders, reader);
@@ -212,7 +240,11 @@ export class Stream {
 
   #remove<Reader>(readers: Set<Reader>, reader: Reader): void {
     if (!readers.delete(reader)) return;
-    if (this.#packetReaders.size === 0) this.#stopReports();
+    if (this.#packetReaders.size === 0) {
+      this.#stopReports();
+      // Nobody wants what waits; those who come later get what is kept.
+      for (const groups of this.#groups) groups?.take();
+    }
     this.#countReaders();
   }
 
@@ -224,9 +256,9 @@ export class Stream {
   positionOf(track: number): { readonly sequence: number; readonly timestamp: number } {
     const packetizer = this.#packetizers[track] as Packetizer;
     const first = this.#kept.find(({ frame }) => frame.track === track);
-    const firstPackets = this.#kept.find(({ frame, packets }) => frame.track === track && packets)?.packets;
+    const packets = first?.packets;
     return {
-      sequence: firstPackets?.sequence ?? packetizer.sequence,
+      sequence: packets === undefined || packets === "shared" ? packetizer.sequence : packets.sequence,
       timestamp: packetizer.timestamp(Math.round(first?.frame.pts ?? this.clock.ptsAt(track, performance.now()))),
     };
   }
@@ -282,6 +314,7 @@ export class Stream {
   /** Ends it for all readers. */
   end(reason: string): void {
     if (this.#ended !== undefined) return;
+    this.#sendGroups();
     this.#ended = reason;
     this.#stopReports();
     this.forget();
@@ -289,5 +322,16 @@ export class Stream {
     this.#packetReaders.clear();
     this.#frameReaders.clear();
     for (const reader of readers) reader.onEnd(reason);
+  }
+}
+
+/** Undefined where each frame has packets of its own. */
+function groupsOf(track: Track, packetBytes: number): AacGroups<KeptFrame> | undefined {
+  try {
+    return track.codec === "aac" ? new AacGroups(track, packetBytes) : undefined;
+  } catch (error) {
+    // A publisher may describe what only its players can read.
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
