@@ -135,7 +135,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       // Events that are due are sent together, with a limit so that others get their turn.
       for (let sent = 0; sent === 0 || (sent < eventsAtOnce && id < plan.endId && untilDue() <= 0); sent++) next(Date.now());
       if (id >= plan.endId) subscription.end("done");
-      else timer = setTimeout(step, untilDue());
+      else timer = setTimeout(step, Math.max(0, untilDue()));
     }
     const begin = isEndless ? beginEndless : step;
     if (plan.delayMs > 0) timer = setTimeout(begin, plan.delayMs);
