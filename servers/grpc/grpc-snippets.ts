@@ -1,7 +1,7 @@
 import type { Endpoint, Snippet } from "../../contract/service.ts";
 import type { GrpcConfig } from "./grpc-config.ts";
 
-/** Commands and lines to copy for the address where the service listens. They need nothing but reflection. */
+/** Commands and lines to copy for the address where the service listens. They need no .proto file. */
 export function grpcSnippets(
   endpoints: readonly Endpoint[],
   { clientCertificates }: Pick<GrpcConfig, "clientCertificates">,
@@ -33,26 +33,19 @@ export function grpcSnippets(
     {
       label: "Python",
       language: "python",
-      text: `# pip install grpcio grpcio-reflection
-import grpc
-from google.protobuf import message_factory
-from google.protobuf.descriptor_pool import DescriptorPool
-from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+      text: `import grpc
 
-${isTls ? `channel = grpc.secure_channel("${address}", grpc.ssl_channel_credentials(${read((file) => `open("${file}", "rb").read()`)}))` : `channel = grpc.insecure_channel("${address}")`}
-pool = DescriptorPool(ProtoReflectionDescriptorDatabase(channel))
-# The name before protobuf 4.22 is MessageFactory.GetPrototype.
-class_of = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory().GetPrototype
-Request, Reply = (class_of(pool.FindMessageTypeByName(name)) for name in ("example.HelloRequest", "example.HelloReply"))
-say_hello = channel.unary_unary("/example.Greeter/SayHello", Request.SerializeToString, Reply.FromString)
-print(say_hello(Request(name="world"), timeout=5))`,
+# The bytes of { name: "world" } and of its reply: the lines in Try have the types, by reflection.
+channel = ${isTls ? `grpc.secure_channel("${address}", grpc.ssl_channel_credentials(${read((file) => `open("${file}", "rb").read()`)}))` : `grpc.insecure_channel("${address}")`}
+say_hello = channel.unary_unary("/example.Greeter/SayHello")
+print(say_hello(bytes.fromhex("0a05776f726c64"), timeout=5))`,
     },
     {
       label: "Node",
       language: "javascript",
       text: `import * as grpc from "@grpc/grpc-js";${isTls ? `\nimport { readFileSync } from "node:fs";` : ""}
 
-// The bytes of { name: "world" } and of its reply: with a .proto file, @grpc/proto-loader makes them.
+// The bytes of { name: "world" } and of its reply: the lines in Try have the types, by reflection.
 const client = new grpc.Client("${address}", ${isTls ? `grpc.credentials.createSsl(${read((file) => `readFileSync("${file}")`)})` : "grpc.credentials.createInsecure()"});
 const bytes = (value) => value;
 client.makeUnaryRequest("/example.Greeter/SayHello", bytes, bytes, Buffer.from("0a05776f726c64", "hex"), (error, reply) => {
