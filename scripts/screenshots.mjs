@@ -109,9 +109,14 @@ try {
       .getByText(/GOP 25 · \d+ ms/)
       .first()
       .waitFor();
-    await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
-    await page.keyboard.press("Enter");
-    await page.getByRole("row").filter({ hasText: "PLAY rtsp" }).first().click();
+    const play = page.getByRole("row").filter({ hasText: "PLAY rtsp" }).first();
+    // Rows that arrive move the others: a click may meet another one.
+    for (let times = 0; times < 10 && !(await play.isVisible()); times++) {
+      await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
+      await page.keyboard.press("Enter");
+      await delay(700);
+    }
+    await play.click();
   });
   await everywhere(dashboard, "rtsp-paths", async (page) => {
     await openService(page, "RTSP", "Paths");

@@ -46,7 +46,7 @@ function openPicture(supported: (codec: string) => boolean = () => true) {
     now: () => seen.nowMs,
   });
   const take = (n: number, codec?: string) => {
-    const header: RtspPictureHeader = { n, timeUs: n * 1_000, sentAt: n, ...(codec !== undefined && { codec }) };
+    const header: RtspPictureHeader = { n, timeUs: n * 1_000, sentAt: seen.nowMs + n, ...(codec !== undefined && { codec }) };
     return decoder.take({ header, payload: new Uint8Array(), isKey: codec !== undefined });
   };
   /** All that the newest decoder has. */

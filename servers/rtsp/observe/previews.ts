@@ -144,7 +144,7 @@ function pictureItem(track: VideoTrack, frame: Frame, n: number) {
   const [sps] = track.sps;
   if (!sps) return undefined;
   const { units, isKey } = frame;
-  const header = { n, timeUs: timeUs(frame, track), sentAt: performance.timeOrigin + performance.now() };
+  const header = { n, timeUs: timeUs(frame, track), sentAt: Date.now() };
   if (!isKey) return { header, payload: Buffer.concat(withStartCodes(units)) };
   const codec = codecOf(track, sps);
   if (codec === undefined) return undefined;

@@ -23,10 +23,11 @@ export interface PictureDecoderOptions<Picture> {
   readonly onState: (state: PictureState) => void;
   /** Frames that are not shown, because the page is behind or the service left them out. */
   readonly onSkipped: (count: number) => void;
+  /** Milliseconds since the epoch, of the same clock as the service's. */
   readonly now: () => number;
 }
 
-/** An item that waited longer is too old to show. */
+/** An item that left the service longer ago is too old to show. */
 const mostBehindMs = 1_500;
 /** More are not given to the decoder at once. */
 const mostQueued = 8;
@@ -62,16 +63,18 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
 
   /** Resolves when the item was taken: until then it counts against the window of the channel. */
   take(item: Item): Promise<void> {
-    const arrivedAt = this.#options.now();
-    this.#queue = this.#queue.then(() => this.#take(item, arrivedAt));
+    this.#queue = this.#queue.then(() => this.#take(item));
     return this.#queue;
   }
 
-  async #take({ header, payload, isKey }: Item, arrivedAt: number): Promise<void> {
+  async #take({ header, payload, isKey }: Item): Promise<void> {
     // It came already: the frames since the last key frame are repeated for other pages.
     if (this.#isClosed || header.n <= this.#lastNumber) return;
     this.#lastNumber = header.n;
-    if (this.#options.now() - arrivedAt > mostBehindMs) this.#skipToKey();
+    if (this.#options.now() - header.sentAt > mostBehindMs) {
+      this.#skip();
+      return;
+    }
     if (isKey && header.codec !== undefined && !(await this.#prepare(header.codec))) return;
     if (this.#isClosed) return;
     if (this.#waitsForKey && !isKey) {
@@ -146,9 +149,9 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
     if (++this.#failures >= mostFailures) this.#set({ state: "failed", reason: error.message });
   }
 
-  #skipToKey(): void {
-    const queued = this.#sentAt.size;
-    if (queued > 0) this.#options.onSkipped(queued);
+  /** The item, and those that the decoder still has. */
+  #skip(): void {
+    if (this.#state.state !== "unsupported") this.#options.onSkipped(this.#sentAt.size + 1);
     this.#closeDecoder();
     this.#waitsForKey = true;
   }

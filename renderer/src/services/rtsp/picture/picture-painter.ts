@@ -41,7 +41,7 @@ export class PicturePainter {
     this.#context?.drawImage(picture, 0, 0);
     picture.close();
     this.#painted++;
-    if (sentAt > 0) this.#delays.push(performance.timeOrigin + performance.now() - sentAt);
+    if (sentAt > 0) this.#delays.push(Math.max(0, Date.now() - sentAt));
   }
 
   /** Of the time since the last call. */

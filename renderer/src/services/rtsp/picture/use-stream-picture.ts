@@ -50,7 +50,7 @@ export function useStreamPicture(path: string, isWanted: boolean): StreamPicture
       onSkipped(count) {
         skipped += count;
       },
-      now: () => performance.now(),
+      now: Date.now,
     });
     const close = client.binary(rtspBinary, "rtsp", "picture", path, {
       item: (item) => decoder.take(item),
