@@ -5,11 +5,8 @@ import { createBasicCache } from "../../servers/account/access/basic-cache.ts";
 import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
 import { createPasswords, TooBusy } from "../../servers/core/credentials/passwords.ts";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount, userId } from "./harness.ts";
-
-checkLeaks();
 
 it("[AC-11] the secret is made once per installation, for its owner only; tokens stay valid after a restart", async () => {
   const service = await startAccount();

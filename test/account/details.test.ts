@@ -1,9 +1,6 @@
 import { expect, it } from "vitest";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount, userId } from "./harness.ts";
-
-checkLeaks();
 
 const sample =
   '{"client":{"id":"1","email":"api@example.com","lastlogin":"2016-12-30 12:24:28","ip":"192.0.2.44","host":"client.example.net",' +

@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, email, login, password, send, startAccount } from "./harness.ts";
 import { shell } from "./shell.ts";
-
-checkLeaks();
 
 const zonePath = "/service/292/dns/1178";
 interface ListedRecord {

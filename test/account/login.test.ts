@@ -6,10 +6,7 @@ import { prepareSchema } from "../../servers/account/store/account-schema.ts";
 import { createSessionsTable } from "../../servers/account/store/sessions-table.ts";
 import { createUsersTable } from "../../servers/account/store/users-table.ts";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, bearer, claimsOf, email, login, password, send, signingKey, startAccount, userId } from "./harness.ts";
-
-checkLeaks();
 
 const pairShape = /^\{"token":"[\w-]+\.[\w-]+\.[\w-]+","refresh":"[\w-]+\.[\w-]+\.[\w-]+"\}$/;
 

@@ -2,10 +2,7 @@ import path from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import type { AccountToken } from "../../contract/services/account.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, bearer, claimsOf, email, login, password, send, startAccount, userId } from "./harness.ts";
-
-checkLeaks();
 
 it("[AC-48] users are listed, searched, added, edited and removed; addresses are unique", async () => {
   const { url, act, view } = await startAccount();

@@ -5,13 +5,10 @@ import { gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount } from "./harness.ts";
-
-checkLeaks();
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 

@@ -2,10 +2,7 @@ import { expect, it } from "vitest";
 import { fromBase32, hotp, matchingStep, toBase32, totp } from "../../servers/account/access/totp.ts";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type AccountUnderTest, ask, basic, bearer, claimsOf, email, login, password, send, startAccount, userId } from "./harness.ts";
-
-checkLeaks();
 
 const user = "mfa@example.com";
 const secret = Buffer.from("12345678901234567890");

@@ -1,12 +1,9 @@
 import { expect, it } from "vitest";
 import { createHttpRedaction } from "../../servers/core/http/http-redaction.ts";
 import { redactBody } from "../../servers/core/http/redact-body.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount } from "./harness.ts";
-
-checkLeaks();
 
 const isSecret = (name: string) => /token|pass|^code$/i.test(name);
 

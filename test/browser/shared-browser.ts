@@ -1,15 +1,15 @@
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { chromiumOptions } from "../support/chromium-options.ts";
 
 let launched: Promise<Browser> | undefined;
-afterAll(async () => (await launched)?.close());
 
-/** One Chromium serves the tests of a file. Each test has its own context, which is closed after it. */
+/**
+ * One Chromium serves the tests of all files that a worker runs, and ends with it. Each test has its own context, which is closed
+ * after it.
+ */
 export async function newContext(): Promise<BrowserContext> {
-  if (!(await launched)?.isConnected()) {
-    launched = chromium.launch(chromiumOptions);
-  }
+  if (!(await launched)?.isConnected()) launched = chromium.launch(chromiumOptions);
   const browser = (await launched) as Browser;
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
   onTestFinished(() => context.close());

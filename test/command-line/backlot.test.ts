@@ -3,7 +3,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { isPortFree, portHolder } from "../../servers/supervisor/port-doctor.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";
@@ -25,8 +24,6 @@ function startFixtures(args: readonly string[], options: { env?: Record<string, 
 }
 
 describe("a headless run of the HTTP service", () => {
-  checkLeaks();
-
   it("[BL-81] [BL-82] reports each state and then ready; the service answers; [BL-83] SIGTERM ends it with exit code 0", async () => {
     const run = startBacklot();
     const { dashboard } = await run.ready();
@@ -142,8 +139,6 @@ describe("a headless run of the HTTP service", () => {
 });
 
 describe("the command line", () => {
-  checkLeaks();
-
   it.each([
     [["--colour"], "USAGE: Unknown option '--colour'"],
     [["--only", "ftp"], 'SERVICE_UNKNOWN: There is no service "ftp"'],
@@ -183,8 +178,6 @@ describe("the command line", () => {
 });
 
 describe("services named by --only", () => {
-  checkLeaks();
-
   it("[BL-84] a service that cannot start ends the run: the others are stopped, exit code 1, no ready line", async () => {
     const run = startFixtures(["--only", "http,mqtt", "--mqtt-starts", "fails"]);
     expect(await run.ended).toEqual({ code: 1, signal: null });

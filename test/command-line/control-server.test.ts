@@ -16,7 +16,6 @@ import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -80,8 +79,6 @@ async function start(options: { port?: number; secret?: string } = {}) {
 }
 
 describe("control server", () => {
-  checkLeaks();
-
   it("[BL-91] puts the token into the fragment of its link, and sets no cookie", async () => {
     const { server, token, get } = await start();
     expect(new URL(server.url).search).toBe("");

@@ -11,7 +11,6 @@ import {
   receiveBatches,
 } from "../../servers/core/service/batch-stream.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const batchOf = (seq: number, bytes: number): ServiceBatch => ({
@@ -34,8 +33,6 @@ async function framesOf(batches: readonly ServiceBatch[]): Promise<Buffer> {
 }
 
 describe("batches from a service's process", () => {
-  checkLeaks();
-
   it("[BL-128] arrive unchanged, also those sent before the connection, and their bytes are released", async () => {
     const sender = await openBatchSender();
     const sent = [batchOf(1, 0), batchOf(2, 10), batchOf(3, 3 << 20), batchOf(4, 300_000)];

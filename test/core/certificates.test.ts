@@ -12,11 +12,9 @@ import { expect, it, onTestFinished } from "vitest";
 import { adoptAuthority, openAuthority } from "../../servers/core/certificates/certificate-authority.ts";
 import { computerNames, openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { listenTls } from "../../servers/core/net/tls-listener.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
-checkLeaks();
 const run = promisify(execFile);
 const day = 86_400_000;
 

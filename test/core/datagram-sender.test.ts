@@ -2,7 +2,6 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createDatagramSender } from "../../servers/core/net/datagram-sender.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { until } from "../support/until.ts";
 
 async function open(host: string): Promise<Socket> {
@@ -18,8 +17,6 @@ const outsideOf = (socket: Socket): Socket =>
   ({ send: socket.send.bind(socket), getSendQueueSize: socket.getSendQueueSize.bind(socket) }) as unknown as Socket;
 
 describe("datagram sender", () => {
-  checkLeaks();
-
   it.each([
     ["by the handle", (socket: Socket) => socket],
     ["by the socket", outsideOf],

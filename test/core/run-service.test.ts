@@ -6,7 +6,6 @@ import { defineService, type ServiceContext } from "../../servers/core/service/s
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { rowsOfBatch } from "../support/records.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
@@ -32,8 +31,6 @@ async function run(config: Record<string, unknown> = {}) {
 const portOf = (url: string | undefined) => Number(new URL(url ?? "").port);
 
 describe("a service in this process", () => {
-  checkLeaks();
-
   it("[BL-1] reports the port that it listens on", async () => {
     const { running } = await run({ port: 0 });
     const port = portOf(running.endpoints[0]?.url);

@@ -4,7 +4,6 @@ import os from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 
 const hasIpv6 = Object.values(os.networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
@@ -48,8 +47,6 @@ async function answers(port: number, host: string): Promise<boolean> {
 }
 
 describe("TCP listener", () => {
-  checkLeaks();
-
   it("[BL-60] binds both loopback addresses, and nothing else", async () => {
     const { port, addresses } = await listen({});
     expect(addresses()).toEqual(hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1", undefined]);

@@ -4,7 +4,6 @@ import os from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listenUdp } from "../../servers/core/net/udp-listener.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 
 const hasIpv6 = Object.values(os.networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
@@ -33,8 +32,6 @@ async function answer(port: number, host: string, text: string): Promise<string>
 }
 
 describe("UDP listener", () => {
-  checkLeaks();
-
   it("[BL-155] binds both loopback addresses on one port, and replies from the address that received the datagram", async () => {
     const { port } = await listen();
     expect(await answer(port, "127.0.0.1", "four")).toBe(`four from 127.0.0.1:${port}`);

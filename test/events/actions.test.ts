@@ -7,12 +7,9 @@ import { createLog } from "../../servers/core/service/log.ts";
 import { createDataActions } from "../../servers/events/events-actions.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
 import { createStoreAccess } from "../../servers/events/store-access.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { device, type EventsUnderTest, eventBody, getPage, getStats, onEnd, post, postAll, startEvents } from "./harness.ts";
-
-checkLeaks();
 
 const silent = createLog({ level: () => "error", write: () => {} });
 

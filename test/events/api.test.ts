@@ -3,11 +3,8 @@ import { expect, it } from "vitest";
 import { eventColumns } from "../../contract/services/events.ts";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { device, eventBody, getPage, getStats, post, postAll, startEvents } from "./harness.ts";
-
-checkLeaks();
 
 it('[EV-1] POST /events answers 201 with exactly {"ok":true}, whatever the Content-Type says', async () => {
   const { url } = await startEvents();

@@ -8,13 +8,10 @@ import { ServiceError } from "../../servers/core/service/service-error.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createStoreAccess } from "../../servers/events/store-access.ts";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { device, eventBody, getPage, getStats, onEnd, post, postAll, startEvents, startProcess } from "./harness.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 import { stored } from "./store-contract.ts";
-
-checkLeaks();
 
 /** A store that keeps nothing, and has room or not. */
 function failingStore(): { readonly store: EventStore; fail(now: boolean): void } {

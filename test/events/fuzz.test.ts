@@ -1,10 +1,7 @@
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { type Body, eventBody, getPage, post, startEvents } from "./harness.ts";
-
-checkLeaks();
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 

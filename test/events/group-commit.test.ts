@@ -2,10 +2,7 @@ import { expect, it } from "vitest";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import type { NewEvent } from "../../servers/events/completion-event.ts";
 import { createGroupCommit } from "../../servers/events/group-commit.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { stored } from "./store-contract.ts";
-
-checkLeaks();
 
 /** Collects the groups; each commit waits until the test lets it end. */
 function manualStore() {

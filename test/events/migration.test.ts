@@ -5,12 +5,9 @@ import { expect, it } from "vitest";
 import { eventColumns } from "../../contract/services/events.ts";
 import { databasePlace } from "../../servers/events/store/database-place.ts";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { device, eventBody, getPage, getStats, post, startEvents } from "./harness.ts";
 import { mountSmallDisk } from "./small-disk.ts";
-
-checkLeaks();
 
 const older = ["prev_filter_shown", "filter_score", "time_since_last_decision_ms"];
 const migrationNames = ["0001_initial", "0002_drop_contextual_filter"];

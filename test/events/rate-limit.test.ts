@@ -2,11 +2,8 @@ import { expect, it } from "vitest";
 import { createClientAddress, rateLimitKey } from "../../servers/core/limits/rate-limit-client.ts";
 import { createMemoryRateLimiter } from "../../servers/core/limits/rate-limit-memory.ts";
 import { curl } from "../http/curl.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { eventBody, getPage, post, startEvents } from "./harness.ts";
-
-checkLeaks();
 
 it("[EV-20] by default 200 posts in 10 s, 60 pages and 60 statistics a minute are allowed, each counted separately", async () => {
   const { url } = await startEvents();

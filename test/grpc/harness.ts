@@ -2,11 +2,8 @@ import { type ChannelCredentials, Client, type ClientOptions, credentials } from
 import type { GrpcActions, GrpcViews } from "../../contract/services/grpc.ts";
 import type { GrpcCall, GrpcMessagePart } from "../../contract/traffic/grpc.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-
-checkLeaks();
 
 export interface GrpcContract {
   readonly actions: GrpcActions;

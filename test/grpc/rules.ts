@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { GrpcReplyViews } from "../../contract/services/grpc-replies.ts";
 import {
@@ -40,7 +40,9 @@ export async function startWithRules(rules: string | readonly object[], config: 
     waiting: () => service.views.get("waitingCalls")?.calls ?? [],
     async rules(text) {
       const { revision } = replies();
-      writeFileSync(file, textOf(text));
+      // At once: between emptying a file and writing it, it is one without rules.
+      writeFileSync(`${file}.new`, textOf(text));
+      renameSync(`${file}.new`, file);
       return await until(() => replies().revision > revision && replies());
     },
   };

@@ -3,11 +3,8 @@ import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
 import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { httpService } from "../../servers/http/http-service.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-
-checkLeaks();
 
 interface HttpContract {
   readonly actions: HttpActions;

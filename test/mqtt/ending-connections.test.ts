@@ -6,10 +6,7 @@ import { surrenderSession } from "../../servers/mqtt/engine/session/move-session
 import { serveSocket } from "../../servers/mqtt/listeners/socket-transport.ts";
 import { serveWebSockets } from "../../servers/mqtt/listeners/websocket-transport.ts";
 import { type MqttParts, mqttHandlers } from "../../servers/mqtt/mqtt-actions.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { boom, MemoryClient, startEngine } from "./memory-client.ts";
-
-checkLeaks();
 
 describe("[MQTT-232] an error while a connection is opened, or closed by others, ends only that connection, with a log line", () => {
   /** Whatever is sent to it ends in an exception, before a byte of it is written. */

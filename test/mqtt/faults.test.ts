@@ -2,12 +2,9 @@ import { connect as connectTcp, type Socket } from "node:net";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, openWire, startBroker } from "./harness.ts";
 import { spawnBroker } from "./spawned-broker.ts";
-
-checkLeaks();
 
 /** A socket that says this and nothing more; `ended` resolves with what it was answered, once it is closed. */
 async function openSilent(url: string, says: string | Buffer = ""): Promise<{ socket: Socket; ended: Promise<string> }> {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
-
-checkLeaks();
 
 describe("packet identifiers", () => {
   it("[MQTT-55] an identifier in use by a QoS 2 message is refused for other packets with 0x91", async () => {

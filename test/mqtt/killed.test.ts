@@ -1,12 +1,9 @@
 import { expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { versions } from "./harness.ts";
 import { KeptPublisher, KeptSubscriber, numbered } from "./kept-client.ts";
 import { spawnBroker } from "./spawned-broker.ts";
-
-checkLeaks();
 
 const rounds = Number(process.env.KILL_ROUNDS ?? 5);
 const perRound = 300;

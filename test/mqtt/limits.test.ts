@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectPacket, connectWire, openWire, seen, startBroker, versions } from "./harness.ts";
-
-checkLeaks();
 
 describe("bounds", () => {
   it.each(versions)(

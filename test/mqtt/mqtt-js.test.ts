@@ -2,10 +2,7 @@
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import mqtt, { type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient, type Packet } from "mqtt";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, startBroker } from "./harness.ts";
-
-checkLeaks();
 
 interface Member {
   readonly client: MqttClient;

@@ -5,13 +5,10 @@ import type { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session/session-store.ts";
 import { createClientFaults } from "../../servers/mqtt/inspector/client-faults.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, openWire, publishPacket, startBroker } from "./harness.ts";
 import { boom, MemoryClient, startEngine } from "./memory-client.ts";
 import { spawnBroker } from "./spawned-broker.ts";
-
-checkLeaks();
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectWire, startBroker, type Version, versions, type WireClient } from "./harness.ts";
-
-checkLeaks();
 
 const count = 300;
 

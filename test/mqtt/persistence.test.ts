@@ -11,11 +11,8 @@ import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.t
 import { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session/session-store.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, publishPacket, seen, startBroker, type WireClient } from "./harness.ts";
-
-checkLeaks();
 
 const persistent = { persistence: true };
 const kept = (clientId: string) => ({ clientId, cleanStart: false, properties: { sessionExpiryInterval: 600 } });

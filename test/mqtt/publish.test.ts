@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectMqttJs, connectWire, seen, startBroker, versions } from "./harness.ts";
-
-checkLeaks();
 
 const pairs = versions.flatMap((version) =>
   ([0, 1, 2] as const).flatMap((sent) => ([0, 1, 2] as const).map((granted) => [version, sent, granted] as const)),

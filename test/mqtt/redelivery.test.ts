@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker, type WireClient } from "./harness.ts";
-
-checkLeaks();
 
 const clientId = "s";
 const kept = (receiveMaximum: number) => ({

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker, type Version, versions, type WireClient } from "./harness.ts";
-
-checkLeaks();
 
 const kept = (version: Version, clientId: string) => ({
   clientId,

@@ -2,9 +2,6 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { readIntoSharedBuffer } from "../../servers/mqtt/listeners/shared-read-buffer.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
-
-checkLeaks();
 
 /** Both ends of a connection, and what the accepted one read. */
 async function connected() {

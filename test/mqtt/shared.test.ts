@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
-
-checkLeaks();
 
 async function join(broker: Broker, clientId: string, qos: 0 | 1 | 2, properties: Properties = {}) {
   const client = await connectWire(broker, 5, { clientId, properties: { sessionExpiryInterval: 60, ...properties } });

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker, versions, type WireClient } from "./harness.ts";
-
-checkLeaks();
 
 /** Payloads that reach the client until a ping is answered. */
 async function drain(client: WireClient): Promise<string[]> {

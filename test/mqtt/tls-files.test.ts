@@ -3,11 +3,8 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { generate } from "selfsigned";
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectMqttJs, startBroker } from "./harness.ts";
-
-checkLeaks();
 
 describe("TLS files", () => {
   const made = () => generate([{ name: "commonName", value: "localhost" }], { keyType: "ec" });

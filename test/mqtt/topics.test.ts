@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { connectWire, seen, startBroker, versions } from "./harness.ts";
-
-checkLeaks();
 
 describe("topics", () => {
   it.each([

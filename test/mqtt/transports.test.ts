@@ -7,11 +7,8 @@ import { generate } from "selfsigned";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectMqttJs, connectPacket, openWireWebSocket, publishPacket, startBroker, versions } from "./harness.ts";
-
-checkLeaks();
 
 const everything = { webSocket: true, tls: true };
 const labels = ["MQTT", "WS", "MQTTS", "WSS"];

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectPacket, connectWire, openWire, seen, startBroker } from "./harness.ts";
-
-checkLeaks();
 
 const bridges = [
   ["3.1", "10 10 0006 4d5149736470 83 02 003c 0002 6272"],

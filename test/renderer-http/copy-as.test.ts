@@ -75,7 +75,8 @@ describe("what a real shell and a real engine send", () => {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       seen.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(parts) });
-      response.end();
+      // A real engine keeps its connection for the next request, which is none of this test.
+      response.writeHead(200, { Connection: "close" }).end();
     });
   });
   let origin = "";

@@ -6,11 +6,8 @@ import type { RtspMessagePart, RtspSession } from "../../contract/traffic/rtsp.t
 import { headerOf, type InterleavedPacket, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
 import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-
-checkLeaks();
 
 export interface RtspContract {
   readonly actions: RtspActions;

@@ -7,14 +7,11 @@ import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
 import { ClipSource } from "../../servers/rtsp/streams/clip-source.ts";
 import { RtpSource } from "../../servers/rtsp/streams/rtp-source.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { loop } from "./containers.ts";
 import { ffmpeg, lacksFfmpeg } from "./media-programs.ts";
 import { avcEntry, buildMp4, four, pictures } from "./mp4-builder.ts";
-
-checkLeaks();
 
 const limits = { packetBytes: 1_400, keptBytes: 1 << 20 };
 

@@ -3,11 +3,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { trustSteps } from "../../renderer/src/ui/services/trust-steps.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { supervise } from "./supervise.ts";
-
-checkLeaks();
 
 it("[BL-158] the dashboard gets the authority, which is created on the first request", async () => {
   const dataDir = temporaryDir();

@@ -7,7 +7,6 @@ import { decodeBinaryFrame } from "../../renderer/src/control/websocket-transpor
 import { startControlServer } from "../../servers/control-server.ts";
 import { createCreditGate } from "../../servers/core/streams/credit-gate.ts";
 import type { Supervisor } from "../../servers/supervisor/supervisor.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -69,8 +68,6 @@ function collect() {
 }
 
 describe("binary items", () => {
-  checkLeaks();
-
   it("[BL-140] go from the service's process to the page as bytes, with their header, over a WebSocket", async () => {
     const { supervisor, publish } = await startStreams();
     const { binary, text } = await openPage(supervisor);

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { isAlive } from "../support/process-state.ts";
 import { supervise } from "./supervise.ts";
 
 describe("a stopped service that is browsed", () => {
-  checkLeaks();
-
   it("[BL-18] the data of a stopped service can be browsed, without a status, and browsing ends before a start", async () => {
     const { dashboard, supervisor, statuses } = await supervise();
     const echo = { id: "events", action: "echo", params: { value: "x" } } as const;

@@ -5,7 +5,6 @@ import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { type CallHandler, serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createTestDashboard } from "./dashboard.ts";
 
 const binary = createBinaryHub({ services: [], post: () => {} });
@@ -18,8 +17,6 @@ function open(call: CallHandler = async () => null, hub = createTopicHub()) {
 const row = (id: number) => ({ id }) as TrafficRow;
 
 describe("dashboard session", () => {
-  checkLeaks();
-
   it("[BL-54] answers calls by their id, whatever order they end in", async () => {
     const ends: (() => void)[] = [];
     const { dashboard } = open((name) => new Promise((resolve) => ends.push(() => resolve({ name }))));

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { ExportView } from "../../contract/export.ts";
 import { startControlServer } from "../../servers/control-server.ts";
 import { createExports, type ExportsOptions } from "../../servers/supervisor/exports.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -48,8 +47,6 @@ const turns = async (count: number) => {
 };
 
 describe("an export", () => {
-  checkLeaks();
-
   it("[BL-100] reads a part only when the one before was consumed, so that none queue up", async () => {
     const { exports, state } = createUnderTest();
     const { read, state: source_ } = source(1_000);
@@ -162,8 +159,6 @@ describe("an export", () => {
 });
 
 describe("exports of a run", () => {
-  checkLeaks();
-
   async function start() {
     const { supervisor, dashboard } = await supervise();
     const server = await startControlServer({

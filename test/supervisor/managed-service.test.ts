@@ -4,7 +4,6 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive } from "../support/process-state.ts";
 import { manage } from "./manage.ts";
@@ -14,8 +13,6 @@ const portOf = (status: { state: string; endpoints?: readonly { url: string }[] 
   Number(new URL(status.endpoints?.[0]?.url ?? "").port);
 
 describe("start and stop", () => {
-  checkLeaks();
-
   it("[BL-1] reports process and endpoints of a running service, with the real port", async () => {
     const { managed, states, pid } = manage();
     await managed.start();
@@ -115,8 +112,6 @@ describe("start and stop", () => {
 });
 
 describe("crashes", () => {
-  checkLeaks();
-
   it("[BL-9] sets the state to failed with the reason, and restarts it", async () => {
     const { managed, statuses, states, pid, gone } = manage({ timing: { firstBackOffMs: 80 } });
     await managed.start();
@@ -226,8 +221,6 @@ describe("crashes", () => {
 });
 
 describe("actions and signals", () => {
-  checkLeaks();
-
   it("[BL-15] refuses actions of a stopped service, unknown actions and wrong parameters", async () => {
     const { managed, pid } = manage({ timing: { firstBackOffMs: 60_000 } });
     expect(await failureOf(managed.act("echo", { value: "" }))).toMatchObject({ code: "SERVICE_NOT_RUNNING" });

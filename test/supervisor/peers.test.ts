@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { provided } from "../../contract/provided.ts";
 import { noPeers } from "../../servers/core/streams/peer-client.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import type { StreamState } from "./fixture-streams.ts";
 import { streamFixtures } from "./fixture-streams.ts";
 import { supervise } from "./supervise.ts";
@@ -34,8 +33,6 @@ async function startBoth() {
 }
 
 describe("calls from one service to another", () => {
-  checkLeaks();
-
   it("[BL-145] are answered by the other process; wrong parameters and its errors are reported as such", async () => {
     const { supervisor, call, refusal } = await startBoth();
     const status = supervisor.views().find(({ id }) => id === "rtsp")?.status;
@@ -72,8 +69,6 @@ describe("calls from one service to another", () => {
 });
 
 describe("streams from one service to another", () => {
-  checkLeaks();
-
   it("[BL-147] deliver every item in order, with its bytes, and end", async () => {
     const { read } = await startBoth();
     const { items, bytes, failure } = await read({ stream: "numbers", items: 2_000, bytes: 700 });

@@ -4,13 +4,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPortFree, nextFreePort, parseLsof, pidInNetstat, portHolder } from "../../servers/supervisor/port-doctor.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 describe("port doctor", () => {
-  checkLeaks();
-
   it.skipIf(process.platform === "win32")("[BL-62] names the process that listens, by the program's name", async () => {
     const { pid, port } = await holdPort();
     expect(await portHolder(port)).toEqual({ name: "node", pid });

@@ -6,7 +6,6 @@ import { addressOf, isPickedAtStart, originOf } from "../../renderer/src/ui/text
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { supervise } from "./supervise.ts";
 
@@ -51,8 +50,6 @@ const other = (use: Partial<PortUse>): PortUse => ({
 });
 
 describe("port plan", () => {
-  checkLeaks();
-
   it("[BL-156] has transports and ranges, without what is switched off", () => {
     const brief = (use: PortUse) => `${use.transport} ${use.first}-${use.last}`;
     expect(uses().map(brief)).toEqual(["tcp 3478-3478", "udp 3478-3478", "udp 49152-49200"]);
@@ -92,7 +89,6 @@ describe("port plan", () => {
 });
 
 describe("ports of our own", () => {
-  checkLeaks();
   const http = { id: "http" } as const;
 
   it("[BL-156] a service whose port belongs to another service says so, and offers a free one", async () => {

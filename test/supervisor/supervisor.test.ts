@@ -3,7 +3,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { secretMask } from "../../contract/config.ts";
 import type { LogLine } from "../../contract/log.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -12,8 +11,6 @@ import { supervise } from "./supervise.ts";
 const http = { id: "http" } as const;
 
 describe("services", () => {
-  checkLeaks();
-
   it("[BL-1] lists every service and follows its state", async () => {
     const { dashboard, port } = await supervise();
     const seen = dashboard.follow("status");
@@ -123,8 +120,6 @@ describe("services", () => {
 });
 
 describe("configuration", () => {
-  checkLeaks();
-
   it("[BL-26] saves all values or none, and [BL-29] resets", async () => {
     const { dashboard } = await supervise();
     const read = async (name: string) => (await dashboard.call("config.read", http)).fields.find((field) => field.name === name);
@@ -192,8 +187,6 @@ describe("configuration", () => {
 });
 
 describe("settings and profiles", () => {
-  checkLeaks();
-
   it("[BL-37] changes one setting and leaves the others; rings follow at once", async () => {
     const { dashboard, supervisor } = await supervise();
     await dashboard.call("app.setSettings", { keepRunningInTray: true, startAtLaunch: ["http"] });
@@ -279,8 +272,6 @@ describe("settings and profiles", () => {
 });
 
 describe("ports", () => {
-  checkLeaks();
-
   it("[BL-65] shows the ports of the endpoints, none for what is switched off", async () => {
     const { dashboard } = await supervise();
     const ports = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.ports;

@@ -1,7 +1,12 @@
+/** Runs before every test file: after each of its tests no socket, timer or child process of this process is left. */
 import { beforeEach, expect } from "vitest";
 
 /** What keeps a process alive; requests to the file system come and go by themselves. */
 const watched = /^(Timeout|Immediate|TCPSocketWrap|TCPServerWrap|UDPWrap|PipeWrap|ProcessWrap|Worker|MessagePort|FSEventWrap|StatWatcher)$/;
+const graceMs = 3_000;
+
+/** The tests of a file there share a browser, which the first one starts. */
+const sharesBrowser = /[\\/]test[\\/]browser[\\/]/;
 
 function activeResources(): Map<string, number> {
   const counts = new Map<string, number>();
@@ -9,9 +14,10 @@ function activeResources(): Map<string, number> {
   return counts;
 }
 
-/** To be called at the top of a test file: after each test no socket, timer or child process of it is left. */
-export function checkLeaks(graceMs = 3_000): void {
-  beforeEach(({ onTestFinished }) => {
+/** Done for every test file: none has to ask for it. */
+export function checkLeaks(): void {
+  beforeEach(({ task, onTestFinished }) => {
+    if (sharesBrowser.test(task.file.filepath)) return;
     const before = activeResources();
     const left = () =>
       [...activeResources()].flatMap(([name, count]) => {
@@ -27,3 +33,5 @@ export function checkLeaks(graceMs = 3_000): void {
     });
   });
 }
+
+checkLeaks();

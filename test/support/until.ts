@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Asks again and again until there is an answer; fails after some seconds. */
-export async function until<Value>(ask: () => Value | undefined | false | null, timeoutMs = 5_000): Promise<Value> {
+export async function until<Value>(ask: () => Value | undefined | false | null, timeoutMs = 15_000): Promise<Value> {
   const endAt = Date.now() + timeoutMs;
   for (;;) {
     const value = ask();

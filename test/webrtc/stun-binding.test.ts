@@ -5,7 +5,6 @@ import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attr
 import { attributeOf, type StunMessage } from "../../servers/webrtc/stun/stun-message.ts";
 import { encodeAddress } from "../../servers/webrtc/stun/transport-address.ts";
 import { writeStun } from "../../servers/webrtc/stun/write-stun.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import {
@@ -23,8 +22,6 @@ const runFile = promisify(execFile);
 const bind = (client: TurnClientUnderTest): Promise<StunMessage> => client.raw(stunMethods.binding, []);
 
 describe("STUN", () => {
-  checkLeaks();
-
   it.each(["udp", "tcp", "tls"] as const)(
     "[WEBRTC-1] Binding over %s gets the client's address, with SOFTWARE and FINGERPRINT",
     async (transport) => {

@@ -6,7 +6,6 @@ import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
 import { AllocationTable } from "../../servers/webrtc/turn/allocation-table.ts";
 import { RelayPorts } from "../../servers/webrtc/turn/relay-ports.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";
 import { until } from "../support/until.ts";
 import {
@@ -46,8 +45,6 @@ async function start(changes = {}) {
 }
 
 describe("TURN allocations", () => {
-  checkLeaks();
-
   it("[WEBRTC-20] Allocate gives a relayed address, the lifetime and the client's own address", async () => {
     const { server, client } = await start();
     const answer = await client.allocate();

@@ -5,7 +5,6 @@ import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attr
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
 import { issueCredentials } from "../../servers/webrtc/turn/time-limited-credentials.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import {
   credentialAttributes,
   errorOf,
@@ -35,8 +34,6 @@ async function challenged(changes = {}) {
 }
 
 describe("TURN credentials", () => {
-  checkLeaks();
-
   it("[WEBRTC-10] a request without credentials gets 401 with realm, nonce and the password algorithms, and nothing signed", async () => {
     const { challenge, nonce } = await challenged();
     expect(errorOf(challenge)).toBe(401);

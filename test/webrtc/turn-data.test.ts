@@ -3,7 +3,6 @@ import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attr
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import { encodeXorAddress } from "../../servers/webrtc/stun/transport-address.ts";
 import { canonicalAddress, createPeerPolicy } from "../../servers/webrtc/turn/peer-policy.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { until } from "../support/until.ts";
 import {
   channelMessage,
@@ -27,8 +26,6 @@ async function relaying(changes = {}, transport: Transport = "udp") {
 }
 
 describe("TURN data", () => {
-  checkLeaks();
-
   it("[WEBRTC-40] CreatePermission needs a peer, of the allocation's family, that is allowed; one wrong peer and none is installed", async () => {
     const { server, client } = await relaying();
     expect(errorOf(await client.request(stunMethods.createPermission))).toBe(400);

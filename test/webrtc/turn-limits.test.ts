@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { ImpairedPath } from "../../servers/webrtc/turn/impairment.ts";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { until } from "../support/until.ts";
 import { errorOf, Peer, startTurn, TurnClientUnderTest } from "./turn-harness.ts";
 
@@ -16,8 +15,6 @@ async function relaying() {
 }
 
 describe("TURN limits and trouble", () => {
-  checkLeaks();
-
   it("[WEBRTC-50] permissions and channels beyond the limits of an allocation get 508", async () => {
     const server = await startTurn({ limits: { permissions: 3, channels: 2 } });
     const client = await TurnClientUnderTest.connect(server);

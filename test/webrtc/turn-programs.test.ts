@@ -1,10 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect, it } from "vitest";
-import { checkLeaks } from "../support/check-leaks.ts";
 import { onEnd } from "../support/start-service.ts";
 import { hasIpv6, secret, startTurn, testCertificates, user } from "./turn-harness.ts";
-
-checkLeaks();
 
 const longTerm = ["-u", user.username, "-w", user.password];
 

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import type { PublishPacket } from "../../../servers/mqtt/codec/packet.ts";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
 
 import { temporaryDir } from "../../support/temporary-dir.ts";
@@ -21,7 +20,6 @@ export function describeCluster(name: string, tests: (nextUrl: () => string) => 
       redis = await startRedis();
     });
     afterAll(() => redis.stop());
-    checkLeaks();
     tests(() => `${redis.url}/${database++}`);
   });
 }

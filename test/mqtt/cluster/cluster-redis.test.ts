@@ -3,7 +3,6 @@ import { type Entry, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts"
 import { createFrameBus } from "../../../servers/mqtt/cluster/frame-bus.ts";
 import { encodeForwarded } from "../../../servers/mqtt/codec/encode-properties.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { type Broker, connectWire, seen, startBroker } from "../harness.ts";
@@ -12,8 +11,6 @@ import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startP
 const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
 
 describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cluster", () => {
-  checkLeaks();
-
   async function startOwnRedis(options: Parameters<typeof startRedis>[0] = {}): Promise<RealServer & { readonly port: number }> {
     const redis = await startRedis(options);
     let stopped = false;

@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { temporaryDir } from "../../support/temporary-dir.ts";
 import { versions } from "../harness.ts";
 import { spawnBroker } from "../spawned-broker.ts";
 import { fuzz, Witness } from "./fuzz.ts";
-
-checkLeaks();
 
 /** A long run: `FUZZ_SECONDS=600 npm test -- test/mqtt/fuzz.test.ts`; FUZZ_SEED for other streams than the usual ones. */
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);

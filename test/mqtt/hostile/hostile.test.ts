@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { encodePacket } from "../../../servers/mqtt/codec/encode-packet.ts";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   type Broker,
@@ -17,8 +16,6 @@ import {
 } from "../harness.ts";
 import { type Hostile, hostile } from "./hostile-bytes.ts";
 import { hostileFrames } from "./hostile-frames.ts";
-
-checkLeaks();
 
 /** How the broker answered: the reason in its last packet, or "close". */
 async function provoke(client: WireClient, { when, version, bytes, name }: Hostile): Promise<number | "close"> {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { connectWire, seen, startBroker } from "../harness.ts";
-
-checkLeaks();
 
 describe("freezing and delaying", () => {
   it("[MQTT-126] nothing is read from or sent to a frozen client until it is released", async () => {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { connectWire, seen, startBroker } from "../harness.ts";
-
-checkLeaks();
 
 describe("actions and views of the page", () => {
   it("[MQTT-120] publishes with every option", async () => {

@@ -3,11 +3,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../../contract/export.ts";
 import { createReplayFile } from "../../../servers/mqtt/demo/replay-file.ts";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { temporaryDir } from "../../support/temporary-dir.ts";
 import { connectWire, seen, startBroker } from "../harness.ts";
-
-checkLeaks();
 
 describe("what the broker itself publishes", () => {
   it("[MQTT-128] the sample traffic publishes sensor readings at its rate, and stops", async () => {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaks } from "../../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker } from "../harness.ts";
-
-checkLeaks();
 
 const state = (broker: Broker) => broker.views.get("try");
 const received = async (broker: Broker) => (await broker.act("try.received", {})).messages;
