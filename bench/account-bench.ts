@@ -15,7 +15,7 @@ import {
   watchOtherLoad,
 } from "./harness.ts";
 import { runWrk, type WrkResult, wrkConnections } from "./load/wrk.ts";
-import { count, figure, markdownTable } from "./markdown-table.ts";
+import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { cpuSeconds, processTree } from "./process-tree.ts";
 
 /** As in the HTTP benchmark: what came last is still being recorded for a moment. */
@@ -73,7 +73,7 @@ export async function accountBench(options: BenchOptions): Promise<string> {
 
   return [
     `**GET /details**\n\n${table(samples)}`,
-    verdict(samples),
+    targetsLine(samples),
     `${times(rounds, "round")} of ${seconds} s, ${wrkConnections} connections, medians; in brackets the lowest and the highest. ${otherLoad()}`,
   ].join("\n\n");
 }
@@ -143,11 +143,11 @@ function table(samples: Samples): string {
   );
 }
 
-function verdict(samples: Samples): string {
+function targetsLine(samples: Samples): string {
   const verify = "Express 5, jsonwebtoken.verify";
   const p99 = (name: string) => median([...samples].find(([contender]) => contender.name === name)?.[1].map(({ p99Ms }) => p99Ms) ?? []);
   const sentence = (ratio: number, target: number) =>
-    `${ratio.toFixed(2)} × Express with jsonwebtoken.verify (target: at most ${target}, ${ratio <= target ? "reached" : "missed"})`;
+    `${ratio.toFixed(2)} × Express with jsonwebtoken.verify (target: at most ${target}, ${verdict(ratio <= target)})`;
   const cpu = sentence(microsecondsOf(samples, "Backlot, Bearer") / microsecondsOf(samples, verify), targets.timesVerify);
   return `A Bearer call takes the service ${cpu}; its p99 is ${sentence(p99("Backlot, Bearer") / p99(verify), targets.timesVerifyP99)}.`;
 }

@@ -11,7 +11,7 @@ export interface BenchOptions {
   readonly rate: number | undefined;
   /** Short runs that show the tool works; their figures mean little. */
   readonly quick: boolean;
-  /** Put the tables into bench/README.md as well. */
+  /** Put the tables into bench/README.md as well; of a `rate`, into a section of its own. */
   readonly write: boolean;
 }
 
@@ -21,7 +21,7 @@ ${benchNames.map((name) => `  ${name.padEnd(10)} ${benches[name].summary}`).join
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run
-  --rate N     requests a second of the load on the dashboard
+  --rate N     requests a second of the load on the dashboard (README.md has a section for 20000)
   --quick      short runs, to see that it works
   --write      put the results into bench/README.md
 `;

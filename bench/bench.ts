@@ -22,7 +22,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const results = `${await benches[options.name].run(options)}\n\n${machineLine()}\n`;
   process.stdout.write(`\n${results}`);
-  if (options.write) writeResults(options.name, results);
+  if (options.write) writeResults(options.rate === undefined ? options.name : `${options.name}-${options.rate}`, results);
   return 0;
 }
 

@@ -20,7 +20,7 @@ import {
   watchOtherLoad,
 } from "./harness.ts";
 import { parseWrk, wrkConnections } from "./load/wrk.ts";
-import { count, figure, markdownTable } from "./markdown-table.ts";
+import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { cpuSeconds, processTree } from "./process-tree.ts";
 
 /** CPU of a POST with Node 24 and FULL; growth of totals from one size to ten times as many rows; a page at 90 % offset. */
@@ -106,7 +106,7 @@ async function ingest(options: BenchOptions, folder: string): Promise<string> {
   });
   return [
     `**POST /events**, each answer after its event is durable\n\n${markdownTable(["server", "µs CPU per POST", "× Backlot", "events/s on one core", "p50 ms", "p99 ms", "errors"], rows)}`,
-    `A durable POST takes ${figure(own)} µs of CPU (target: at most ${targets.postMicroseconds}, ${own <= targets.postMicroseconds ? "reached" : "missed"}); its p99 is ${timesP99.toFixed(2)} × that of Express with a transaction each (target: at most ${targets.timesExpressP99}, ${timesP99 <= targets.timesExpressP99 ? "reached" : "missed"}).`,
+    `A durable POST takes ${figure(own)} µs of CPU (target: at most ${targets.postMicroseconds}, ${verdict(own <= targets.postMicroseconds)}); its p99 is ${timesP99.toFixed(2)} × that of Express with a transaction each (target: at most ${targets.timesExpressP99}, ${verdict(timesP99 <= targets.timesExpressP99)}).`,
     `${times(rounds, "round")} of ${seconds} s, ${wrkConnections} connections, medians; PostgreSQL's processes are counted with their client's. ${otherLoad()}`,
   ].join("\n\n");
 }
@@ -157,6 +157,6 @@ async function reads(options: BenchOptions, folder: string): Promise<string> {
   const deep = measured.get("page at 90 % offset")!.at(-1)!;
   return [
     `**Reading**, ms from request to whole answer, medians of ${repeats}\n\n${markdownTable(["answer", ...sizes.map((size) => `${count(size)} rows`), "growth of the last step"], rows)}`,
-    `/stats and totals grow ${flat.toFixed(2)} × in the last step (target: at most ${targets.growth}, ${flat <= targets.growth ? "reached" : "missed"}); the page at 90 % offset takes ${figure(deep)} ms (target: under ${targets.deepPageMs}, ${deep < targets.deepPageMs ? "reached" : "missed"}).`,
+    `/stats and totals grow ${flat.toFixed(2)} × in the last step (target: at most ${targets.growth}, ${verdict(flat <= targets.growth)}); the page at 90 % offset takes ${figure(deep)} ms (target: under ${targets.deepPageMs}, ${verdict(deep < targets.deepPageMs)}).`,
   ].join("\n\n");
 }

@@ -16,7 +16,7 @@ import {
   watchOtherLoad,
 } from "./harness.ts";
 import { runWrk, type WrkResult, wrkConnections } from "./load/wrk.ts";
-import { count, figure, markdownTable } from "./markdown-table.ts";
+import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { cpuSeconds, memoryOf, processTree } from "./process-tree.ts";
 
 const methods = ["GET", "POST"] as const;
@@ -80,7 +80,7 @@ export async function httpBench(options: BenchOptions): Promise<string> {
   const lost = recordedAfter.dropped - recordedBefore.dropped;
   return [
     ...tables,
-    verdict(samples),
+    targetsLine(samples),
     `${times(rounds, "round")} of ${seconds} s, ${wrkConnections} connections, medians; in brackets the lowest and the highest. ${otherLoad()}`,
     `Of ${count(rows)} requests to Backlot at full load, ${count(rows - lost)} were sent to the supervisor's store and ${count(lost)} were counted as left out. All its processes together: ${figure(memory.proportionalMebibytes)} MiB.`,
   ].join("\n\n");
@@ -176,11 +176,11 @@ function table(method: Method, samples: Samples): string {
   return markdownTable(["server", "µs CPU per request", "× bare Express", "requests/s on one core", "p50 ms", "p99 ms", "errors"], rows);
 }
 
-function verdict(samples: Samples): string {
+function targetsLine(samples: Samples): string {
   const of = (method: Method, name: string) => median(microsecondsOf(samples, method).get(name) ?? []);
   const timesExpress = (method: Method) => of(method, "Backlot, HTTP service") / of(method, "Express 5, bare");
   const sentence = (ratio: number, target: number, what: string) =>
-    `${ratio.toFixed(2)} × ${what} (target: at most ${target}, ${ratio <= target ? "reached" : "missed"})`;
+    `${ratio.toFixed(2)} × ${what} (target: at most ${target}, ${verdict(ratio <= target)})`;
   const get = [sentence(timesExpress("GET"), targets.timesExpress.GET, "bare Express")];
   if (microsecondsOf(samples, "GET").has("httpbin under gunicorn")) {
     get.push(sentence(of("GET", "Backlot, HTTP service") / of("GET", "httpbin under gunicorn"), targets.timesHttpbin, "httpbin"));
