@@ -3,8 +3,6 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fail, run } from "./setup.mjs";
 
-const gstreamerPlugins = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/gstreamer-1.0`;
-
 /** Debian keeps GStreamer's plugins in a folder of the architecture. */
 const gstreamerPlugin = (name) => `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/gstreamer-1.0/libgst${name}.so`;
 
@@ -32,18 +30,6 @@ const tools = [
   ].map(([plugin, name]) => ({ file: gstreamerPlugin(plugin), package: `gstreamer1.0-${name}`, use: "the RTSP service's tests" })),
   { command: "turnutils_uclient", package: "coturn", use: "the tests of STUN and TURN" },
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
-  { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },
-  { command: "gst-launch-1.0", package: "gstreamer1.0-tools", use: "the RTSP service's tests" },
-  ...[
-    ["rtp", "gstreamer1.0-plugins-good"],
-    ["videoparsersbad", "gstreamer1.0-plugins-bad"],
-    ["x264", "gstreamer1.0-plugins-ugly"],
-    ["libav", "gstreamer1.0-libav"],
-  ].map(([plugin, name]) => ({
-    file: `${gstreamerPlugins}/libgst${plugin}.so`,
-    package: name,
-    use: "the RTSP service's tests",
-  })),
 ];
 
 const find = (command) =>

@@ -119,6 +119,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await page.getByRole("list", { name: "Problems" }).waitFor();
   await check("Edit file");
   await page.getByRole("button", { name: "Save the file" }).click();
+  await page.getByRole("textbox", { name: "Text of the file" }).waitFor({ state: "hidden" });
   client.makeUnaryRequest("/example.EchoService/EchoUnary", asIs, asIs, Buffer.alloc(0), () => {});
   await page.getByRole("region", { name: "Waiting calls" }).waitFor();
   await page.getByRole("row").filter({ hasText: "Greeter/SayHello" }).last().click();

@@ -48,7 +48,11 @@ describe("[MQTT-232] an error while a connection is opened, or closed by others,
     const client = new MemoryClient(engine, "client");
     if (how === "cut off") client.fails = "destroy";
     else cannotBeSentTo(client);
-    const parts: Pick<MqttParts, "engine" | "views"> = { engine, views: { showSmall() {}, showClients() {} } };
+    const parts: Pick<MqttParts, "engine" | "views" | "sample"> = {
+      engine,
+      views: { showSmall() {}, showClients() {} },
+      sample: { actions: {} } as MqttParts["sample"],
+    };
     const actions = mqttHandlers(parts as MqttParts);
     if (how === "forget") expect(actions["client.forget"]({ clientId: "client" })).toEqual({ forgotten: true });
     else {

@@ -14,24 +14,19 @@ function activeResources(): Map<string, number> {
   return counts;
 }
 
-/** Done for every test file: none has to ask for it. */
-export function checkLeaks(): void {
-  beforeEach(({ task, onTestFinished }) => {
-    if (sharesBrowser.test(task.file.filepath)) return;
-    const before = activeResources();
-    const left = () =>
-      [...activeResources()].flatMap(([name, count]) => {
-        const more = count - (before.get(name) ?? 0);
-        return more > 0 ? [`${more} × ${name}`] : [];
-      });
-    // Registered first, it runs last: after what the test itself releases.
-    onTestFinished(async () => {
-      const end = performance.now() + graceMs;
-      // A socket that was just destroyed needs a turn or two to be gone.
-      while (left().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-      expect(left(), "left open by the test").toEqual([]);
+beforeEach(({ task, onTestFinished }) => {
+  if (sharesBrowser.test(task.file.filepath)) return;
+  const before = activeResources();
+  const left = () =>
+    [...activeResources()].flatMap(([name, count]) => {
+      const more = count - (before.get(name) ?? 0);
+      return more > 0 ? [`${more} × ${name}`] : [];
     });
+  // Registered first, it runs last: after what the test itself releases.
+  onTestFinished(async () => {
+    const end = performance.now() + graceMs;
+    // A socket that was just destroyed needs a turn or two to be gone.
+    while (left().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(left(), "left open by the test").toEqual([]);
   });
-}
-
-checkLeaks();
+});
