@@ -5,6 +5,7 @@ import {
   failedLoginFields,
   field,
   portField,
+  portPairField,
   recordedMessageField,
   usersField,
   wholeNumber,
@@ -30,7 +31,7 @@ export const rtspConfig = z.strictObject({
     help: "Streams as HLS at /{path}/index.m3u8 and as MPEG-TS at /{path}.ts; management: paths, sessions, statistics, Prometheus metrics.",
     env: "HTTP_PORT",
   }),
-  rtpPort: portField(8_000, { title: "RTP port", help: "UDP, even; RTCP uses the next one.", env: "RTP_PORT" }),
+  rtpPort: portPairField(8_000, { title: "RTP port", help: "An even UDP port. RTCP uses the next port.", env: "RTP_PORT" }),
   multicast: field(z.boolean().default(false), {
     title: "Multicast",
     help: "Clients may ask for multicast: the packets of a stream are sent once for all of them. Open to the LAN, by the system's interface for multicast; otherwise by loopback.",
@@ -49,9 +50,9 @@ export const rtspConfig = z.strictObject({
       group: "Listening",
     },
   ),
-  multicastPort: field(wholeNumber(1_024, 60_000, 8_002), {
+  multicastPort: field(z.int().min(1_024).max(60_000).multipleOf(2).default(8_002), {
     title: "Multicast ports",
-    help: "From here on; even. Each track has two.",
+    help: "The first UDP port to which multicast packets are sent: an even number. Each track uses two ports.",
     env: "RTSP_MULTICAST_PORT",
     group: "Listening",
   }),

@@ -3,6 +3,7 @@ import { defineService } from "../core/service/service.ts";
 import { rtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints } from "./rtsp-endpoints.ts";
 import { rtspSnippets } from "./rtsp-snippets.ts";
+import { multicastPortCount } from "./sessions/multicast-groups.ts";
 import { realm } from "./sessions/path-rules.ts";
 
 export const rtspService = defineService({
@@ -19,7 +20,13 @@ export const rtspService = defineService({
     { field: "httpPort", transport: "tcp" },
     { field: "tlsPort", transport: "tcp", isUsed: ({ tls }) => tls },
     { field: "rtmpPort", transport: "tcp", isUsed: ({ rtmp }) => rtmp },
-    { field: "rtpPort", transport: "udp", isUsed: ({ udp }) => udp },
+    { field: "rtpPort", transport: "udp", block: { kind: "pair" }, isUsed: ({ udp }) => udp },
+    {
+      field: "multicastPort",
+      transport: "udp",
+      block: { kind: "destinations", count: multicastPortCount },
+      isUsed: ({ multicast }) => multicast,
+    },
   ],
   keepsFiles: () => "if possible",
   async hashSecrets(values) {

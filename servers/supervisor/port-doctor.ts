@@ -48,16 +48,24 @@ export interface NextPortOptions {
   /** Transports for which it has to be free. */
   readonly transports?: readonly PortTransport[];
   readonly reserved?: ReadonlySet<number>;
+  /** Whether to find an even port of which the next one is free and not reserved as well. */
+  readonly isPair?: boolean;
 }
 
-/** The first free port above `port`, leaving out those in `reserved`; undefined when the next 200 are all used. */
+const mostTried = 200;
+
+/** The first free port above `port` that is not in `reserved`; undefined if 200 such ports are taken. */
 export async function nextFreePort(
   port: number,
-  { openToLan = false, transports = ["tcp"], reserved = new Set() }: NextPortOptions = {},
+  { openToLan = false, transports = ["tcp"], reserved = new Set(), isPair = false }: NextPortOptions = {},
 ): Promise<number | undefined> {
-  for (let candidate = port + 1; candidate <= Math.min(port + 200, 65_535); candidate++) {
-    if (reserved.has(candidate)) continue;
-    const free = await Promise.all(transports.map((transport) => isPortFree(candidate, openToLan, transport)));
+  const step = isPair ? 2 : 1;
+  const first = port + step - (isPair ? port % 2 : 0);
+  for (let candidate = first, tried = 0; candidate + step - 1 <= 65_535 && tried < mostTried; candidate += step) {
+    const ports = isPair ? [candidate, candidate + 1] : [candidate];
+    if (ports.some((one) => reserved.has(one))) continue;
+    tried++;
+    const free = await Promise.all(ports.flatMap((one) => transports.map((transport) => isPortFree(one, openToLan, transport))));
     if (free.every(Boolean)) return candidate;
   }
   return undefined;

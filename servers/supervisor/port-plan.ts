@@ -1,14 +1,15 @@
 import type { PortTransport, ServiceId } from "../../contract/service.ts";
-import type { Service, ServicePort } from "../core/service/service.ts";
+import type { PortBlock, Service, ServicePort } from "../core/service/service.ts";
 import { isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
 
-/** A port, or a range of them, that a service is set to use. */
+/** A port, or a block of ports, that a service is set to use. */
 export interface PortUse {
   readonly service: ServiceId;
   readonly title: string;
   readonly field: string;
   readonly fieldTitle: string;
   readonly transport: PortTransport;
+  readonly kind: "single" | PortBlock["kind"];
   readonly first: number;
   readonly last: number;
   readonly openToLan: boolean;
@@ -19,7 +20,7 @@ export function portUses(service: Service, config: Readonly<Record<string, unkno
   const titleOf = (field: string) => service.config.shape[field]?.meta()?.title;
   return service.ports
     .filter((port) => port.isUsed?.(config) ?? true)
-    .map(({ field, transport, range }: ServicePort): PortUse => {
+    .map(({ field, transport, block }: ServicePort): PortUse => {
       const first = Number(config[field]);
       return {
         service: service.id,
@@ -27,12 +28,33 @@ export function portUses(service: Service, config: Readonly<Record<string, unkno
         field,
         fieldTitle: String(titleOf(field) ?? field),
         transport,
+        kind: block?.kind ?? "single",
         first,
-        last: range === undefined ? first : Math.max(first, Number(config[range])),
+        last: lastPort(first, block, config),
         openToLan: config.openToLan === true,
       };
     });
 }
+
+function lastPort(first: number, block: PortBlock | undefined, config: Readonly<Record<string, unknown>>): number {
+  // Any free port: there is no block yet.
+  if (first === 0 || !block) return first;
+  switch (block.kind) {
+    case "range":
+      return Math.max(first, Number(config[block.lastField]));
+    case "pair":
+      return first + 1;
+    case "destinations":
+      return first + block.count - 1;
+    default:
+      return block satisfies never;
+  }
+}
+
+const portsOf = ({ first, last }: PortUse): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+/** Whether the service listens on all ports of it, so that each of them has to be free. */
+const needsAll = ({ kind }: PortUse): boolean => kind === "single" || kind === "pair";
 
 export interface PortProblem {
   /** "Port 8080 is taken by nginx (pid 812)" */
@@ -59,11 +81,14 @@ export interface PortPlanOptions {
 
 /** Knows the configured ports of all services, so that none of them is ever proposed. */
 export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions): PortPlan {
-  function reservedPorts(): Set<number> {
-    const reserved = new Set(planned);
-    for (const { first, last } of uses()) for (let port = first; port <= last; port++) reserved.add(port);
-    return reserved;
-  }
+  /** Ports that are only sent to are no obstacle for the other transport. */
+  const reservedPorts = (transports: readonly PortTransport[]): Set<number> =>
+    new Set([
+      ...planned,
+      ...uses()
+        .filter((use) => use.kind !== "destinations" || transports.includes(use.transport))
+        .flatMap(portsOf),
+    ]);
 
   /** Another field, of the same service or another, that is set to the same port. */
   const conflictOf = (use: PortUse): PortUse | undefined =>
@@ -76,13 +101,14 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
         use.first <= other.last,
     );
 
-  async function problem(use: PortUse, port: number, message: string, isForeign: boolean): Promise<PortProblem> {
-    // Ranges are left to the user.
-    if (use.last !== use.first) return { message, isForeign };
+  async function problem(use: PortUse, message: string, isForeign: boolean): Promise<PortProblem> {
+    // Where the service does not need all ports, the choice is left to the user.
+    if (!needsAll(use)) return { message, isForeign };
     const transports = uses().flatMap(({ service, field, transport }) =>
       service === use.service && field === use.field ? [transport] : [],
     );
-    const next = await nextFreePort(port, { openToLan: use.openToLan, transports, reserved: reservedPorts() });
+    const reserved = reservedPorts(transports);
+    const next = await nextFreePort(use.first, { openToLan: use.openToLan, transports, reserved, isPair: use.kind === "pair" });
     return { message, isForeign, ...(next !== undefined && { next }) };
   }
 
@@ -98,9 +124,9 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     const holder = await portHolder(port, use.transport);
     const own = holder && ownProcesses().get(holder.pid);
     const conflict = conflictOf(use);
-    if (conflict && (holder === undefined || own !== undefined)) return problem(use, port, conflictText(use, conflict), false);
-    if (own !== undefined) return problem(use, port, `${name} is taken by ${own}`, false);
-    return problem(use, port, `${name} is taken by ${holder ? `${holder.name} (pid ${holder.pid})` : "another program"}`, true);
+    if (conflict && (holder === undefined || own !== undefined)) return problem(use, conflictText(use, conflict), false);
+    if (own !== undefined) return problem(use, `${name} is taken by ${own}`, false);
+    return problem(use, `${name} is taken by ${holder ? `${holder.name} (pid ${holder.pid})` : "another program"}`, true);
   }
 
   return {
@@ -108,10 +134,10 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     async check(use) {
       if (use.first === 0) return undefined;
       const conflict = conflictOf(use);
-      if (conflict) return problem(use, use.first, conflictText(use, conflict), false);
-      // In a range the service skips ports that are taken.
-      if (use.first !== use.last || (await isPortFree(use.first, use.openToLan, use.transport))) return undefined;
-      return explain(use, use.first);
+      if (conflict) return problem(use, conflictText(use, conflict), false);
+      if (!needsAll(use)) return undefined;
+      for (const port of portsOf(use)) if (!(await isPortFree(port, use.openToLan, use.transport))) return explain(use, port);
+      return undefined;
     },
   };
 }

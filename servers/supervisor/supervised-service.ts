@@ -148,7 +148,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
     if (failure.code !== "PORT_IN_USE" || failure.port === undefined) return failure;
     const { port, transport = "tcp" } = failure;
-    const use = portUses(service, config).find((each) => each.transport === transport && each.first <= port && port <= each.last);
+    const use = portUses(service, config).find(
+      (each) => each.kind !== "destinations" && each.transport === transport && each.first <= port && port <= each.last,
+    );
     if (!use) return failure;
     const problem = await options.ports.explain(use, port);
     return { ...failure, message: problem.message, ...adviseOnPort(use, problem) };

@@ -1,6 +1,9 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { createLog } from "../../servers/core/service/log.ts";
+import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
+import { holdPort } from "../support/port-holder.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, type RawClient, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, type ProbedPacket, type ProbedStream, runProgram } from "./media-programs.ts";
@@ -316,6 +319,25 @@ it("[RTSP-36] a clip runs while it has readers, and each start begins with its f
   expect(nalType(first)).toBe(24);
   // Later in time than all before.
   expect((first.readUInt32BE(4) - last.readUInt32BE(4)) | 0).toBeGreaterThan(0);
+});
+
+describe("the ports of RTP and RTCP", () => {
+  it.each(["rtpPort", "multicastPort"])("[BL-287] an odd %s is refused", async (field) => {
+    await expect(startRtsp({ [field]: 28_101 })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      field: { name: field, problem: "an even number is needed" },
+    });
+  });
+
+  it("[BL-287] listening fails, and does not try for ever, with an odd port or where RTCP's port is taken", async () => {
+    const holder = await holdPort(0, "127.0.0.1", "udp");
+    const log = createLog({ level: () => "debug", write: () => {} });
+    const listen = (port: number) => new UdpPorts().listen({ port, openToLan: false, onStop: onEnd, log });
+    const odd = holder.port + 2 + (1 - (holder.port % 2));
+    await expect(listen(odd)).rejects.toThrow("RTP needs an even port");
+    const even = holder.port - (holder.port % 2);
+    await expect(listen(even)).rejects.toMatchObject({ code: "PORT_IN_USE", port: holder.port, transport: "udp" });
+  });
 });
 
 it("[RTSP-38] multicast sends the packets of a stream once to a group of its own while a session plays it", async () => {

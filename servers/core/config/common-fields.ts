@@ -37,6 +37,10 @@ export const limitField = (minimum: number, maximum: number, standard: number, m
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });
 
+/** The even port of a pair. 0 lets the system pick a free pair. */
+export const portPairField = (port: number, meta: FieldMeta) =>
+  field(z.int().min(0).max(65_535).multipleOf(2).default(port), { group: "Listening", ...meta });
+
 /** A list, or a comma-separated text, as in a variable. */
 const userLines = z
   .union([z.array(z.string()), z.string().max(1_000_000)])

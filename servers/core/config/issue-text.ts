@@ -53,6 +53,7 @@ function textOf(issue: Issue): IssueText {
     case "unrecognized_keys":
       return { predicate: `has an unknown field: ${issue.keys.join(", ")}`, need: `there is no field ${listed(issue.keys)}` };
     case "not_multiple_of":
+      if (issue.divisor === 2) return { predicate: "is not even", need: "an even number is needed" };
       return { predicate: `is not a multiple of ${issue.divisor}`, need: `a multiple of ${issue.divisor} is needed` };
     case "invalid_format":
       // A schema's own message is more precise than the name of a format.

@@ -62,11 +62,19 @@ export interface ServicePort<Config = Readonly<Record<string, unknown>>> {
   /** The configuration field that holds it. */
   readonly field: keyof Config & string;
   readonly transport: PortTransport;
-  /** The field with the last port of a range that begins with `field`. */
-  readonly range?: keyof Config & string;
+  /** The ports that begin with the one in `field`; absent where it is the only one. */
+  readonly block?: PortBlock<Config>;
   /** Absent where it is always used. */
   isUsed?(config: Config): boolean;
 }
+
+export type PortBlock<Config = Readonly<Record<string, unknown>>> =
+  /** It listens on some ports of the range, and skips those that are taken. */
+  | { readonly kind: "range"; readonly lastField: keyof Config & string }
+  /** It listens on an even port and on the next one, as RTP and RTCP do (RFC 3550 §11). The field is a `portPairField`. */
+  | { readonly kind: "pair" }
+  /** It sends to these ports of other computers and listens on none of them. */
+  | { readonly kind: "destinations"; readonly count: number };
 
 /** A service names its own views in the type of its context: `ServiceContext<EchoConfig, EchoActions, EchoViews>`. */
 type AnyViews = SampleViews & Readonly<Record<string, unknown>>;

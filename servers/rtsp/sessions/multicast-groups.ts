@@ -45,7 +45,7 @@ export class MulticastGroups {
     for (const [ended] of this.#groups) if (ended.ended !== undefined) this.#groups.delete(ended);
     const { address, port, ttl } = this.#options;
     const number = this.#next++ % groupCount;
-    const group = new MulticastGroup(stream, nthAddress(address, number), port + 2 * number * portsPerGroup, ttl, this.#socket);
+    const group = new MulticastGroup(stream, nthAddress(address, number), port + 2 * number * pairsPerGroup, ttl, this.#socket);
     this.#groups.set(stream, group);
     return group;
   }
@@ -56,9 +56,11 @@ export class MulticastGroups {
   }
 }
 
-/** Ports are not used again before so many streams have come. */
+/** A new stream gets the ports of the stream that came this many streams before it. */
 const groupCount = 200;
-const portsPerGroup = 8;
+const pairsPerGroup = 8;
+/** The ports to which groups send, from `MulticastOptions.port` on. */
+export const multicastPortCount = groupCount * 2 * pairsPerGroup;
 
 function nthAddress(first: string, number: number): string {
   const bytes = first.split(".").map(Number);

@@ -25,10 +25,10 @@ const mostQueuedBytes = 16 << 20;
 
 const attempts = 50;
 
-/** The pair of UDP ports that all sessions share. Each datagram belongs to whoever claimed its source. */
+/** The pair of UDP ports that all sessions share. A datagram goes to the receiver that is registered for its source address and port. */
 export class UdpPorts {
   ports: PortPair = [0, 0];
-  /** Datagrams of sources that nobody claimed. */
+  /** Datagrams from sources without a receiver. */
   foreign = 0;
   bytesReceived = 0;
   bytesSent = 0;
@@ -57,12 +57,10 @@ export class UdpPorts {
       try {
         const rtp = await listen("rtp", port);
         // RFC 3550 §11: RTP has an even port and RTCP the next one.
-        if (rtp % 2 === 0) {
-          this.ports = [rtp, await listen("rtcp", rtp + 1)];
-          onStop(closeAll);
-          return;
-        }
-        await closeAll();
+        if (rtp % 2 !== 0) throw new Error(`RTP needs an even port; ${rtp} is odd`);
+        this.ports = [rtp, await listen("rtcp", rtp + 1)];
+        onStop(closeAll);
+        return;
       } catch (error) {
         await closeAll();
         if (port !== 0 || attempt >= attempts) throw error;
