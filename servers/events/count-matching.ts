@@ -26,8 +26,9 @@ const catchUpMs = 150;
 const eventsAtOnce = 50_000;
 
 /**
- * How many match. The rollups count by device and outcome; the plots' tables by outcome, language, provider and time, except for the
- * seconds at both ends of a time range; a text, and a device with other conditions, are searched within a bounded time.
+ * How many events match. The device rollups have counts by device and outcome. The plot rollups have counts by outcome, language,
+ * provider and time; the seconds at both ends of a time range are counted by a scan. A text, and a device with other conditions, are
+ * searched within a bounded time.
  */
 export async function countMatching(
   store: EventStore,
@@ -62,7 +63,7 @@ async function countByScan(store: EventStore, filter: EventFilter, { at, signal 
   }
 }
 
-/** Counts new events into the plots' tables for a bounded time; resolves with how many are left. */
+/** Counts new events into the plot rollups for a bounded time; resolves with how many are left. */
 export async function catchUpPlots(
   store: EventStore,
   { forMs = catchUpMs, signal }: { readonly forMs?: number; readonly signal?: AbortSignal | undefined } = {},

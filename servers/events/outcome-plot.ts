@@ -19,7 +19,7 @@ const ranges = {
 
 /** Most days in a plot: an event with a wrong clock must not create a million of them. */
 const mostSteps = 4_000;
-/** Time allowed for a scan where the plots' tables cannot answer; the plot shows what was counted until then. */
+/** Time allowed for a scan where the plot rollups cannot answer; the plot shows what was counted until then. */
 const scanBudgetMs = 400;
 const eventsAtOnce = 20_000;
 

@@ -45,7 +45,7 @@ export const rtspConfig = z.strictObject({
       .default("239.255.42.1"),
     {
       title: "Multicast address",
-      help: "Of the first stream; each has one of its own after it.",
+      help: "The address of the first stream. Each further stream has the next address.",
       env: "RTSP_MULTICAST_ADDRESS",
       group: "Listening",
     },
@@ -58,7 +58,7 @@ export const rtspConfig = z.strictObject({
   }),
   multicastTtl: field(wholeNumber(0, 255, 1), {
     title: "Multicast hops",
-    help: "Routers that the packets may pass, and one.",
+    help: "The time to live (TTL) of the packets. With 1 they stay in the local network.",
     env: "RTSP_MULTICAST_TTL",
     group: "Listening",
   }),
@@ -206,47 +206,51 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_FAULT_BYTES",
   }),
-  hlsSegments: limit(2, 100, 7, { title: "HLS segments", help: "That the playlist of a stream names.", env: "RTSP_HLS_SEGMENTS" }),
+  hlsSegments: limit(2, 100, 7, {
+    title: "HLS segments",
+    help: "How many segments the playlist of a stream lists.",
+    env: "RTSP_HLS_SEGMENTS",
+  }),
   hlsBytes: limit(1 << 20, 1 << 30, 64 << 20, {
     title: "HLS memory",
-    help: "Of the segments of one stream; the oldest are left out.",
+    help: "The most bytes of segments that are kept for one stream. The oldest segments are removed first.",
     unit: "B",
     env: "RTSP_HLS_BYTES",
   }),
 
   timeoutSeconds: time(1, 86_400, 60, {
     title: "Session timeout",
-    help: "Without a request or a report; a session that plays over TCP ends with its connection.",
+    help: "A session without a request or a report ends after this time. A session that plays over TCP ends with its connection.",
     env: "RTSP_TIMEOUT_SECONDS",
   }),
   stallSeconds: time(1, 3_600, 10, {
     title: "Stalled client",
-    help: "A client that leaves too much unread for so long is closed.",
+    help: "A client that has had too many unsent bytes for this time is disconnected.",
     env: "RTSP_STALL_SECONDS",
   }),
   pullWaitSeconds: time(1, 600, 10, {
     title: "Wait for a pulled stream",
-    help: "Then a player gets 503.",
+    help: "A player gets 503 if the stream has not begun after this time.",
     env: "RTSP_PULL_WAIT_SECONDS",
   }),
   pullIdleSeconds: time(0, 86_400, 10, {
     title: "Idle pulled stream",
-    help: "It is fetched on for so long without a reader.",
+    help: "The stream is no longer fetched once it has had no reader for this time.",
     env: "RTSP_PULL_IDLE_SECONDS",
   }),
   hlsSegmentSeconds: time(1, 60, 1, {
     title: "HLS segment",
-    help: "A segment ends with the first key frame after so long.",
+    help: "A segment ends at the first key frame after this time.",
     env: "RTSP_HLS_SEGMENT_SECONDS",
   }),
   hlsIdleSeconds: time(5, 3_600, 30, {
     title: "Idle HLS stream",
-    help: "Its segments are made for so long after the last request.",
+    help: "Segments are no longer made once there has been no request for this time.",
     env: "RTSP_HLS_IDLE_SECONDS",
   }),
   silenceSeconds: time(1, 3_600, 10, {
     title: "Silent publisher",
-    help: "A publisher that sends no packet for so long is closed.",
+    help: "A publisher that sends no packet for this time is disconnected.",
     env: "RTSP_SILENCE_SECONDS",
   }),
 

@@ -262,7 +262,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       expect([await stepOf(-7_800_000), await stepOf(2 * dayMs), await stepOf(9 * dayMs)]).toEqual(["minute", "hour", "day"]);
       const go = await outcomePlot(store, "7d", { language: "go", outcome: "accepted" }, now);
       expect(go.total).toBe(events.filter(({ language, outcome }) => language === "go" && outcome === "accepted").length);
-      // What the plots' tables do not tell apart: a device, a text.
+      // What the plot rollups do not distinguish: a device, a text.
       for (const filter of [
         { device_id: device(1) },
         { text: "RUS" },

@@ -2,7 +2,7 @@ import type { EventFilter, EventRow } from "../../../contract/services/events.ts
 import type { NewEvent } from "../completion-event.ts";
 import type { TimeRange } from "./time-cover.ts";
 
-/** Filter of GET /events, which the rollups can answer at constant cost. */
+/** Filter of GET /events, which the device rollups can answer at constant cost. */
 export interface KeyFilter {
   readonly device_id?: string | undefined;
   readonly outcome?: string | undefined;
@@ -37,7 +37,7 @@ export interface Scanned<Result> {
 
 export type PlotStep = "minute" | "10 minutes" | "hour" | "day";
 
-/** The dimensions of the plots' tables. */
+/** The dimensions of the plot rollups. */
 export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
 
 export interface PlotQuery {
@@ -89,9 +89,9 @@ export interface EventStore {
   /** Like `scan` with ascending ids, but deletes, in one transaction with the rollups. */
   remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>>;
 
-  /** Counts a bounded number of new events into the plots' tables; resolves with how many are left. */
+  /** Counts a bounded number of new events into the plot rollups; resolves with how many are left. */
   catchUpPlots(): Promise<number>;
-  /** Counts from the plots' tables, as far as they are up to date. */
+  /** Counts from the plot rollups, as far as they are up to date. */
   plot(query: PlotQuery): Promise<PlotCount[]>;
   /** Likewise the number of matches in whole steps of time; `edges` are the times that a scan has to count. */
   countPlotted(filter: PlotFilter, time: TimeRange): Promise<{ readonly found: number; readonly edges: readonly TimeRange[] }>;

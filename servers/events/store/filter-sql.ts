@@ -62,13 +62,13 @@ export const timeBounds = ({ from, to }: TimeRange): { readonly first: string | 
   last: to === undefined ? undefined : eventTime(to),
 });
 
-/** The part of a filter that the plots' tables can answer. */
+/** The part of a filter that the plot rollups can answer. */
 export const plotFilter = ({ outcome, language, provider }: PlotFilter): PlotFilter => ({ outcome, language, provider });
 
-/** Whether they can answer all of it except the time. */
+/** Whether the plot rollups can answer all of the filter except its times. */
 export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !filter.text?.trim();
 
-/** Whether the rollups can answer it. */
+/** Whether the device rollups can answer the filter. */
 export const isKeyFilter = (filter: EventFilter): boolean =>
   !filter.language && !filter.provider && !filter.text?.trim() && filter.from === undefined && filter.to === undefined;
 

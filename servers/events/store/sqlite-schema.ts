@@ -44,7 +44,7 @@ export const createIndexes = [
 export const createRollups = [
   "CREATE TABLE roll_day (day TEXT NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (day, outcome)) WITHOUT ROWID",
   "CREATE TABLE roll_device (device_id TEXT NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (device_id, outcome)) WITHOUT ROWID",
-  // "devices": how many there are; "plotted": the plots' tables hold every event up to this id.
+  // "devices": how many there are; "plotted": the plot rollups hold every event up to this id.
   "CREATE TABLE roll_counter (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID",
   `CREATE TABLE roll_plot (step TEXT NOT NULL, at TEXT NOT NULL, language TEXT NOT NULL, provider TEXT NOT NULL, outcome TEXT NOT NULL,
     n INTEGER NOT NULL, PRIMARY KEY (step, at, language, provider, outcome)) WITHOUT ROWID`,

@@ -16,7 +16,7 @@ const steps = [
   { step: "day", ms: 86_400_000, length: 10, keptMs: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** Whole steps from `since` to before `until`, as the plots' tables name them; open if `until` is absent. */
+/** Whole steps from `since` to before `until`, as the plot rollups name them; open if `until` is absent. */
 export interface StepSpan {
   readonly step: "minute" | "hour" | "day";
   readonly since: string;

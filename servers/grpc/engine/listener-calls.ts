@@ -32,7 +32,7 @@ export interface StartableTransport extends CallTransport {
   start(events: CallEvents): void;
 }
 
-/** The last bytes of a call may stay unread so long, or up to twice as long. */
+/** Interval of the check for calls whose last bytes are unread: a call is abandoned after one to two intervals. */
 const unreadMs = 10_000;
 
 /** The calls of one listener, from their begin to their end. */

@@ -21,10 +21,10 @@ export interface ParsedReplies {
 export type RepliesResult = ParsedReplies | { readonly problems: readonly ReplyProblem[] };
 
 export interface ReplyLimits {
-  /** Of the file. */
+  /** The most bytes of the file. */
   readonly bytes: number;
   readonly rules: number;
-  /** Of the scripts of one rule. */
+  /** The most steps of all scripts of one rule. */
   readonly steps: number;
 }
 

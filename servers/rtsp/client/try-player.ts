@@ -24,7 +24,7 @@ type Shown = Exclude<RtspTried, { readonly state: "untried" }>;
 
 const mostSteps = 100;
 const mostMessageBytes = 8_000;
-/** Nobody looks for so long. */
+/** A playback that was not stopped ends after this time. */
 const longestMs = 600_000;
 
 /** The player of the page's Try: plays one path of the service at a time, and shows each step. */

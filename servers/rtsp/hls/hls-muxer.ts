@@ -2,7 +2,7 @@ import type { Frame, Track } from "../media/track.ts";
 import { initSegment, isMp4Track, type Mp4Sample, type Mp4Track, mediaSegment } from "./fragmented-mp4.ts";
 
 export interface HlsOptions {
-  /** A segment ends at the first key frame after so long. */
+  /** A segment ends at the first key frame after this time. */
   readonly segmentSeconds: number;
   /** How many the playlist names; a few older ones are kept for players that are about to fetch them. */
   readonly segmentCount: number;

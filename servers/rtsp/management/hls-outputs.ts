@@ -9,7 +9,7 @@ export interface HlsFile {
 }
 
 export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
-  /** Without a request for so long the segments are no longer made. */
+  /** Segments are no longer made once there has been no request for this time. */
   readonly idleMs: number;
 }
 

@@ -60,7 +60,7 @@ export class HttpReader implements RecordedSession {
 export interface HttpReadersOptions {
   readonly recorder: SessionRecorder;
   readonly mostReaders: number;
-  /** A reader of HLS without a request for so long has left. */
+  /** A reader of HLS that has made no request for this time counts as gone. */
   readonly idleMs: number;
 }
 

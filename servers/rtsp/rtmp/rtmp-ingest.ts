@@ -23,7 +23,7 @@ export interface RtmpIngestOptions extends RtmpListenOptions {
 
 const firstRestartMs = 500;
 const longestRestartMs = 30_000;
-/** A worker that has run for so long is restarted at once again. */
+/** After a run longer than this, the pause before a restart is the shortest again. */
 const healthyMs = 60_000;
 const mostHeapMebibytes = 256;
 

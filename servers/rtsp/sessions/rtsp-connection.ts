@@ -18,7 +18,7 @@ import type { UdpPorts } from "./udp-ports.ts";
 import type { WriteBatch } from "./write-batch.ts";
 
 export interface ConnectionLimits extends ParserLimits {
-  /** Without a session and without a request for so long, it is closed. */
+  /** A connection that has had no session and no request for this time is closed. */
   readonly idleMs: number;
   /** A client with more unsent bytes than this loses its connection at once. */
   readonly mostUnsentBytes: number;

@@ -19,9 +19,9 @@ export interface SessionUser {
 }
 
 export interface SessionLimits extends ReaderLimits, StreamLimits {
-  /** Without a request or a report for so long, it ends. */
+  /** A session that has had no request and no report for this time ends. */
   readonly timeoutMs: number;
-  /** A publisher that sends nothing for so long is closed. */
+  /** A publisher that sends nothing for this time is disconnected. */
   readonly silenceMs: number;
   /** Bytes that faults hold back for one reader. */
   readonly faultBytes: number;

@@ -6,7 +6,7 @@ import type { TrackTransport } from "./track-transport.ts";
 export interface ReaderLimits {
   /** A client that has more unsent bytes is skipped to the next key frame. */
   readonly unsentBytes: number;
-  /** A client that takes nothing for so long is closed. */
+  /** A client that reads nothing for this time is disconnected. */
   readonly stallMs: number;
 }
 

@@ -102,7 +102,7 @@ export class StreamClient implements TurnClient {
     this.#socket.write(message, this.#writeRecord);
   };
 
-  /** Ends a connection that has had no allocation and no message for so long. */
+  /** Ends a connection that has had no allocation and no message for `idleMs`. */
   tick(now: number, idleMs: number): void {
     if (this.allocation || this.isAllocating) this.#lastMessageAt = now;
     else if (now - this.#lastMessageAt > idleMs) this.end("idle without an allocation");

@@ -43,7 +43,7 @@ export function WebSocketMessageInspector({ row, detail, onRow, onClose }: Inspe
       <InspectorPanel label="Message">
         <Section
           title="Message"
-          facts={`${formatCount(index + 1)} of its connection`}
+          facts={`number ${formatCount(index + 1)} on this connection`}
           actions={
             <Button size="compact-xs" rightSection={<IconArrowUpRight size={13} stroke={1.5} />} onClick={() => onRow(parent)}>
               Show the connection

@@ -14,12 +14,12 @@ const neverStarted = ({ status }: ServiceView) => status.state === "stopped" && 
 
 export interface CardGrid {
   readonly columns: number;
-  /** Of "Worth knowing", which takes what the services leave of the last row, or a row of its own. */
+  /** The number of columns of "Worth knowing": what the cards leave free in the last row, or a whole row. */
   readonly lastSpan: number;
   readonly rows: number;
 }
 
-/** For so many services: every row is full. */
+/** The grid for this number of services, in which every row is full. */
 export function cardGrid(services: number): CardGrid {
   const columns = services < 4 ? services + 1 : services < 6 ? 3 : 4;
   return { columns, lastSpan: columns - (services % columns), rows: Math.floor(services / columns) + 1 };

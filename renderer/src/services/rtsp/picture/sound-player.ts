@@ -4,9 +4,9 @@ import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 
 export type SoundState = { readonly state: "playing" } | { readonly state: "unsupported"; readonly codec: string };
 
-/** Sound is played so long after it came, which evens out how regularly it comes. */
+/** Sound is played this long after it arrived, to compensate for jitter. */
 const leadSeconds = 0.12;
-/** Further from there than this it begins anew. */
+/** If the delay differs from `leadSeconds` by more than this, playback is scheduled anew. */
 const mostDriftSeconds = 0.25;
 
 /** Decodes and plays the sound of a stream. */
