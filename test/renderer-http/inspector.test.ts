@@ -43,7 +43,7 @@ describe("the state of an exchange", () => {
     [{ response: response(301), timing: { totalMs: 1 } }, "neutral", "301"],
     [{ response: response(404), timing: { totalMs: 1 } }, "refused", "404"],
     [{ response: response(503), timing: { totalMs: 1 } }, "failed", "503"],
-    [{ response: response(200) }, "pending", "200, open"],
+    [{ response: response(200) }, "running", "200, open"],
     [{ response: response(200), aborted: "client left", timing: { totalMs: 1 } }, "aborted", "200, client left"],
     [{ response: response(200, events), aborted: "client left", timing: { totalMs: 1 } }, "ok", "200"],
   ])("%j is %s: %s", (part, tone, word) => {

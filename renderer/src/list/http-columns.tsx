@@ -3,7 +3,7 @@ import { shownText } from "../ui/texts/shown-text.ts";
 import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
 import { PathText } from "./path-text.tsx";
-import { ToneMark } from "./tone-mark.tsx";
+import { rowMark, ToneMark } from "./tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "./traffic-columns.tsx";
 
 /** The status code, or a word for an exchange without one; the title has the full outcome. */
@@ -58,7 +58,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     face: "mono-bold",
     besidePx: 14,
     rank: 0,
-    cell: (row) => <ToneMark tone={row.tone} word={statusWord(row)} title={row.outcome} />,
+    cell: (row) => <ToneMark tone={rowMark(row)} word={statusWord(row)} title={row.outcome} />,
   },
   tookColumn(2),
   bytesColumn({ id: "size", title: "Size", rank: 3, bytesOf: ({ bytesOut }) => bytesOut }),

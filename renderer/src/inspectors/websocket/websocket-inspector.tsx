@@ -1,10 +1,9 @@
 import { useMemo } from "react";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
-import type { Tone } from "../../../../contract/traffic/row.ts";
 import type { WebSocketConnection, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { type MarkTone, ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
@@ -73,10 +72,10 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
   );
 }
 
-function stateOf({ closed, response, aborted }: WebSocketConnection): readonly [Tone, string] {
+function stateOf({ closed, response, aborted }: WebSocketConnection): readonly [MarkTone, string] {
   if (closed) return [closed.code === 1006 ? "aborted" : "ok", `closed ${closed.code}`];
   if (response && response.status !== 101) return ["refused", String(response.status)];
-  return aborted === undefined ? ["pending", "open"] : ["aborted", aborted];
+  return aborted === undefined ? [response ? "running" : "pending", "open"] : ["aborted", aborted];
 }
 
 function Closing({ detail: { closed, parts, response, request } }: { readonly detail: WebSocketConnection }) {

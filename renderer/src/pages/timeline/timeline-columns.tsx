@@ -3,7 +3,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { servicePages } from "../../services/registry.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
@@ -13,6 +13,13 @@ const shortest = (texts: readonly string[]): string =>
   texts.reduce((known, text) => (text.length < known.length ? text : known), texts[0] ?? "");
 const longest = (texts: readonly string[]): string => texts.reduce((known, text) => (text.length > known.length ? text : known), "");
 const pages = [...servicePages.values()];
+
+/** A row that is open says so, or what its session does. */
+function outcomeWord(row: TrafficRow): string {
+  if (row.tone !== "pending") return row.outcome;
+  if (rowMark(row) === "pending") return "pending";
+  return row.kind === "rtsp" ? row.outcome : "open";
+}
 
 /** `titles` are those of the services that are shown. */
 export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: readonly string[]): Column<TrafficRow>[] => [
@@ -52,7 +59,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     face: "mono",
     besidePx: 14,
     rank: 0,
-    cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "pending" : row.outcome} title={row.outcome} />,
+    cell: (row) => <ToneMark tone={rowMark(row)} word={outcomeWord(row)} title={row.outcome} />,
   },
   tookColumn(3),
   bytesColumn({ id: "in", title: "In", rank: 5, bytesOf: ({ bytesIn }) => bytesIn }),

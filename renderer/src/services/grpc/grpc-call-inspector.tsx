@@ -14,7 +14,7 @@ import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
 import { MeasuredPath } from "../../list/path-text.tsx";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
 import { useNow } from "../../ui/status/since.tsx";
@@ -56,7 +56,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
       title={<MeasuredPath text={path} quiet />}
       hint={path}
       mono
-      mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}
+      mark={<ToneMark tone={rowMark(row)} word={word} title={row.reason ?? word} />}
       actions={<CopyMenu rememberAs="copy-grpc-as" choices={copies} />}
       onClose={onClose}
     >

@@ -2,7 +2,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 
@@ -32,7 +32,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     face: "mono-bold",
     besidePx: 14,
     rank: 0,
-    cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "open" : row.outcome} title={row.reason ?? row.outcome} />,
+    cell: (row) => <ToneMark tone={rowMark(row)} word={row.tone === "pending" ? "open" : row.outcome} title={row.reason ?? row.outcome} />,
   },
   {
     id: "messages",

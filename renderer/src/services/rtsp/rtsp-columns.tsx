@@ -2,7 +2,7 @@ import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
@@ -21,6 +21,7 @@ export const sessionOfRow = ({ id, target, verb }: TrafficRow): FaultTarget => (
 /** Scopes of the filter over sessions. */
 export const sessionScopes = [
   { value: "all", label: "All" },
+  { value: "open", label: "Open" },
   { value: "ok", label: "Ended" },
   { value: "refused", label: "Refused" },
   { value: "failed", label: "Failed" },
@@ -73,6 +74,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     title: "Path",
     sortValue: ({ target }) => target,
     face: "mono",
+    leastPx: 104,
     rank: 0,
     cell: (row) => (
       <>
@@ -85,11 +87,13 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     id: "state",
     title: "State",
     sortValue: ({ outcome }) => outcome,
-    minSample: "454 Session Not",
+    minSample: "461 Unsupported Transport",
+    leastSample: "454 Session Not Found",
     preferredSample: "the client has disconnected",
+    face: "mono-bold",
     besidePx: 14,
     rank: 0,
-    cell: (row) => <ToneMark tone={row.tone} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
+    cell: (row) => <ToneMark tone={rowMark(row)} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
   },
   sessionColumn({
     id: "transport",
@@ -118,7 +122,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   sessionColumn({
     id: "jitter",
     title: "Jitter",
-    rank: 4,
+    rank: 3,
     minSample: "000 ms",
     align: "end",
     textOf: ({ jitterMs }) => (jitterMs === undefined ? "–" : formatTook(jitterMs)),
@@ -137,11 +141,11 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ parts }) => parts,
     align: "end",
     minSample: "000,000",
-    rank: 4,
+    rank: 5,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
   bytesColumn({ id: "sent", title: "Sent", rank: 1, bytesOf: ({ bytesOut }) => bytesOut }),
   { ...tookColumn(2), title: "Lasted" },
-  clientColumn(5, { minSample: "GStreamer :00000" }),
+  clientColumn(3, { minSample: "Lavf59.27.100 :00000" }),
 ];

@@ -14,7 +14,7 @@ import { PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Note, Pair, Pairs } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
@@ -63,7 +63,7 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
       title={shownText(row.target)}
       hint={row.target}
       mono
-      mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}
+      mark={<ToneMark tone={rowMark(row)} word={word} title={row.reason ?? word} />}
       actions={
         <>
           {canKick && <Button onClick={kick}>Disconnect</Button>}

@@ -50,7 +50,7 @@ function Call({ state }: { readonly state: Tried }) {
       <AnswerHead
         mark={
           state.state === "open" ? (
-            <ToneMark tone="pending" word={state.halfClosed ? "open, half-closed" : "open"} />
+            <ToneMark tone={state.received > 0 ? "running" : "pending"} word={state.halfClosed ? "open, half-closed" : "open"} />
           ) : (
             <ToneMark tone={toneOfGrpcStatus(state.status.code)} word={`${state.status.code} ${state.status.name}`} />
           )

@@ -57,8 +57,8 @@ function Play({ state }: { readonly state: Tried }) {
 }
 
 function StateMark({ state: { state, failure, status } }: { readonly state: Tried }) {
-  if (state !== "ended") return <ToneMark tone="pending" word={state} />;
-  if (failure === undefined) return <ToneMark tone="ok" word="stopped" />;
+  if (state !== "ended") return <ToneMark tone={state === "playing" ? "running" : "pending"} word={state} />;
+  if (failure === undefined) return <ToneMark tone="ended" word="stopped" />;
   return <ToneMark tone={status !== undefined && status < 500 ? "refused" : "failed"} word={status === undefined ? "failed" : "refused"} />;
 }
 
