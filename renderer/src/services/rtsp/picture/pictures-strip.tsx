@@ -84,7 +84,7 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
           <p className={styles.facts} title={tracks}>
             {tracks || (path.ready ? "No track is known yet" : "not fetched")}
           </p>
-          <p className={styles.facts}>{[...losses, ...rateTexts(path), ...facts].join(" · ")}</p>
+          <p className={styles.facts}>{[...rateTexts(path), ...facts, ...losses].join(" · ")}</p>
         </Card>
       )}
     </StreamPictureParts>
