@@ -14,10 +14,14 @@ it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed a
   await panel.getByText("none; drop MP4 files").waitFor();
   await dropFiles(page, { "Front door.mp4": clip, "notes.txt": "no pictures" }, hint);
   await page.getByText("Front door.mp4 is played on /Front-door").waitFor();
-  await page.getByText("The file is no MP4 file.").waitFor();
-  await page.getByText(/^This makes a file that can be streamed: ffmpeg /).waitFor();
+  const refused = panel.getByRole("listitem").filter({ hasText: "notes.txt" });
+  await refused.getByText("The file is no MP4 file.").waitFor();
+  await refused.getByText(/^ffmpeg -i notes\.txt .* notes-new\.mp4$/).waitFor();
+  await refused.getByRole("button", { name: "Copy the command" }).waitFor();
   await page.getByRole("row").filter({ hasText: "/Front-door" }).waitFor();
-  await panel.getByText("1 file").waitFor();
+  await panel.getByText("1 file · 1 refused").waitFor();
+  await panel.getByRole("button", { name: "Dismiss notes.txt" }).click();
+  await expect.poll(() => refused.count()).toBe(0);
 
   await panel.getByRole("button", { name: "Change the path of Front door.mp4" }).click();
   const dialog = page.getByRole("dialog", { name: "Path of Front door.mp4" });

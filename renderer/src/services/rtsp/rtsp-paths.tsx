@@ -85,7 +85,7 @@ export function RtspPaths() {
   const service = useService("rtsp");
   const view = useRtspView("paths");
   const files = useRtspView("files");
-  const { upload, add } = useAddFiles();
+  const { upload, refused, add, dismiss } = useAddFiles();
   const [text, setText] = useRemembered("rtsp.paths.filter", "");
   const columns = useColumnChoice("rtsp-paths", pathColumns);
   const choice = useRowChoice(pathName);
@@ -125,7 +125,7 @@ export function RtspPaths() {
         }
         below={
           <>
-            <FilesPanel files={files?.files} upload={upload} />
+            <FilesPanel files={files?.files} upload={upload} refused={refused} dismiss={dismiss} />
             {shown && (
               <InspectorSlot shows={shown.name}>
                 <PathInspector key={shown.name} path={shown} onClose={choice.close} />

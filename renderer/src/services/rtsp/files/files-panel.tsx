@@ -3,6 +3,7 @@ import { IconPencil, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { type RtspFileView, rtspActions } from "../../../../../contract/services/rtsp.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { CommandLine } from "../../../ui/copy/command-line.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { LowerPanel, LowerRow } from "../../../ui/lower-panel.tsx";
@@ -10,18 +11,18 @@ import { Caption, Spring } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { UploadProgress } from "../../../ui/status/upload-progress.tsx";
-import { formatBytes, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import styles from "./files-panel.module.css";
-import type { FileUpload } from "./use-add-files.ts";
+import type { RefusedFile } from "./refused-file.ts";
+import type { AddFiles, FileUpload } from "./use-add-files.ts";
 
-interface FilesPanelProps {
+interface FilesPanelProps extends Pick<AddFiles, "upload" | "refused" | "dismiss"> {
   readonly files: readonly RtspFileView[] | undefined;
-  readonly upload: FileUpload | undefined;
 }
 
-/** The MP4 files that were dropped on the page. */
-export function FilesPanel({ files = [], upload }: FilesPanelProps) {
+/** The MP4 files that were dropped on the page, and those that were refused. */
+export function FilesPanel({ files = [], upload, refused, dismiss }: FilesPanelProps) {
   const [renamed, setRenamed] = useState<RtspFileView>();
   return (
     <>
@@ -31,17 +32,21 @@ export function FilesPanel({ files = [], upload }: FilesPanelProps) {
         heightPx={120}
         listLabel="Files"
         heightLabel="Height of the files"
-        isEmpty={files.length === 0}
+        isEmpty={files.length === 0 && refused.length === 0}
         head={
           <>
             <Caption>
               {files.length === 0 ? "none; drop MP4 files with H.264 or H.265 and AAC here" : formatCountOf(files.length, "file")}
+              {refused.length > 0 && ` · ${formatCount(refused.length)} refused`}
             </Caption>
             <Spring />
             {upload && <Uploading key={upload.at} upload={upload} />}
           </>
         }
       >
+        {refused.map((file) => (
+          <RefusedRow key={`${file.at} ${file.name}`} file={file} onDismiss={() => dismiss(file)} />
+        ))}
         {files.map((file) => (
           <FileRow key={file.path} file={file} onRename={() => setRenamed(file)} />
         ))}
@@ -55,6 +60,28 @@ function Uploading({ upload: { at, name, bytes, sentBytes, waiting, cancel } }: 
   const more = waiting === 0 ? "" : `, ${waiting} more to come`;
   const text = sentBytes >= bytes ? `Reading ${name}…` : `${name}: ${formatBytes(sentBytes)} of ${formatBytes(bytes)}${more}`;
   return <UploadProgress label={`Upload of ${name}`} text={shownText(text)} {...{ at, bytes, sentBytes, cancel }} />;
+}
+
+function RefusedRow({ file: { name, reason, advice, command }, onDismiss }: { readonly file: RefusedFile; onDismiss(): void }) {
+  return (
+    <LowerRow className={styles.refused}>
+      <StatusShape shape="failed" />
+      <span className={styles.name} title={shownText(name)}>
+        {shownText(name)}
+      </span>
+      <div className={styles.why}>
+        <p>
+          <span className={styles.problem}>{shownText(reason)}</span> {shownText(advice)}
+        </p>
+        {command !== "" && <CommandLine command={command} />}
+      </div>
+      <Tooltip label="Dismiss" position="left">
+        <ActionIcon size={20} aria-label={`Dismiss ${name}`} onClick={onDismiss}>
+          <IconX size={14} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+    </LowerRow>
+  );
 }
 
 function FileRow({ file: { path, name, bytes, problem }, onRename }: { readonly file: RtspFileView; onRename(): void }) {

@@ -1,8 +1,12 @@
 import { useRef, useState } from "react";
+import { z } from "zod";
 import { rtspActions } from "../../../../../contract/services/rtsp.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { FailureError } from "../../../control/failure-error.ts";
-import { notifyDone, notifyFailure } from "../../../ui/status/notify.tsx";
+import { FailureError, failureOf } from "../../../control/failure-error.ts";
+import { announce } from "../../../ui/status/announcer.tsx";
+import { notifyDone } from "../../../ui/status/notify.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { type RefusedFile, refusedFile, refusedFileSchema } from "./refused-file.ts";
 import { type FileReceiver, sendFile } from "./send-file.ts";
 
 export interface FileUpload {
@@ -17,13 +21,24 @@ export interface FileUpload {
 
 export interface AddFiles {
   readonly upload: FileUpload | undefined;
+  /** Files that were not added, until they are dismissed. */
+  readonly refused: readonly RefusedFile[];
   add(files: readonly File[]): void;
+  dismiss(file: RefusedFile): void;
 }
+
+const noneRefused: readonly RefusedFile[] = [];
+const refusedFilesSchema: z.ZodType<readonly RefusedFile[]> = z.array(refusedFileSchema);
+const mostRefused = 50;
 
 /** Sends MP4 files to the service, one after the other, and shows the result of each. */
 export function useAddFiles(): AddFiles {
   const client = useControl();
   const [upload, setUpload] = useState<FileUpload>();
+  const [refused, setRefused] = useRemembered("rtsp.refused-files", noneRefused, refusedFilesSchema);
+  // Files are sent one after the other, by a function of an earlier rendering.
+  const newestRefused = useRef(refused);
+  newestRefused.current = refused;
   const waiting = useRef<File[]>([]);
   const isSending = useRef(false);
   const receiver: FileReceiver = {
@@ -47,7 +62,10 @@ export function useAddFiles(): AddFiles {
       const path = await sendFile(receiver, file, controller.signal, show);
       notifyDone(path === undefined ? `Cancelled: ${file.name} was not added` : `${file.name} is played on /${path}`);
     } catch (error) {
-      notifyFailure(error instanceof DOMException ? unreadable(file.name, error) : error);
+      const failure = failureOf(error instanceof DOMException ? unreadable(file.name, error) : error);
+      newestRefused.current = [...newestRefused.current, refusedFile(at, file.name, failure)].slice(-mostRefused);
+      setRefused(newestRefused.current);
+      announce(`${file.name} was not added: ${failure.message}`);
     }
   }
 
@@ -60,11 +78,12 @@ export function useAddFiles(): AddFiles {
   }
 
   return {
-    upload,
+    ...{ upload, refused },
     add(files) {
       waiting.current.push(...files);
       void sendAll();
     },
+    dismiss: (file) => setRefused(refused.filter((other) => other !== file)),
   };
 }
 
