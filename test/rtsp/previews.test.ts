@@ -151,6 +151,8 @@ it("[RTSP-66] the last seconds of a path and of a session can be read, also afte
   await client.request("TEARDOWN", "/stream", { Session: session });
   await server.ended((ended) => ended.id === row);
   expect((await history())?.at.length).toBeGreaterThan(1);
+  const figures = await until(() => server.views.get("ended")?.sessions.find((ended) => ended.row === row), 15_000);
+  expect(figures.transport).toMatch(/^TCP/);
   expect(await server.act("session.history", { row: 999_999 })).toBeNull();
   expect(await server.act("path.history", { path: "nothing" })).toBeNull();
 });

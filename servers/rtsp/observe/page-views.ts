@@ -1,4 +1,5 @@
 import type {
+  RtspEndedSessionView,
   RtspPathHistory,
   RtspPathView,
   RtspSessionHistory,
@@ -21,7 +22,7 @@ import type { SessionRecorder } from "./session-recorder.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
-/** Sessions that have ended and still have a history. */
+/** Sessions that have ended and still have a history, or figures in their row. */
 const mostEnded = 200;
 /** Paths and sessions with faults. */
 const mostFaulty = 500;
@@ -32,7 +33,7 @@ export interface PageViewsOptions {
   readonly recorder: SessionRecorder;
   readonly faults: Faults;
   readonly previews: Pick<Previews, "readersOf">;
-  readonly view: <Name extends "paths" | "sessions" | "faults">(name: Name, value: RtspViews[Name]) => void;
+  readonly view: <Name extends "paths" | "sessions" | "ended" | "faults">(name: Name, value: RtspViews[Name]) => void;
 }
 
 export interface ServerCounts {
@@ -71,6 +72,9 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
   const pathSamples = new Map<Path["source"], PathSample>();
   /** By row: of those that have ended, the newest are kept. */
   const sessionSamples = new Map<number, SessionSample>();
+  /** By row, the newest last. */
+  const ended = new Map<number, RtspEndedSessionView>();
+  let isEndedShown = true;
   let shown = "";
 
   function describePath({ name, source, since }: Path): RtspPathView {
@@ -163,6 +167,15 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
     };
   }
 
+  recorder.onEnd((session, row) => {
+    ended.set(row, { row, ...describeEnded(session) });
+    for (const oldest of ended.keys()) {
+      if (ended.size <= mostEnded) break;
+      ended.delete(oldest);
+    }
+    isEndedShown = false;
+  });
+
   function showFaults(): void {
     const ofPaths: RtspViews["faults"]["paths"][number][] = [];
     const ofSessions: RtspViews["faults"]["sessions"][number][] = [];
@@ -187,6 +200,8 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       const sources = new Set(all.map(({ source }) => source));
       for (const known of pathSamples.keys()) if (!sources.has(known)) pathSamples.delete(known);
       view("paths", value);
+      if (!isEndedShown) view("ended", { sessions: [...ended.values()] });
+      isEndedShown = true;
       const sessionView = describeSessions();
       const text = JSON.stringify(sessionView);
       if (text === shown) return;
@@ -214,6 +229,20 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
         note: `${paths.list().length} paths`,
       };
     },
+  };
+}
+
+function describeEnded(session: RecordedSession): Omit<RtspEndedSessionView, "row"> {
+  const tracks = session.describeTracks();
+  const reported = tracks.filter((track) => track.lost !== undefined);
+  const lost = Math.max(0, sum(reported.map((track) => track.lost ?? 0)));
+  // Packets of a reader are those that were sent, of a publisher those that have arrived.
+  const due = sum(reported.map(({ packets }) => packets)) + (session.role === "publish" ? lost : 0);
+  const jitterMs = worst(tracks.map((track) => track.jitterMs));
+  return {
+    transport: tracks[0]?.transport ?? "",
+    ...(due > 0 && { lossFraction: Math.min(1, lost / due) }),
+    ...(jitterMs !== undefined && { jitterMs: Math.round(jitterMs * 1_000) / 1_000 }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
+import type { RtspEndedSessionView, RtspSessionView } from "../../../../contract/services/rtsp.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
@@ -35,12 +35,37 @@ const leastLoss = 0.0005;
 interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "align"> {
   readonly textOf: (session: RtspSessionView) => string;
   readonly warns?: (session: RtspSessionView) => boolean;
+  /** After its end; `figures` are absent of one that ended long ago. */
+  readonly endedText?: (row: TrafficRow, figures: RtspEndedSessionView | undefined) => string;
 }
 
-/** What the row itself does not have: figures of the last second, of sessions that are open. */
-function sessionColumn({ textOf, warns, ...column }: SessionColumn): Column<TrafficRow> {
-  return { ...column, cell: (row) => (row.tone === "pending" ? <SessionFigure row={row.id} textOf={textOf} warns={warns} /> : nothing) };
+/** What the row itself does not have: of open sessions figures of the last second, of others those of the whole session. */
+function sessionColumn({ textOf, warns, endedText, ...column }: SessionColumn): Column<TrafficRow> {
+  return {
+    ...column,
+    cell(row) {
+      if (row.tone === "pending") return <SessionFigure row={row.id} textOf={textOf} warns={warns} />;
+      return endedText ? <EndedFigure row={row} textOf={endedText} /> : nothing;
+    },
+  };
 }
+
+function EndedFigure({ row, textOf }: { readonly row: TrafficRow; readonly textOf: NonNullable<SessionColumn["endedText"]> }) {
+  const figures = useRtspView("ended", ({ sessions }) => sessions.find((one) => one.row === row.id));
+  const text = textOf(row, figures);
+  return text === "–" || text === "" ? nothing : <CellText tone="quiet">{text}</CellText>;
+}
+
+/** Over the whole session, with its requests. */
+function meanBitRateText({ verb, bytesIn, bytesOut, tookMs = 0 }: TrafficRow): string {
+  if (tookMs <= 0 || (verb !== "play" && verb !== "publish")) return "–";
+  return bitRateText(((verb === "play" ? bytesOut : bytesIn) * 8_000) / tookMs);
+}
+
+const overText = ({ transport }: Pick<RtspSessionView, "transport">): string => transport.split(",", 1)[0] ?? "";
+const lossOf = ({ lossFraction }: Pick<RtspSessionView, "lossFraction">): string =>
+  lossFraction === undefined ? "–" : lossText(lossFraction);
+const jitterOf = ({ jitterMs }: Pick<RtspSessionView, "jitterMs">): string => (jitterMs === undefined ? "–" : formatTook(jitterMs));
 
 const nothing = <CellText tone="quiet">–</CellText>;
 
@@ -100,7 +125,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     title: "Over",
     rank: 2,
     minSample: "multicast",
-    textOf: ({ transport }) => transport.split(",", 1)[0] ?? "",
+    textOf: overText,
+    endedText: (_, figures) => (figures ? overText(figures) : "–"),
   }),
   sessionColumn({
     id: "bit-rate",
@@ -109,6 +135,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     minSample: "00.00 Mbit/s",
     align: "end",
     textOf: ({ bitRate }) => bitRateText(bitRate),
+    endedText: meanBitRateText,
   }),
   sessionColumn({
     id: "loss",
@@ -116,7 +143,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 2,
     minSample: "00.0 %",
     align: "end",
-    textOf: ({ lossFraction }) => (lossFraction === undefined ? "–" : lossText(lossFraction)),
+    textOf: lossOf,
+    endedText: (_, figures) => (figures ? lossOf(figures) : "–"),
     warns: ({ lossFraction = 0 }) => lossFraction >= leastLoss,
   }),
   sessionColumn({
@@ -125,7 +153,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 3,
     minSample: "000 ms",
     align: "end",
-    textOf: ({ jitterMs }) => (jitterMs === undefined ? "–" : formatTook(jitterMs)),
+    textOf: jitterOf,
+    endedText: (_, figures) => (figures ? jitterOf(figures) : "–"),
   }),
   sessionColumn({
     id: "unsent",
