@@ -54,7 +54,7 @@ export interface ServiceView {
   readonly title: string;
   /** Its purpose in a few words. */
   readonly purpose: string;
-  /** Of what it counts: "req/s", "call/s". Empty for a planned service. */
+  /** Of what it counts: "req/s", "call/s", "Mbit/s". Empty for a planned service. */
   readonly rateUnit: string;
   /** False for a service that is planned and not in this version: the rail shows it greyed. */
   readonly built: boolean;

@@ -52,7 +52,7 @@ export interface RateSample {
   readonly service: ServiceId;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Requests, messages or events; in the unit of `ServiceView.rateUnit`. */
+  /** Requests, messages, events or Mbit; in the unit of `ServiceView.rateUnit`. */
   readonly itemsPerSecond: number;
   readonly bytesInPerSecond: number;
   readonly bytesOutPerSecond: number;

@@ -10,7 +10,7 @@ export const rtspService = defineService({
   id: "rtsp",
   title: "RTSP",
   purpose: "Two test streams with H.264 and AAC, publishing over TCP and UDP",
-  rateUnit: "req/s",
+  rateUnit: "Mbit/s",
   config: rtspConfig,
   actions: rtspActions,
   binary: rtspBinary,

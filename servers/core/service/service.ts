@@ -26,7 +26,7 @@ export interface Service<
   readonly title: string;
   /** Its purpose in a few words. */
   readonly purpose: string;
-  /** Of the items of its counters, as cards show their rate: "req/s", "call/s". */
+  /** Of the items of its counters, as cards show their rate: "req/s", "call/s", "Mbit/s". */
   readonly rateUnit: `${string}/s`;
   /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
   readonly config: Schema;
@@ -115,7 +115,7 @@ export interface ServiceContext<
 }
 
 export interface Counters {
-  /** Requests, messages or events since the start. */
+  /** Requests, messages, events or Mbit since the start. */
   readonly items: number;
   readonly bytesIn: number;
   readonly bytesOut: number;

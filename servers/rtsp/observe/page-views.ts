@@ -218,13 +218,15 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       const all = sessions.list();
       const count = (state: string) => all.filter((session) => session.state === state).length;
       return {
-        items: requests,
+        // Streams are counted in Mbit.
+        items: ((bytesReceived + bytesSent) * 8) / 1e6,
         bytesIn: bytesReceived,
         bytesOut: bytesSent,
         clients: connections,
         figures: [
           { label: "playing", value: count("playing"), unit: "" },
           { label: "publishing", value: paths.list().filter(({ source }) => isPublisher(source.kind)).length, unit: "" },
+          { label: "answered", value: requests, unit: "req/s", perSecond: true },
         ],
         note: `${paths.list().length} paths`,
       };

@@ -15,11 +15,12 @@ const shapes: readonly [shape: Shape, word: string][] = [
 
 export function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<ServiceId, RateSample>) {
   const totals = { clients: 0, itemsPerSecond: 0, bytesPerSecond: 0 };
-  for (const { id, status } of services) {
+  for (const { id, status, rateUnit } of services) {
     const rate = status.state === "running" ? rates.get(id) : undefined;
     if (!rate) continue;
     totals.clients += rate.clients ?? 0;
-    totals.itemsPerSecond += rate.itemsPerSecond;
+    // Bits are no items; their bytes are in the other sum.
+    if (!rateUnit.endsWith("bit/s")) totals.itemsPerSecond += rate.itemsPerSecond;
     totals.bytesPerSecond += rate.bytesInPerSecond + rate.bytesOutPerSecond;
   }
   return totals;
