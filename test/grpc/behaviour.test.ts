@@ -4,8 +4,10 @@ import { expect, it } from "vitest";
 import type { MessageType } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { dataRequest, dataResponse, echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { type Called, callMethod } from "./calls.ts";
+import { until } from "../support/until.ts";
+import { body, type Called, callMethod, collect, openStream } from "./calls.ts";
 import { type GrpcUnderTest, startGrpc } from "./harness.ts";
+import { framed, rawRequest } from "./raw-call.ts";
 
 const hello = (service: GrpcUnderTest, metadata: Parameters<typeof callMethod>[5] = {}): Promise<Called<object>> =>
   callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }], metadata);
@@ -22,8 +24,37 @@ it("[GRPC-10] x-backlot-status ends the call with that status, by name or number
     details: "no user 7",
   });
   expect((await ask(service, { "x-backlot-status": "16" })).status.code).toBe(16);
-  expect((await ask(service, { "x-backlot-status": "0" })).status.code).toBe(0);
+  expect(await ask(service, { "x-backlot-status": "OK" })).toMatchObject({ status: { code: 0 }, replies: [{ status: 200 }] });
   expect(await service.ended(({ outcome }) => outcome === "NOT_FOUND")).toMatchObject({ tone: "refused", reason: "no user 7" });
+});
+
+it("[GRPC-10] what the client sends is read and recorded before its call ends without the method", async () => {
+  const service = await startGrpc();
+  const status = { "x-backlot-status": "UNAVAILABLE" };
+  const ended: readonly (readonly [path: string, metadata: Record<string, string>])[] = [
+    ["/example.Greeter/SayHello", status],
+    ["/example.Greeter/SayHello", { "x-backlot-cut-after": "0" }],
+    ["/example.Greeter/SayHello", { ...status, "x-backlot-delay": "50ms" }],
+    ["/no.Such/Method", {}],
+    ["/example.Greeter/ClientStream", status],
+  ];
+  const bytes = framed(body(helloRequest.frame({ name: "Ada" })));
+  for (const [path, metadata] of ended) await rawRequest(service, { ":path": path, ...metadata }, bytes);
+  await until(() => service.rows().length === ended.length && service.rows().every(({ tone }) => tone !== "pending"));
+  expect(service.rows().map(({ parts }) => parts)).toEqual(ended.map(() => 1));
+});
+
+it("[GRPC-10] a client that sends no request, or no half-close, gets the status too, and others are answered meanwhile", async () => {
+  const service = await startGrpc();
+  const metadata = { "x-backlot-status": "UNAVAILABLE" };
+  const silent = ["/example.Greeter/SayHello", "/example.Greeter/BidirectionalStream", "/no.Such/Method"].map((path) =>
+    collect(openStream(service.client(), path, { metadata }), helloReply),
+  );
+  const half = openStream(service.client(), "/example.Greeter/SayHello", { metadata });
+  half.write(body(helloRequest.frame({ name: "Ada" })));
+  expect((await ask(service, {})).status.code).toBe(0);
+  const codes = (await Promise.all([...silent, collect(half, helloReply)])).map(({ status }) => status.code);
+  expect(codes).toEqual([14, 14, 12, 14]);
 });
 
 it("[GRPC-11] x-backlot-details adds google.rpc details to the status", async () => {
@@ -119,7 +150,14 @@ it("[GRPC-15] a behaviour that is not understood is INVALID_ARGUMENT, so that no
     "x-backlot-echo": "me",
     "x-backlot-compression": "br",
   })) {
-    expect(await refused({ [name]: value }), name).toMatchObject({ code: 3, details: expect.stringContaining(name) });
+    expect(await refused({ "x-backlot-status": "ABORTED", [name]: value }), name).toMatchObject({
+      code: 3,
+      details: expect.stringContaining(name),
+    });
+  }
+  for (const [name, value] of Object.entries({ "x-backlot-message": "why", "x-backlot-details": '{"@type":"RetryInfo"}' })) {
+    const details = `${name}: it belongs to a status, and there is no x-backlot-status`;
+    expect(await refused({ [name]: value })).toMatchObject({ code: 3, details });
   }
 });
 

@@ -120,10 +120,12 @@ it("[GRPC-15] whatever behaviour is asked for, it is understood or INVALID_ARGUM
   const names = Object.keys(askedFields) as (keyof typeof askedFields)[];
   let understood = 0;
   for (let round = 0; round < 5_000; round++) {
-    const rawHeaders = Array.from({ length: random.below(5) }, () => {
+    const fields = Array.from({ length: random.below(5) }, () => {
       const name = names[random.below(names.length)] as keyof typeof askedFields;
       return [random.chance(0.05) ? nearly(random, [name]) : name, nearly(random, askedFields[name])];
     }).flat();
+    // Messages and details belong to a status.
+    const rawHeaders = random.chance(0.5) ? ["x-backlot-status", "14", ...fields] : fields;
     try {
       const asked = requestedBehaviour(headOf(rawHeaders), options);
       // What is sent can be sent.

@@ -1,11 +1,12 @@
 import { Metadata } from "@grpc/grpc-js";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
+import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { JsonMessages } from "./json-messages.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
-import { type BehaviourOptions, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
+import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
 
 /** Takes the client's messages. */
@@ -147,23 +148,20 @@ export class GrpcCall implements CallEvents {
       this.#chooseCoding(asked?.coding ?? coding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       if (this.head.fault) throw this.head.fault;
-      if (!this.#handler) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
-      if (!asked || asked.delayMs === 0) return this.#beginHandler();
-      this.#delay = setTimeout(() => this.run(() => this.#beginHandler()), asked.delayMs);
+      const { method } = this;
+      if (!method) {
+        const unknown = new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
+        return endAfterRequest(this, undefined, () => this.fail(unknown));
+      }
+      if (!asked || asked.delayMs === 0) return this.#beginMethod(method);
+      this.#delay = setTimeout(() => this.run(() => this.#beginMethod(method)), asked.delayMs);
     });
   }
 
-  #beginHandler(): void | Promise<void> {
+  #beginMethod({ pattern }: GrpcMethod): void | Promise<void> {
     const asked = this.#behaviour;
-    if (asked?.status && asked.cutAfter === undefined) {
-      this.finish(asked.status.code, asked.status.message);
-      return;
-    }
-    if (asked?.cutAfter === 0) {
-      this.#cut();
-      return;
-    }
-    return this.#handler?.(this);
+    if (!asked || !endsAtOnce(asked, pattern)) return this.#handler?.(this);
+    endAfterRequest(this, pattern, () => this.#cut());
   }
 
   /** Runs a step of the call, also one of a timer or an event from elsewhere; what it throws ends this call. */

@@ -1,4 +1,5 @@
 import type { MetadataValue } from "@grpc/grpc-js";
+import type { GrpcPattern } from "../../../contract/traffic/grpc.ts";
 import type { CallHead } from "./call-transport.ts";
 import type { StatusDetails } from "./error-details.ts";
 import { type MessageCoding, messageCodings } from "./message-coding.ts";
@@ -58,6 +59,8 @@ export function requestedBehaviour(
   const code = read("status", codeOf);
   const details = texts("details");
   const echoed = echo(head, text("echo"));
+  const ofStatus = ["message", "message-bin", "details", "details-bin"].find((name) => asked.has(name));
+  if (code === undefined && ofStatus) throw wrong(ofStatus, `it belongs to a status, and there is no ${prefix}status`);
   return {
     status:
       code === undefined
@@ -71,6 +74,13 @@ export function requestedBehaviour(
       read("details-bin", (base64) => () => Buffer.from(base64, "base64")) ?? (details.length > 0 ? readDetails(details) : undefined),
     coding: read("compression", codingOf),
   };
+}
+
+/** Whether a call ends before its method begins. */
+export function endsAtOnce({ status, cutAfter }: RequestedBehaviour, pattern: GrpcPattern): boolean {
+  // Clients take OK without an answer for an error, if the method answers once.
+  if (status?.code === 0 && (pattern === "unary" || pattern === "client stream")) return false;
+  return cutAfter === 0 || (status !== undefined && cutAfter === undefined);
 }
 
 const wrong = (name: string, why: string) => new StatusError("INVALID_ARGUMENT", `${prefix}${name}: ${why}`);
