@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
-import type { MessageType } from "../../servers/grpc/engine/message-type.ts";
+import { frameOf, type MessageType } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { dataRequest, dataResponse, echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
@@ -172,4 +172,14 @@ it("[GRPC-16] an unknown method is UNIMPLEMENTED and recorded; a wrong number of
   expect((await callMethod(client, path, helloRequest, helloReply, [{ name: "a" }, { name: "b" }])).status.code).toBe(12);
   const damaged = { ...echoMessage, frame: () => Buffer.from([0, 0, 0, 0, 2, 10, 99]) };
   expect((await callMethod(client, path, damaged, helloReply, [{ message: "" }])).status).toMatchObject({ code: 13 });
+  const named = async (name: Buffer) => {
+    const bytes = { ...echoMessage, frame: () => frameOf(Buffer.concat([Buffer.from([10, name.length]), name])) };
+    return callMethod(client, path, bytes, helloReply, [{ message: "" }]);
+  };
+  // A lone continuation byte, an overlong form, half of a surrogate pair, and half a character.
+  for (const text of [[0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xc3]]) {
+    expect((await named(Buffer.from([97, ...text]))).status, String(text)).toMatchObject({ code: 13 });
+  }
+  const [{ message } = { message: "" }] = (await named(Buffer.from("\ufffd \u00e4 \u{1f600}"))).replies;
+  expect(message).toContain("Hello, \ufffd \u00e4 \u{1f600} from");
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { StatusError } from "./status.ts";
 
@@ -190,7 +191,7 @@ class FlatReader {
       case "bytes": {
         const length = this.varint();
         const from = this.#take(length);
-        return type === "string" ? this.#bytes.toString("utf8", from, from + length) : this.#bytes.subarray(from, from + length);
+        return type === "string" ? this.#text(from, from + length) : this.#bytes.subarray(from, from + length);
       }
       case "double":
         return this.#bytes.readDoubleLE(this.#take(8));
@@ -201,6 +202,13 @@ class FlatReader {
       default:
         return type satisfies never;
     }
+  }
+
+  #text(from: number, to: number): string {
+    const text = this.#bytes.toString("utf8", from, to);
+    // What is not UTF-8 was replaced by this character, which texts seldom have of their own.
+    if (text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(from, to))) throw unreadable();
+    return text;
   }
 
   skip(tag: number): void {
