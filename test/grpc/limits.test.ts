@@ -1,4 +1,5 @@
 import { connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import { gzipSync } from "node:zlib";
 import { credentials } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
@@ -126,11 +127,17 @@ it("[GRPC-55] TLS by the installation's authority; a client's certificate is ver
   const strict = await startGrpc({ tls: true, clientCertificates: "required" }, folder);
   expect((await call(withCertificate, strict)).status.code).toBe(0);
   expect((await call(plain, strict)).status.code).toBe(14);
+  const lines = () => strict.logs.filter(({ text }) => text.startsWith("A TLS handshake")).map(({ text }) => text);
+  await until(() => lines().some((text) => text.endsWith(" failed: the client sent no certificate, which is required.")));
+  const socket = connectTcp(strict.port, "127.0.0.1").on("error", () => {});
+  onEnd(() => socket.destroy());
+  socket.write("GET / HTTP/1.1\r\n\r\n");
+  await until(() => lines().some((text) => text.endsWith(" failed: the client sent HTTP without TLS.")));
+  expect(lines().join()).not.toMatch(/openssl|\.c:|undefined/i);
 });
 
 it("[GRPC-56] bytes that are no HTTP/2 and broken frames end their connection only, with a log line", async () => {
   const service = await startGrpc();
-  const { connect: connectTcp } = await import("node:net");
   for (const bytes of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x04\x06\0\0\0\0\0abcd"]) {
     const socket = connectTcp(service.port, "127.0.0.1");
     onEnd(() => socket.destroy());

@@ -2,6 +2,9 @@ import type { Socket } from "node:net";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { Log } from "../../core/service/log.ts";
 
+/** `authorizationError` says why the client's certificate was refused. */
+type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
+
 const linesAtOnce = 20;
 const periodMs = 10_000;
 
@@ -25,9 +28,11 @@ export class FaultLog {
     } else this.#leftOut++;
   }
 
-  handshakeFailed({ message }: Error, socket: Socket): void {
+  handshakeFailed(error: Error, socket: HandshakeSocket): void {
     socket.on("error", () => {});
-    this.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${message}`);
+    // A socket that is closed has no address.
+    const from = socket.remoteAddress === undefined ? "" : ` from ${socket.remoteAddress}:${socket.remotePort}`;
+    this.write(`A TLS handshake${from} failed: ${whyHandshakeFailed(error, socket)}.`);
   }
 
   /** One line for a connection, whatever else goes wrong with it. */
@@ -45,4 +50,27 @@ export class FaultLog {
     this.#written = 0;
     this.#leftOut = 0;
   }
+}
+
+const distrusted = "the client does not trust the service's certificate";
+const handshakeFailures: Readonly<Record<string, string>> = {
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: "the client sent no certificate, which is required",
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: distrusted,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: distrusted,
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: distrusted,
+  ERR_SSL_HTTP_REQUEST: "the client sent HTTP without TLS",
+  ERR_SSL_WRONG_VERSION_NUMBER: "the client sent bytes that are not TLS",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "the client sent bytes that are not TLS",
+  ERR_SSL_UNSUPPORTED_PROTOCOL: "the client has no TLS version that is served",
+  ERR_SSL_NO_SHARED_CIPHER: "the client has no cipher that is served",
+  ERR_SSL_NO_APPLICATION_PROTOCOL: "the client speaks none of the protocols that are served here",
+  ERR_TLS_HANDSHAKE_TIMEOUT: "the client did not finish it in time",
+  ECONNRESET: "the client closed the connection",
+};
+
+/** The messages of OpenSSL name addresses and files of its source; its reasons do not. */
+function whyHandshakeFailed(error: Error, { authorizationError }: HandshakeSocket): string {
+  if (authorizationError) return "the client's certificate is not trusted";
+  const { message, code = "", reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  return handshakeFailures[code] ?? reason ?? message;
 }
