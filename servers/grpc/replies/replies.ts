@@ -68,7 +68,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
       counts.keepOnly(new Set(result.rules.map(({ key }) => key)));
     }
     const [problem] = problems;
-    if (problem) log.notable(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last valid reply rules stay in use.`);
+    if (problem) log.warning(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last valid reply rules stay in use.`);
     compile();
   }
 
@@ -78,7 +78,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     rules = compileRules(parsed, served(), limits.steps);
     for (const rule of rules.view) {
       const problem = problemText(rule);
-      if (problem && !before.has(problem)) log.notable(`${file}:${problem}. This reply rule is not used.`);
+      if (problem && !before.has(problem)) log.warning(`${file}:${problem}. This reply rule is not used.`);
     }
     show("replies", { file, isConfigured, revision, problems, rules: rules.view });
   }
@@ -88,7 +88,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     onProblem(message) {
       revision++;
       problems = [{ line: 1, column: 1, message }];
-      log.notable(`${file}: ${message}. The last valid reply rules stay in use.`);
+      log.warning(`${file}: ${message}. The last valid reply rules stay in use.`);
       compile();
     },
   });
