@@ -90,7 +90,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   const server = await listenGrpc({ ...common, port: config.port, webPort: () => webPort });
   const web = await listenWeb({
     ...{ ...common, port: config.webPort, corsOrigins: config.corsOrigins },
-    ...{ errors: createConnectErrors(own), grpcPort: () => server.port },
+    ...{ errors: createConnectErrors(() => served.pool), grpcPort: () => server.port },
   });
   webPort = web.port;
   onStop(async () => void (await Promise.all([server.drain(), web.drain()])));

@@ -155,7 +155,7 @@ it("[GRPC-163] a text is a timeout of its unit or none", () => {
 
 it("[GRPC-121] details of a status for Connect are those of any bytes, or stay as they are", () => {
   const random = seededRandom(121);
-  const errors = createConnectErrors(own);
+  const errors = createConnectErrors(() => own);
   const details = createDetailReader(() => own)(askedFields["x-backlot-details"])(3, "why");
   for (let round = 0; round < 2_000; round++) {
     const damaged = Buffer.from(details);

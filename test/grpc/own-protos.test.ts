@@ -247,6 +247,12 @@ it("[GRPC-11] details of a status may have the user's types", async () => {
   const { status } = await callMethod(served.client(), "/shop.A/Get", empty, named, [{}], { metadata });
   expect(status.code).toBe(10);
   expect(String(status.metadata.get("grpc-status-details-bin")[0])).toContain("shop.AReply");
+  const web = await fetch(new URL("/shop.A/Get", served.webUrl), {
+    method: "POST",
+    headers: { "content-type": "application/json", ...metadata },
+    body: "{}",
+  });
+  expect(await web.json()).toMatchObject({ details: [{ type: "shop.AReply", debug: { name: "why" } }] });
 }, 30_000);
 
 it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files twice are named problems, and the service goes on", async () => {

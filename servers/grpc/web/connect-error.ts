@@ -22,11 +22,9 @@ export interface ConnectError {
 /** Reads the details of a serialized google.rpc.Status; undefined for other bytes. */
 export type ConnectErrors = (status: Uint8Array) => readonly ConnectDetail[] | undefined;
 
-export function createConnectErrors(pool: DescriptorPool): ConnectErrors {
-  const status = pool.message("google.rpc.Status");
-  const { registry } = pool;
-
-  function debugOf(type: string, value: Uint8Array): JsonValue | undefined {
+/** The user's types change while the service runs. */
+export function createConnectErrors(current: () => DescriptorPool): ConnectErrors {
+  function debugOf(type: string, value: Uint8Array, { registry }: DescriptorPool): JsonValue | undefined {
     const message = registry.getMessage(type);
     try {
       return message && toJson(message, fromBinary(message, value), { registry });
@@ -37,10 +35,11 @@ export function createConnectErrors(pool: DescriptorPool): ConnectErrors {
 
   return (bytes) => {
     try {
-      const { details } = fromBinary(status, bytes) as unknown as { readonly details: readonly Any[] };
+      const pool = current();
+      const { details } = fromBinary(pool.message("google.rpc.Status"), bytes) as unknown as { readonly details: readonly Any[] };
       return details.map(({ typeUrl, value }) => {
         const type = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
-        const debug = debugOf(type, value);
+        const debug = debugOf(type, value, pool);
         return { type, value: Buffer.from(value).toString("base64").replace(/=+$/, ""), ...(debug !== undefined && { debug }) };
       });
     } catch {
