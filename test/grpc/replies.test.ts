@@ -261,6 +261,7 @@ it("[GRPC-98] a status has a code by name or number, a message, and details of a
       },
     },
   ]);
+  expect(service.replies().rules.map(({ answer }) => answer)).toEqual(["PERMISSION_DENIED", "INVALID_ARGUMENT {{request.name}} is wrong"]);
   expect((await sayHello(service, "number")).status).toMatchObject({ code: 7, details: "PERMISSION_DENIED by a reply rule" });
   const { status } = await sayHello(service, "Ada");
   expect(status).toMatchObject({ code: 3, details: "Ada is wrong" });

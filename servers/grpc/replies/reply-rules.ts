@@ -1,5 +1,6 @@
 import type { ReplyProblem, ReplyRule, ReplyRuleView, ReplyStatus } from "../../../contract/services/grpc-replies.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
+import { parseStatusCode, statusName } from "../engine/status.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { nodeAt, pathText, problemAt } from "./json-source.ts";
@@ -105,5 +106,9 @@ function answerText({ reply, stream, status, release, waitFor, delay }: ReplyRul
   return parts.join(", ").slice(0, longestText);
 }
 
-const statusText = (status: ReplyStatus): string =>
-  typeof status === "object" ? [status.code, status.message].filter((part) => part !== undefined).join(" ") : String(status);
+function statusText(status: ReplyStatus): string {
+  const { code, message } = typeof status === "object" ? status : { code: status };
+  const known = parseStatusCode(String(code));
+  const name = known === undefined ? String(code) : statusName(known);
+  return message === undefined ? name : `${name} ${message}`;
+}
