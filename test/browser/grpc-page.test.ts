@@ -44,6 +44,9 @@ it("[GRPC-150] Live shows open calls, or those of a service, a method or a statu
   stream.cancel();
   await page.getByText("None of 3 calls matches the filter.").waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
+  await row(page, "EchoBidiStream").click();
+  await page.getByText("No messages.", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Method all" }).click();
   await page.getByRole("combobox", { name: "Service or method contains" }).fill("greeter");
   await page.getByRole("option", { name: "example.Greeter", exact: true }).click();

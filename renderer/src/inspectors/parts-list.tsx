@@ -19,13 +19,15 @@ interface PartsListProps<Part extends DetailPart> {
   readonly columns: readonly Column<Part>[];
   /** The chosen part in full, below the list. */
   readonly content: (part: Part) => ReactNode;
+  /** More parts may come. */
+  readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
 const partIndex = (part: DetailPart) => part.index;
 
 /** The parts of a long exchange, newest first; the list grows while the exchange is open. */
-export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, onClose }: PartsListProps<Part>) {
+export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, isOpen, onClose }: PartsListProps<Part>) {
   const { value, loadOlder } = parts;
   /** Visible rows do not move: newer ones are held back until the list is scrolled to its top again. */
   const [heldAt, setHeldAt] = useState<number>();
@@ -63,7 +65,9 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
           columns={columns}
           onScrolledAway={(isAway) => setHeldAt(isAway ? known.at(-1)?.index : undefined)}
           onEndNear={onEndNear}
-          empty={<Caption className={styles.facts}>{`No ${item} yet. Each appears here when it arrives.`}</Caption>}
+          empty={
+            <Caption className={styles.facts}>{isOpen ? `No ${item} yet. Each appears here when it arrives.` : `No ${item}s.`}</Caption>
+          }
         />
       </div>
       {chosen && <div className={styles.content}>{content(chosen)}</div>}

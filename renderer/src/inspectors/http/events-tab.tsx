@@ -15,11 +15,12 @@ interface EventsTabProps {
   readonly row: number;
   /** Events so far. */
   readonly total: number;
+  readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
 /** The events of a stream, as they are sent. */
-export function EventsTab({ service, row, total, onClose }: EventsTabProps) {
+export function EventsTab({ service, row, total, isOpen, onClose }: EventsTabProps) {
   const parts = useParts(service, row, total);
   return (
     <PartsList
@@ -28,6 +29,7 @@ export function EventsTab({ service, row, total, onClose }: EventsTabProps) {
       isPart={isEvent}
       columns={columns}
       content={(part) => <EventContent part={part} />}
+      isOpen={isOpen}
       onClose={onClose}
     />
   );

@@ -38,7 +38,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
                 {
                   name: "events",
                   title: "Events",
-                  content: <EventsTab service={row.service} row={row.id} total={total} onClose={onClose} />,
+                  content: <EventsTab service={row.service} row={row.id} total={total} isOpen={tone === "pending"} onClose={onClose} />,
                 },
               ]
             : []),

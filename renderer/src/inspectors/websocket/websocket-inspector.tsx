@@ -50,6 +50,7 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
                 isPart={isMessage}
                 columns={columns}
                 content={(part) => <MessageContent message={part} rememberAs={route} />}
+                isOpen={tone === "pending"}
                 onClose={onClose}
               />
             ),

@@ -74,6 +74,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
                 isPart={isMessage}
                 columns={columns}
                 content={(part) => <MessageContent message={part} typeName={typeOf(part)} revision={method?.revision} path={path} />}
+                isOpen={row.tone === "pending"}
                 onClose={onClose}
               />
             ),

@@ -53,6 +53,7 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
         isPart={isMessage}
         columns={messageColumns}
         content={(part) => <MessageContent title={part.direction === "received" ? "Request" : "Answer"} message={part} />}
+        isOpen={row.tone === "pending"}
         onClose={onClose}
       />
     ),
