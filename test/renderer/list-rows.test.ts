@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createListRows } from "../../renderer/src/list/list-rows.ts";
@@ -146,6 +146,28 @@ describe("a list of rows with change notices", () => {
     kept.push(row(4));
     await Promise.all(all);
     expect([numbers(), hold.reads]).toEqual([[4, 3, 2, 1], 2]);
+  });
+
+  it("[BL-129] a list of open rows shows one that stays open, and not one that ends within a moment", async () => {
+    const wantsOpen = (filter: string) => filter === "open";
+    const isOpen = ({ state }: Row) => state === "open";
+    const openRows = { filter: "open", wantsOpen, isOpen, matcher: () => isOpen, openMs: 1_000 };
+    const { list, numbers } = await listOf([], openRows);
+    const shown = new Set<number>();
+    onTestFinished(
+      list.subscribe(() => {
+        for (const number of numbers()) shown.add(number);
+      }),
+    );
+    list.receive([row(1, "open"), row(2, "open")], 0);
+    list.receive([row(3, "open"), row(2, "ended")], 0);
+    expect(numbers()).toEqual([]);
+    list.receive([row(3, "ended")], 0);
+    await expect.poll(numbers, { timeout: 15_000 }).toEqual([1]);
+    expect([...shown]).toEqual([1]);
+    expect(list.view().matching).toBe(1);
+    list.receive([row(1, "ended")], 0);
+    expect([numbers(), list.view().matching]).toEqual([[], 0]);
   });
 
   it("[BL-200] shows nothing of the last filter if only the source can filter", async () => {

@@ -4,6 +4,7 @@ import type { ListPage, ListRowsOptions } from "./list-source.ts";
 import { emptyView, type ListRowsView } from "./list-view.ts";
 import { reaches, removeMissing } from "./page-join.ts";
 import { createSortedRows } from "./sorted-rows.ts";
+import { createYoungRows } from "./young-rows.ts";
 
 export interface ListRows<Row extends Place, Filter, Place = Row> {
   subscribe(listener: () => void): () => void;
@@ -45,8 +46,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
 ): ListRows<Row, Filter, Place> {
   const { read, nextFrame, order, numberOf, matcher, readsOlder = true } = options;
   const { isFiltering = () => true, asks = () => true, isCostly = () => false, isOpen = () => false, isSame = () => false } = options;
-  const { isOther = () => false } = options;
-  const { pageRows = 500, followRows = 2_000, mostRows = 20_000, quietMs = 700 } = options;
+  const { isOther = () => false, wantsOpen = () => false } = options;
+  const { pageRows = 500, followRows = 2_000, mostRows = 20_000, quietMs = 700, openMs = 250 } = options;
   const listeners = new Set<() => void>();
   const rows = createSortedRows<Place>(order);
   /** Newer than the held rows. */
@@ -65,6 +66,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   /** As in the last page. */
   let pageTotal = 0;
   const newest = new Map<string, number>();
+  const young = createYoungRows<Row>(openMs, schedule);
   /** Rows that arrived since a page was requested: newer than those of the page. */
   let meanwhile: Row[] = [];
   let isReading = false;
@@ -121,9 +123,20 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   function receive(items: readonly Row[], dropped: number): void {
     inbox.push(...items);
     inboxDropped += dropped;
+    schedule();
+  }
+
+  function schedule(): void {
     if (scheduled) return;
     scheduled = true;
     nextFrame(take);
+  }
+
+  /** Whether the row waits. */
+  function isYoung(row: Row): boolean {
+    if (!wantsOpen(view.filter)) return false;
+    const { lane, number } = numberOf(row);
+    return young.takes(`${lane} ${number}`, row, isOpen(row) && !rows.find(row) && !waiting.find(row));
   }
 
   /** All that arrived since the last frame. */
@@ -134,6 +147,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     inbox = [];
     inboxDropped = 0;
     if (isReading) meanwhile.push(...items);
+    const grown = young.takeGrown();
     const held = isHeld();
     const lastHeld = newestRow();
     // A row older than the loaded page would precede rows that are not loaded.
@@ -144,8 +158,9 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     let arrived = 0;
     let firstSeen = 0;
     let changed = false;
-    for (const row of items) {
+    for (const [index, row] of [...grown, ...items].entries()) {
       if (isFirstSeen(row)) firstSeen++;
+      if (index >= grown.length && isYoung(row)) continue;
       const isNewer = lastHeld === undefined || order(row, lastHeld) > 0;
       const into = held && isNewer ? waiting : rows;
       const merged = merge(into, row, into === waiting || (!held && (oldest === undefined || order(row, oldest) >= 0)));
@@ -207,6 +222,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     if (!asks(view.filter)) return;
     const lastKnown = how === "joins" ? newestRow() : undefined;
     waiting.clear();
+    young.clear();
     meanwhile = [];
     isReading = true;
     const page = await ask();
@@ -375,6 +391,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       requestId++;
       isReading = false;
       clearTimeout(reloadTimer);
+      young.clear();
       // Rows are not received from now on.
       missing = "some";
     },

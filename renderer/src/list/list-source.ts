@@ -42,6 +42,9 @@ export interface ListRowsOptions<Row extends Place, Filter, Place = Row> {
   readonly isCostly?: (filter: Filter) => boolean;
   /** An open row is sent again when it ends. */
   readonly isOpen?: (row: Row) => boolean;
+  /** Whether the filter wants open rows only. Those that arrive join the list if they are still open after `openMs`. */
+  readonly wantsOpen?: (filter: Filter) => boolean;
+  readonly openMs?: number;
   /** Whether a row that was read again is unchanged. */
   readonly isSame?: (one: Row, other: Row) => boolean;
   /** Whether they are rows of two runs of the source, which has begun its numbers again. */

@@ -16,7 +16,7 @@ export type RowPlace = Pick<TrafficRow, "service" | "id" | "at">;
 export type TrafficRows = ListRows<TrafficRow, TrafficFilter, RowPlace>;
 export type TrafficRowsView = ListRowsView<TrafficFilter>;
 
-type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs";
+type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs" | "openMs";
 
 export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, TrafficFilter, RowPlace>, Kept> {
   readonly read: (query: TrafficQuery) => Promise<TrafficPage>;
@@ -43,5 +43,6 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     // The supervisor has to read the texts of all kept rows.
     isCostly: ({ text, target, outcome }) => text.trim() !== "" || target !== "" || outcome !== "",
     isOpen: ({ tone }) => tone === "pending",
+    wantsOpen: ({ tone }) => tone === "open",
     isOther: (known, row) => known.at !== row.at,
   });
