@@ -230,11 +230,11 @@ describe("rows of a live view", () => {
   });
 
   it("that matched and no longer do are not counted, neither as matching nor as arrived", async () => {
-    const { rows, ids } = listOf([row(1, { tone: "pending" })]);
+    const { rows, ids } = listOf([row(1, { tone: "pending" })], { openMs: 1 });
     await rows.setFilter({ ...noFilter, tone: "open" });
     rows.scrolled(true);
     rows.receive([row(2, { tone: "pending" }), row(3, { tone: "pending" })], 0);
-    expect(rows.view()).toMatchObject({ arrived: 2, matching: 3 });
+    await expect.poll(() => rows.view()).toMatchObject({ arrived: 2, matching: 3 });
     rows.receive([row(2), row(4)], 0);
     expect(rows.view()).toMatchObject({ arrived: 1, matching: 2 });
     rows.receive([row(1)], 0);
