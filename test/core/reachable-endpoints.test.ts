@@ -29,7 +29,7 @@ it.each(services.map((service) => [service.id, service] as const))(
   async (_id, service) => {
     vi.spyOn(os, "networkInterfaces").mockReturnValue(interfaces);
     const { shape } = service.config;
-    const ports = Object.fromEntries(service.ports.map(({ field }) => [field, 0]));
+    const ports = Object.fromEntries(service.ports.flatMap(({ field, block }) => (block?.kind === "destinations" ? [] : [[field, 0]])));
     const switches = Object.fromEntries(Object.entries(everythingOn).filter(([name]) => name in shape));
     const check = (endpoints: readonly { readonly label: string; readonly url: string }[]) => {
       const local = endpoints.filter((each) => hostOf(each) === "127.0.0.1");

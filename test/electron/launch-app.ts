@@ -52,7 +52,9 @@ const rootSwitches = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 /** Every service on whichever ports are free. */
 const portVariables = services.flatMap((service) =>
   configProperties(service).flatMap(([field, property]) =>
-    service.ports.some((port) => port.field === field && port.block?.kind !== "destinations") ? environmentNames(service, property).slice(0, 1) : [],
+    service.ports.some((port) => port.field === field && port.block?.kind !== "destinations")
+      ? environmentNames(service, property).slice(0, 1)
+      : [],
   ),
 );
 const environment = { ...process.env, ...Object.fromEntries(portVariables.map((name) => [name, "0"])) } as Record<string, string>;
