@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
-import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
+import { parseRtcp } from "../../servers/rtsp/rtp/rtcp.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -135,6 +135,33 @@ describe("real publishers", () => {
     },
   );
 });
+
+it.skipIf(lacksFfmpeg)(
+  "[RTSP-125] a reader that joins a publisher early sees one line from the clock to the times of each track, and rising times",
+  { timeout: 60_000 },
+  async () => {
+    const server = await startRtsp();
+    ffmpegPublishes("tcp", `${server.url}/early`);
+    await until(() => (pathOf(server, "early")?.bytesReceived ?? 0) > 0, 20_000);
+    const client = await server.connect();
+    await client.play("/early");
+    const { stderr } = await runProgram("ffmpeg", [
+      ...["-v", "warning", "-rtsp_transport", "tcp", "-i", `${server.url}/early`, "-t", "8", "-c", "copy", "-f", "null", "-"],
+    ]);
+    expect(stderr).not.toContain("monoton");
+    // Milliseconds from the RTP time to the NTP time of each report.
+    const offsets = [90_000, 48_000].map((clockRate, track) =>
+      client
+        .rtp(2 * track + 1)
+        .flatMap((bytes) => parseRtcp(bytes) ?? [])
+        .flatMap((packet) => (packet.type === "sender-report" ? [packet.ntpMs - (packet.timestamp * 1_000) / clockRate] : [])),
+    );
+    for (const [first = Number.NaN, ...later] of offsets) {
+      expect(later.length).toBeGreaterThan(0);
+      for (const offset of later) expect(Math.abs(offset - first)).toBeLessThan(2);
+    }
+  },
+);
 
 const description = (...media: readonly string[]) => ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=test", "t=0 0", ...media, ""].join("\r\n");
 const h264 = description("m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1", "a=control:streamid=0");
@@ -355,30 +382,4 @@ it("[RTSP-48] no bytes of a publisher end anything but its own session", { timeo
     packets.slice(1).every((packet, index) => ((packets[index] as Buffer).readUInt16BE(2) + 1) % 65_536 === packet.readUInt16BE(2)),
   ).toBe(true);
   expect(server.logs.filter(({ level }) => level === "error")).toEqual([]);
-});
-
-it("[RTSP-49] AAC in LATM is read in one packet or several; what does not fit its lengths is dropped", () => {
-  const depacketizer = new LatmDepacketizer();
-  const frame = Buffer.alloc(600, 7);
-  const element = Buffer.concat([Buffer.from([255, 255, 90]), frame]);
-  expect(depacketizer.push(element, 100, true, false)).toEqual([{ timestamp: 100, units: [frame], isKey: true }]);
-  expect(depacketizer.push(element.subarray(0, 200), 200, false, false)).toEqual([]);
-  expect(depacketizer.push(element.subarray(200), 200, true, false)).toEqual([{ timestamp: 200, units: [frame], isKey: true }]);
-  expect(depacketizer.push(element.subarray(0, 200), 300, false, false)).toEqual([]);
-  expect(depacketizer.push(element.subarray(300), 300, true, true)).toEqual([]);
-  expect(depacketizer.push(element, 400, true, false)).toHaveLength(1);
-  for (const wrong of ["", "00", "ff", "05aabb", "ffff"])
-    expect(depacketizer.push(Buffer.from(wrong, "hex"), 500, true, false)).toEqual([]);
-  expect(depacketizer.dropped).toBe(6);
-  expect(configOfLatm(Buffer.from("40002320", "hex")).toString("hex")).toBe("1190");
-  const random = seededRandom(49);
-  for (let round = 0; round < 2_000; round++) {
-    const bytes = Buffer.from(Array.from({ length: random.below(30) }, () => random.below(256)));
-    depacketizer.push(bytes, random.below(3), random.chance(0.5), random.chance(0.2));
-    try {
-      configOfLatm(bytes);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-    }
-  }
 });

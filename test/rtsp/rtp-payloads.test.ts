@@ -3,6 +3,7 @@ import type { AacTrack, DepacketizedFrame, Frame, FramePackets, Track } from "..
 import { AacGroups, joined } from "../../servers/rtsp/rtp/aac-groups.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
+import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
 import { parseRtpPacket, type RtpPacket, TimestampUnwrapper } from "../../servers/rtsp/rtp/rtp-packet.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { h264Pps, h264Sps } from "./mp4-builder.ts";
@@ -355,4 +356,30 @@ describe("RTP headers", () => {
       2 ** 32 + 100,
     ]);
   });
+});
+
+it("[RTSP-49] AAC in LATM is read in one packet or several; what does not fit its lengths is dropped", () => {
+  const depacketizer = new LatmDepacketizer();
+  const frame = Buffer.alloc(600, 7);
+  const element = Buffer.concat([Buffer.from([255, 255, 90]), frame]);
+  expect(depacketizer.push(element, 100, true, false)).toEqual([{ timestamp: 100, units: [frame], isKey: true }]);
+  expect(depacketizer.push(element.subarray(0, 200), 200, false, false)).toEqual([]);
+  expect(depacketizer.push(element.subarray(200), 200, true, false)).toEqual([{ timestamp: 200, units: [frame], isKey: true }]);
+  expect(depacketizer.push(element.subarray(0, 200), 300, false, false)).toEqual([]);
+  expect(depacketizer.push(element.subarray(300), 300, true, true)).toEqual([]);
+  expect(depacketizer.push(element, 400, true, false)).toHaveLength(1);
+  for (const wrong of ["", "00", "ff", "05aabb", "ffff"])
+    expect(depacketizer.push(Buffer.from(wrong, "hex"), 500, true, false)).toEqual([]);
+  expect(depacketizer.dropped).toBe(6);
+  expect(configOfLatm(Buffer.from("40002320", "hex")).toString("hex")).toBe("1190");
+  const random = seededRandom(49);
+  for (let round = 0; round < 2_000; round++) {
+    const bytes = Buffer.from(Array.from({ length: random.below(30) }, () => random.below(256)));
+    depacketizer.push(bytes, random.below(3), random.chance(0.5), random.chance(0.2));
+    try {
+      configOfLatm(bytes);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
 });

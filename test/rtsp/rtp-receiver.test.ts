@@ -235,35 +235,92 @@ describe("RTCP", () => {
 
 describe("the time line of a publisher", () => {
   it("[RTSP-123] sender reports put the tracks together; their arrival does not matter then", () => {
-    const clock = new PublishedClock([90_000, 48_000]);
-    clock.senderReport(0, 1_000_000, 90_000);
-    clock.senderReport(1, 1_000_500, 480);
+    const clock = new PublishedClock([90_000, 48_000], () => false);
+    clock.senderReport(0, 1_000_000, 90_000, 4_990);
+    clock.senderReport(1, 1_000_500, 480, 4_995);
     // The pictures begin at 1 s; the sound half a second and 480 units later.
     expect(clock.pts(0, 90_000, 5_000)).toBe(0);
     expect(clock.pts(1, 960, 5_003)).toBe(24_480);
     expect(clock.pts(0, 93_600, 5_040)).toBe(3_600);
     // A later report changes nothing.
-    clock.senderReport(0, 9_000_000, 0);
+    clock.senderReport(0, 9_000_000, 0, 5_060);
     expect(clock.pts(0, 97_200, 5_080)).toBe(7_200);
   });
 
   it("[RTSP-123] without reports the arrival decides, and reports that put the tracks far apart are not believed", () => {
-    const plain = new PublishedClock([90_000, 48_000]);
+    const plain = new PublishedClock([90_000, 48_000], () => false);
     expect(plain.pts(0, 2 ** 32 - 1_800, 100)).toBe(0);
     expect(plain.pts(1, 77, 140)).toBe(1_920);
     expect(plain.pts(0, 1_800, 140)).toBe(3_600);
-    const wrong = new PublishedClock([90_000, 48_000]);
-    wrong.senderReport(0, 1_000_000, 0);
-    wrong.senderReport(1, 5_000_000, 0);
+    const wrong = new PublishedClock([90_000, 48_000], () => false);
+    wrong.senderReport(0, 1_000_000, 0, 0);
+    wrong.senderReport(1, 5_000_000, 0, 0);
     expect([wrong.pts(0, 0, 0), wrong.pts(1, 0, 20)]).toEqual([0, 960]);
   });
 
   it("[RTSP-123] a new source of a track follows what was before", () => {
-    const clock = new PublishedClock([90_000]);
+    const clock = new PublishedClock([90_000], () => false);
     clock.pts(0, 500, 0);
     expect(clock.pts(0, 4_100, 40)).toBe(3_600);
     clock.restart(0, 1_000_000, 3_600);
     expect(clock.pts(0, 1_000_000, 80)).toBe(7_200);
     expect(clock.pts(0, 1_003_600, 120)).toBe(10_800);
+  });
+
+  /** Of each track, in milliseconds: the moment of pts 0. */
+  const origins = (clock: PublishedClock, atMs: number) =>
+    [90_000, 48_000].map((rate, track) => Math.round(1e6 * (atMs - (clock.ptsAt(track, atMs) * 1_000) / rate)) / 1e6);
+
+  it("[RTSP-125] a report that comes before the first frame counts from it on, so a later one changes nothing, whoever reads", () => {
+    for (const isRead of [false, true]) {
+      const clock = new PublishedClock([90_000, 48_000], () => isRead);
+      // The sender began 90 ms ago, at 5,000; its first frames are of that time.
+      clock.senderReport(0, 1_000_090, 8_100, 5_090);
+      expect(clock.pts(0, 0, 5_091)).toBe(0);
+      expect(origins(clock, 5_092)).toEqual([5_000, 5_000]);
+      clock.senderReport(1, 1_000_153, 7_344, 5_153);
+      expect(clock.pts(1, 0, 5_154)).toBe(0);
+      expect(origins(clock, 6_000)).toEqual([5_000, 5_000]);
+      clock.senderReport(0, 1_005_000, 450_000, 10_007);
+      clock.senderReport(1, 1_005_000, 240_000, 10_007);
+      clock.pts(0, 450_000, 10_010);
+      clock.pts(1, 240_000, 10_010);
+      expect(origins(clock, 60_000)).toEqual([5_000, 5_000]);
+    }
+  });
+
+  it("[RTSP-125] a report that comes later is taken at once where nobody reads, and otherwise slowly, with the tracks together until then", () => {
+    let isRead = false;
+    const clock = new PublishedClock([90_000, 48_000], () => isRead);
+    clock.pts(0, 0, 5_100);
+    clock.pts(1, 0, 5_100);
+    expect(origins(clock, 5_200)).toEqual([5_100, 5_100]);
+    clock.senderReport(0, 1_000_200, 18_000, 5_200);
+    clock.pts(0, 18_000, 5_300);
+    expect(origins(clock, 5_300)).toEqual([5_000, 5_000]);
+    isRead = true;
+    clock.senderReport(1, 1_001_010, 48_000, 6_010);
+    clock.pts(1, 48_000, 6_010);
+    expect(origins(clock, 6_010)).toEqual([5_000, 5_000]);
+    expect(origins(clock, 11_010)).toEqual([5_000, 5_001]);
+    expect(origins(clock, 56_010)).toEqual([5_000, 5_010]);
+    expect(origins(clock, 96_010)).toEqual([5_000, 5_010]);
+  });
+
+  it("[RTSP-125] a sender whose clock is set, or that pauses, is followed; what puts a report far from its arrival is wrong", () => {
+    const clock = new PublishedClock([90_000, 48_000], () => true);
+    clock.senderReport(0, 1_000_000, 0, 5_000);
+    clock.pts(0, 0, 5_000);
+    // An hour later by the sender's clock.
+    clock.senderReport(0, 4_605_000, 450_000, 10_000);
+    clock.pts(0, 450_000, 10_000);
+    expect(origins(clock, 10_000)[0]).toBe(5_000);
+    clock.senderReport(0, 4_610_000, 90_000_000, 15_000);
+    clock.pts(0, 900_000, 15_000);
+    expect(origins(clock, 99_000)[0]).toBe(5_000);
+    // It sent nothing for 20 s, and its timestamps go on.
+    clock.senderReport(0, 4_635_000, 990_000, 40_000);
+    clock.pts(0, 990_000, 40_000);
+    expect(origins(clock, 40_000)[0]).toBe(29_000);
   });
 });

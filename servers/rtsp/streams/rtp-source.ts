@@ -27,10 +27,6 @@ interface ReceivedTrack {
   track: Track;
   /** Of pictures: RTP has the times of their display alone. */
   decodeTimes: DecodeTimes | undefined;
-  /** RTP timestamp and pts of the last frame. */
-  last: { readonly timestamp: number; readonly pts: number } | undefined;
-  /** A moment of our clock and the pts that belongs to it. */
-  anchor: { readonly atMs: number; readonly pts: number } | undefined;
   packets: number;
   bytes: number;
   /** What was not RTP, or of another payload type. */
@@ -48,8 +44,6 @@ export interface ReceivedCounts {
 
 const reorderPackets = 64;
 const reorderMs = 100;
-/** A sender's clock that is further from ours than when it was first seen was set. */
-const mostDriftMs = 10_000;
 
 /** A stream of RTP packets that a publisher sends or another server: makes frames of them. */
 export class RtpSource implements SourceClock {
@@ -57,9 +51,6 @@ export class RtpSource implements SourceClock {
   readonly #tracks: readonly ReceivedTrack[];
   readonly #clock: PublishedClock;
   readonly #ssrc = randomInt(2 ** 32);
-  /** From our clock to the sender's, once it has sent a report. */
-  #senderAheadMs: number | undefined;
-  #firstAtMs: number | undefined;
   readonly #startSeconds: number;
   /** The first frame of a picture after a gap is a key frame. */
   #waitsForKey: boolean;
@@ -75,9 +66,12 @@ export class RtpSource implements SourceClock {
       }),
       depacketizer: isLatm ? new LatmDepacketizer() : createDepacketizer(track, parameters),
       track,
-      ...{ decodeTimes: undefined, last: undefined, anchor: undefined, packets: 0, bytes: 0, wrong: 0 },
+      ...{ decodeTimes: undefined, packets: 0, bytes: 0, wrong: 0 },
     }));
-    this.#clock = new PublishedClock(this.#tracks.map(({ clockRate }) => clockRate));
+    this.#clock = new PublishedClock(
+      this.#tracks.map(({ clockRate }) => clockRate),
+      () => this.stream.packetReaders > 0,
+    );
     const { continues } = options;
     this.#startSeconds = continues?.afterSeconds ?? 0;
     this.#waitsForKey = continues !== undefined && continues.stream.keyTrack >= 0;
@@ -120,9 +114,6 @@ export class RtpSource implements SourceClock {
 
   #publish(index: number, received: ReceivedTrack, { timestamp, units, isKey }: DepacketizedFrame, nowMs: number): void {
     const pts = this.#clock.pts(index, timestamp, nowMs) + Math.round(this.#startSeconds * received.clockRate);
-    received.last = { timestamp, pts };
-    this.#firstAtMs ??= nowMs;
-    received.anchor ??= { atMs: nowMs, pts };
     if (this.#waitsForKey && !(isKey && index === this.stream.keyTrack)) return;
     this.#waitsForKey = false;
     if (received.track.kind === "audio") {
@@ -147,26 +138,14 @@ export class RtpSource implements SourceClock {
     if (!packets) track.wrong++;
     for (const packet of packets ?? []) {
       if (packet.type !== "sender-report") continue;
-      this.#clock.senderReport(index, packet.ntpMs, packet.timestamp);
+      this.#clock.senderReport(index, packet.ntpMs, packet.timestamp, nowMs);
       if (packet.ntpMiddle !== undefined) track.receiver.senderReport(packet.ntpMiddle, nowMs);
-      this.#anchor(track, packet.ntpMs, packet.timestamp, nowMs);
-    }
-  }
-
-  /** The sender's own clock says best which timestamps belong together. */
-  #anchor(track: ReceivedTrack, ntpMs: number, timestamp: number, nowMs: number): void {
-    const aheadMs = ntpMs - nowMs;
-    if (this.#senderAheadMs === undefined || Math.abs(aheadMs - this.#senderAheadMs) > mostDriftMs) this.#senderAheadMs = aheadMs;
-    if (track.last) {
-      const pts = track.last.pts + ((timestamp - track.last.timestamp) | 0);
-      track.anchor = { atMs: ntpMs - this.#senderAheadMs, pts };
     }
   }
 
   ptsAt(index: number, atMs: number): number {
-    const track = this.#tracks[index] as ReceivedTrack;
-    const { atMs: fromMs, pts } = track.anchor ?? { atMs: this.#firstAtMs ?? atMs, pts: 0 };
-    return pts + ((atMs - fromMs) * track.clockRate) / 1_000;
+    const { clockRate } = this.#tracks[index] as ReceivedTrack;
+    return this.#clock.ptsAt(index, atMs) + this.#startSeconds * clockRate;
   }
 
   /** For the sender (RFC 3550 §6.4.2); undefined before its first packet. */

@@ -111,6 +111,11 @@ export class Stream {
     return this.#frameReaders.size + this.#packetReaders.size;
   }
 
+  /** Those that get sender reports. */
+  get packetReaders(): number {
+    return this.#packetReaders.size;
+  }
+
   get keyFrames(): number {
     return this.#keyFrames;
   }
