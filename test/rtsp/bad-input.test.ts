@@ -162,10 +162,32 @@ it("[RTSP-18] sessions over UDP that nobody uses any more end in time, and free 
   const first = await server.connect();
   await first.setUp("/stream", [0], transport);
   first.socket.destroy();
-  const second = await server.connect();
-  await expect(second.setUp("/stream", [0], transport)).rejects.toThrow("461");
   await server.ended(({ outcome }) => outcome.startsWith("no request for"));
   await (await server.connect()).setUp("/stream", [0], transport);
+});
+
+it("[RTSP-22] the UDP ports of a session whose connection is closed are taken over, those of another session are not", async () => {
+  const server = await startRtsp();
+  const transport = () => "RTP/AVP;unicast;client_port=41000-41001";
+  const first = await server.connect();
+  const Session = await first.setUp("/stream", [0], transport);
+  await first.request("PLAY", "/stream", { Session });
+  const other = await server.connect();
+  await expect(other.setUp("/test", [0], transport)).rejects.toThrow("461");
+  other.socket.destroy();
+  const refused = await server.ended(({ outcome }) => outcome.startsWith("461"));
+  expect(refused.reason).toBe("UDP ports 41000-41001 of 127.0.0.1 are set up for another track or session");
+  const elsewhere = await server.connect("127.0.0.2");
+  await elsewhere.setUp("/stream", [0], transport);
+  elsewhere.socket.destroy();
+  first.socket.destroy();
+  await until(async () => (await stats(server)).connections === 0);
+  const second = await server.connect();
+  await second.setUp("/test", [0], transport);
+  const ended = await server.ended(({ outcome }) => outcome.startsWith("its UDP ports"));
+  expect(ended).toMatchObject({ target: "/stream", tone: "neutral", outcome: "its UDP ports were set up anew over another connection" });
+  // That of the other address is still there, and the new one.
+  expect((await stats(server)).sessions).toBe(2);
 });
 
 it("[RTSP-18] datagrams from foreign addresses and ports, and wrong ones of a publisher", { timeout: 30_000 }, async () => {

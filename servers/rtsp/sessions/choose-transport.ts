@@ -30,13 +30,18 @@ export type ChosenTransport =
   | { readonly kind: "udp"; readonly offer: TransportOffer; readonly ports: PortPair }
   | { readonly kind: "multicast"; readonly offer: TransportOffer; readonly group: MulticastGroup };
 
-/** The first offer that can be served (RFC 2326 §12.39). Throws an RtspRefusal of 461. */
+/**
+ * The first offer that can be served (RFC 2326 §12.39). `freePorts` ends sessions that hold UDP ports of the client without need. Throws an
+ * RtspRefusal of 461.
+ */
 export function chooseTransport(
   offers: readonly TransportOffer[],
   { track, media }: { readonly track: number; readonly media: SessionMedia },
   session: RtspSession | undefined,
   connection: TransportConnection,
+  freePorts: (ports: PortPair) => void,
 ): ChosenTransport {
+  let taken: PortPair | undefined;
   const own = session?.transports.get(track)?.answer;
   for (const offer of offers) {
     if (offer.profile !== "RTP/AVP") continue;
@@ -56,8 +61,11 @@ export function chooseTransport(
     if (!clientPorts || !connection.udp || (destination !== undefined && plainAddress(destination) !== connection.address)) continue;
     const { udp, address } = connection;
     const isClaimed = (port: number, index: number) => udp.isClaimed(index === 0 ? "rtp" : "rtcp", address, port);
+    if (!isFree(clientPorts, own?.clientPorts, isClaimed)) freePorts(clientPorts);
     if (isFree(clientPorts, own?.clientPorts, isClaimed)) return { kind: "udp", offer, ports: clientPorts };
+    taken ??= clientPorts;
   }
+  if (taken) throw new RtspRefusal(461, `UDP ports ${taken.join("-")} of ${connection.address} are set up for another track or session`);
   throw new RtspRefusal(461, offers.length === 0 ? "the Transport header has no transport of RTP" : "none of the transports is served");
 }
 

@@ -194,7 +194,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     // The session may have ended while a stream was opened.
     if (named?.isEnded) throw new RtspRefusal(454, "the session has ended");
     const { track, media, path, user } = found;
-    const chosen = chooseTransport(offers, found, named, connection);
+    const chosen = chooseTransport(offers, found, named, connection, (ports) => sessions.endAbandoned(connection.address, ports));
     if (chosen.kind === "tcp" && named?.isCarriedElsewhere(connection)) throw new RtspRefusal(461, "the session has another connection");
     const session = named ?? sessions.open(media, { path, user, address: connection.address, limits, paths, faults });
     if (!named) {

@@ -1,5 +1,6 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { RtspRefusal } from "../protocol/message.ts";
+import type { PortPair } from "../protocol/transport-header.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
 
 export interface SessionTableOptions {
@@ -57,6 +58,18 @@ export class SessionTable {
     this.#perAddress.add(address);
     this.opened++;
     return session;
+  }
+
+  /**
+   * Ends the sessions of an address that have one of these UDP ports and no connection any more: the ports are a new socket's, as after a
+   * restart of the client.
+   */
+  endAbandoned(address: string, ports: PortPair): void {
+    const hasOne = ({ transports }: RtspSession) =>
+      [...transports.values()].some(({ answer }) => answer.clientPorts?.some((port, index) => port === ports[index]));
+    for (const session of this.list())
+      if (session.address === address && session.users.size === 0 && hasOne(session))
+        session.end("its UDP ports were set up anew over another connection", "client");
   }
 
   #remove({ id, address }: RtspSession): void {
