@@ -109,6 +109,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
       bytesSent: written + (udp?.bytesSent ?? 0),
       httpReaders: readers.size,
       foreignDatagrams: udp?.foreign ?? 0,
+      unsentDatagrams: udp?.packetsUnsent ?? 0,
     };
   };
   const metrics = createRtspMetrics({ paths, sessions, stats });

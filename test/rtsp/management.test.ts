@@ -164,6 +164,12 @@ it("[RTSP-71] /stats and /metrics count requests, sessions and bytes; the index 
   expect(metrics).toMatch(/^rtsp_sessions\{state="playing"\} 1$/m);
   expect(metrics).toMatch(/^rtsp_path_readers\{path="stream"\} 1$/m);
   expect(metrics).toMatch(/^rtsp_requests_total 3$/m);
+  for (const counter of ["received_bytes", "sent_bytes"]) {
+    expect(metrics).toMatch(new RegExp(`^# TYPE rtsp_path_${counter}_total counter$`, "m"));
+    expect(metrics).toMatch(new RegExp(`^rtsp_path_${counter}_total\\{path="stream"\\} [1-9]\\d*$`, "m"));
+  }
+  for (const counter of ['path_skips_total{path="stream"}', 'path_unsent_packets_total{path="stream"}', "unsent_datagrams_total"])
+    expect(metrics).toContain(`\nrtsp_${counter} 0\n`);
   const index = await httpRequest(`${server.httpUrl}/`);
   expect([index.status, index.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   expect(index.body).toContain(`href="${server.url}/stream"`);

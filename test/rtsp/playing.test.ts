@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
+import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, type RawClient, startRtsp } from "./harness.ts";
@@ -213,6 +214,9 @@ it("[RTSP-33] a slow reader is skipped to the next key frame and counted; the ot
   };
   await until(() => droppedOf() > 20, 35_000);
   release();
+  const metrics = (await httpRequest(`${server.httpUrl}/metrics`)).body;
+  expect(metrics).toMatch(/^rtsp_path_skips_total\{path="test"\} [1-9]\d*$/m);
+  expect(Number(/^rtsp_path_unsent_packets_total\{path="test"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(20);
   expect(gaps(other.rtp(0))).toBe(0);
   const before = slow.rtp(0).length;
   slow.socket.resume();

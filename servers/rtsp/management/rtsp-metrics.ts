@@ -2,6 +2,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Paths } from "../streams/paths.ts";
+import type { Stream } from "../streams/stream.ts";
 
 /** Prometheus metrics, read when they are asked for. */
 export interface RtspMetrics {
@@ -28,19 +29,32 @@ export function createRtspMetrics({ paths, sessions, stats }: MetricsParts): Rts
       for (const [state, count] of Object.entries(states)) this.set({ state }, count);
     },
   });
-  const perPath = (name: string, help: string, read: (path: ReturnType<Paths["list"]>[number]) => number) =>
-    new Gauge({
+  new Gauge({
+    ...{ name: "rtsp_path_readers", help: "Readers of a path.", labelNames: ["path"], registers },
+    collect() {
+      this.reset();
+      for (const { name: path, source } of paths.list()) this.set({ path }, source.stream?.readers ?? 0);
+    },
+  });
+  /** Counted from the start of the path's source: with another one it begins at 0, as a counter may. */
+  const totalOfPath = (name: string, help: string, read: (stream: Stream) => number) =>
+    new Counter({
       ...{ name, help, labelNames: ["path"], registers },
       collect() {
         this.reset();
-        for (const path of paths.list()) this.set({ path: path.name }, read(path));
+        for (const { name: path, source } of paths.list()) this.inc({ path }, source.stream ? read(source.stream) : 0);
       },
     });
-  perPath("rtsp_path_readers", "Readers of a path.", ({ source }) => source.stream?.readers ?? 0);
-  perPath("rtsp_path_received_bytes", "Media bytes from the source of a path.", ({ source }) =>
-    (source.stream?.counts ?? []).reduce((sum, { bytes }) => sum + bytes, 0),
+  totalOfPath("rtsp_path_received_bytes_total", "Media bytes from the source of a path.", ({ counts }) =>
+    counts.reduce((sum, { bytes }) => sum + bytes, 0),
   );
-  perPath("rtsp_path_sent_bytes", "Bytes of RTP to the readers of a path.", ({ source }) => source.stream?.bytesSent ?? 0);
+  totalOfPath("rtsp_path_sent_bytes_total", "Bytes of media to the readers of a path.", ({ bytesSent }) => bytesSent);
+  totalOfPath("rtsp_path_skips_total", "How often slow readers of a path were skipped to the next key frame.", ({ skips }) => skips);
+  totalOfPath(
+    "rtsp_path_unsent_packets_total",
+    "Packets of RTP that slow readers of a path were not sent.",
+    ({ packetsUnsent }) => packetsUnsent,
+  );
   const total = (name: string, help: string, stat: string) =>
     new Counter({
       ...{ name, help, registers },
@@ -54,6 +68,11 @@ export function createRtspMetrics({ paths, sessions, stats }: MetricsParts): Rts
   total("rtsp_sessions_refused_total", "Sessions refused because there were too many.", "sessionsRefused");
   total("rtsp_received_bytes_total", "Bytes received over RTSP, RTP and RTCP.", "bytesReceived");
   total("rtsp_sent_bytes_total", "Bytes sent over RTSP, RTP and RTCP.", "bytesSent");
+  total(
+    "rtsp_unsent_datagrams_total",
+    "Packets of RTP over UDP that were left out since too much waits for the network.",
+    "unsentDatagrams",
+  );
   total("rtsp_foreign_datagrams_total", "Datagrams that belong to no session.", "foreignDatagrams");
   return { registry };
 }

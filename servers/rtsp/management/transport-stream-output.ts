@@ -34,6 +34,7 @@ export function sendTransportStream(
   function mayTake(frame: Frame): boolean {
     const unsent = response.writableLength;
     if (unsent > limits.unsentBytes) {
+      if (slowSince === undefined) stream.skips++;
       slowSince ??= performance.now();
       waitsForKey = stream.keyTrack >= 0;
       if (performance.now() - slowSince > limits.stallMs) {

@@ -90,7 +90,8 @@ export class StreamReader implements PacketReader {
     } else this.#send(packets);
   }
 
-  #mayTake({ frame }: FramePackets, { connection }: TrackTransport): boolean {
+  #mayTake(packets: FramePackets, { connection }: TrackTransport): boolean {
+    const { frame } = packets;
     const { unsentBytes } = this.#options.limits;
     const unsent = connection?.unsentBytes ?? 0;
     const isSlow = this.#slowSince !== undefined;
@@ -98,14 +99,15 @@ export class StreamReader implements PacketReader {
       if (!isSlow) {
         this.#slowSince = performance.now();
         this.skips++;
+        this.#options.stream.skips++;
         this.#waitsForKey = this.#keyTrack >= 0;
       }
-      this.#drop(frame.track);
+      this.#drop(packets);
       return false;
     }
     if (isSlow) {
       if (unsent > unsentBytes / 2) {
-        this.#drop(frame.track);
+        this.#drop(packets);
         return false;
       }
       this.#slowSince = undefined;
@@ -117,13 +119,14 @@ export class StreamReader implements PacketReader {
       return true;
     }
     // Before the first picture nothing is missing.
-    if (this.skips > 0) this.#drop(frame.track);
+    if (this.skips > 0) this.#drop(packets);
     return false;
   }
 
-  #drop(track: number): void {
-    const counts = this.#options.counts.get(track);
+  #drop({ frame, offsets }: FramePackets): void {
+    const counts = this.#options.counts.get(frame.track);
     if (counts) counts.dropped++;
+    this.#options.stream.packetsUnsent += offsets.length;
   }
 
   #send(packets: FramePackets): void {

@@ -32,6 +32,8 @@ export class UdpPorts {
   foreign = 0;
   bytesReceived = 0;
   bytesSent = 0;
+  /** Packets of RTP that were left out since too much waits for the network. */
+  packetsUnsent = 0;
   readonly #sockets: Record<UdpPart, { IPv4?: Socket; IPv6?: Socket }> = { rtp: {}, rtcp: {} };
   readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
 
@@ -99,7 +101,10 @@ export class UdpPorts {
   /** The packets of a frame, without what they have in front of them on an interleaved connection. */
   sendPackets({ bytes, offsets }: Pick<FramePackets, "bytes" | "offsets">, address: string, port: number): void {
     const socket = this.#socketFor("rtp", address);
-    if (!socket) return;
+    if (!socket) {
+      this.packetsUnsent += offsets.length;
+      return;
+    }
     for (let index = 0; index < offsets.length; index++) {
       const start = (offsets[index] as number) + interleavedBytes;
       const length = (offsets[index + 1] ?? bytes.length) - start;

@@ -69,6 +69,10 @@ export class Stream {
   version = 1;
   /** To readers, counted by them. */
   bytesSent = 0;
+  /** How often slow readers were skipped to the next key frame, counted by them. */
+  skips = 0;
+  /** What those did not get, counted by them. */
+  packetsUnsent = 0;
   readonly #tracks: Track[];
   readonly #packetizers: readonly Packetizer[];
   /** Of tracks of AAC. */
