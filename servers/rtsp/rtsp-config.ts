@@ -100,7 +100,7 @@ export const rtspConfig = z.strictObject({
       .default([]),
     {
       title: "Path rules",
-      help: "No rules: every user may play and publish. With rules: only what is allowed. A variable or flag takes user read|publish|both path, with commas between rules; * is everyone, - is clients without a user name; a path may end with *.",
+      help: "No rules: every user may play and publish. With rules: only what is allowed. A variable or flag takes user read|publish|both path, with commas between rules; * is everyone, - is clients without a user name; a path may end with *. Over HTTP, who may publish a path may start its faults and end its sessions.",
       env: "RTSP_PATH_RULES",
       group: "Access",
       rows: pathRuleRows,

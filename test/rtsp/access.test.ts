@@ -133,3 +133,31 @@ it("[RTSP-54] the management needs a user where there are users", async () => {
   const Authorization = `Basic ${Buffer.from("eve:secret").toString("base64")}`;
   expect((await httpRequest(`${httpUrl}/stats`, { headers: { Authorization } })).status).toBe(200);
 });
+
+it("[RTSP-54] faults and the end of sessions over HTTP need the right to publish the path", async () => {
+  const server = await startRtsp({ users, pathRules: ["* read stream", "ada publish stream", "eve read *"] });
+  const client = await server.connect();
+  await client.play("/stream");
+  const as = async (user: string, method: string, path: string) => {
+    const Authorization = `Basic ${Buffer.from(users.find((line) => line.startsWith(user)) ?? "").toString("base64")}`;
+    const { status, body } = await httpRequest(server.httpUrl + path, { method, headers: { Authorization } });
+    return { status, body: JSON.parse(body) as Record<string, unknown> };
+  };
+  const refused = { status: 403, body: { status: "error", error: "eve may not change stream: that needs the right to publish it" } };
+  const done = { status: 200, body: { status: "ok" } };
+  const [{ id } = { id: "" }] = (await as("eve", "GET", "/v3/rtspsessions/list")).body.items as { id: string }[];
+  for (const [method, path] of [
+    ["POST", "/faults/paths/stream?kind=stall"],
+    ["POST", `/faults/sessions/${id}?kind=stall`],
+    ["DELETE", "/faults/paths/stream"],
+    ["DELETE", `/faults/sessions/${id}`],
+    ["POST", `/v3/rtspsessions/kick/${id}`],
+  ] as const)
+    expect([path, await as("eve", method, path)]).toEqual([path, refused]);
+  expect(await as("ada", "POST", "/faults/paths/stream?kind=stall")).toEqual(done);
+  expect((await as("ada", "POST", "/faults/paths/test?kind=stall")).status).toBe(403);
+  expect(await as("eve", "DELETE", "/faults")).toEqual(refused);
+  expect(await as("ada", "DELETE", "/faults")).toEqual(done);
+  expect(await as("ada", "POST", `/v3/rtspsessions/kick/${id}`)).toEqual(done);
+  await client.ended();
+});

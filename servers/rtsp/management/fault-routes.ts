@@ -26,11 +26,14 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
     if (!faults.stop(target, kind.data)) throw new HttpRefusal(404, "fault not found");
     return done;
   }
+  const ofPath = ([path = ""]: readonly string[]) => [path];
+  const ofSession = ([id = ""]: readonly string[]) => [sessionOf(sessions, id).path];
   return [
     { method: "GET", path: /^\/faults\/?$/, answer: () => ({ body: listed() }) },
     {
       method: "DELETE",
       path: /^\/faults\/?$/,
+      changes: () => faults.list().map(({ target }) => (typeof target === "string" ? target : target.path)),
       answer() {
         faults.stopAll();
         return done;
@@ -39,15 +42,17 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
     {
       method: "POST",
       path: /^\/faults\/paths\/(.+?)\/?$/,
+      changes: ofPath,
       answer([path = ""], query) {
         control.startOnPath(checkedPath(path), faultOf(query));
         return done;
       },
     },
-    { method: "DELETE", path: /^\/faults\/paths\/(.+?)\/?$/, answer: ([path = ""], query) => release(path, query) },
+    { method: "DELETE", path: /^\/faults\/paths\/(.+?)\/?$/, changes: ofPath, answer: ([path = ""], query) => release(path, query) },
     {
       method: "POST",
       path: /^\/faults\/sessions\/([^/]+)\/?$/,
+      changes: ofSession,
       answer([id = ""], query) {
         const start = faultOf(query);
         if (start.fault.kind === "description") throw new HttpRefusal(400, "a path has descriptions, and a session has none");
@@ -56,7 +61,12 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
         return done;
       },
     },
-    { method: "DELETE", path: /^\/faults\/sessions\/([^/]+)\/?$/, answer: ([id = ""], query) => release(sessionOf(sessions, id), query) },
+    {
+      method: "DELETE",
+      path: /^\/faults\/sessions\/([^/]+)\/?$/,
+      changes: ofSession,
+      answer: ([id = ""], query) => release(sessionOf(sessions, id), query),
+    },
   ];
 
   function listed() {

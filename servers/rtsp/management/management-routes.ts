@@ -13,8 +13,17 @@ export interface ManagementAnswer {
   readonly body: unknown;
 }
 
-export interface ManagementRoute {
-  readonly method: "GET" | "POST" | "DELETE";
+export type ManagementRoute = RouteAnswer &
+  (
+    | { readonly method: "GET" }
+    | {
+        readonly method: "POST" | "DELETE";
+        /** The names of the paths that the user must have the right to publish. */
+        readonly changes: (parts: readonly string[]) => readonly string[];
+      }
+  );
+
+interface RouteAnswer {
   /** Its groups are the parameters. */
   readonly path: RegExp;
   readonly answer: (parts: readonly string[], query: URLSearchParams) => ManagementAnswer | Promise<ManagementAnswer>;
@@ -32,7 +41,7 @@ export interface ManagementParts {
 
 /** As MediaMTX answers them, whose clients this stands in for: paths and sessions under /v3, and statistics of our own. */
 export function managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }: ManagementParts): readonly ManagementRoute[] {
-  const get = (path: RegExp, answer: ManagementRoute["answer"]): ManagementRoute => ({ method: "GET", path, answer });
+  const get = (path: RegExp, answer: RouteAnswer["answer"]): ManagementRoute => ({ method: "GET", path, answer });
   const sessionItem = (session: RtspSession) => describeSession(session, remoteOf(session));
   const pathItem = (path: Path) => describePath(path, sessions.list());
   return [
@@ -50,6 +59,7 @@ export function managementRoutes({ paths, sessions, metrics, stats, addresses, r
     {
       method: "POST",
       path: /^\/v3\/rtspsessions\/kick\/([^/]+)\/?$/,
+      changes: ([id = ""]) => [sessionOf(sessions, id).path],
       answer([id = ""]) {
         sessionOf(sessions, id).end("closed by the management", "server");
         return { body: { status: "ok" } };

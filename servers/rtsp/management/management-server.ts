@@ -61,13 +61,12 @@ export function listenManagement({
       throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!isRead && !isOwnOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
-    await access.checkUser(headers.authorization, address);
+    const user = await access.checkUser(headers.authorization, address);
+    const { route } = matching;
+    const parts = (matching.parts ?? []).slice(1).map(decodeURIComponent);
+    if (route.method !== "GET") for (const changed of route.changes(parts)) access.checkChange(user, changed);
     const query = new URL(url, "http://host").searchParams;
-    const {
-      status = 200,
-      type = jsonType,
-      body,
-    } = await matching.route.answer((matching.parts ?? []).slice(1).map(decodeURIComponent), query);
+    const { status = 200, type = jsonType, body } = await route.answer(parts, query);
     send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
   }
 

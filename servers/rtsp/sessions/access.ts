@@ -27,8 +27,10 @@ export interface AccessRequest {
 export interface Access {
   /** Resolves with the user, if one is needed or named. Rejects with an RtspRefusal of 401, 403 or 503. */
   check(request: AccessRequest): Promise<string | undefined>;
-  /** Of the management: where there are users, one of them with Basic. Rejects as `check`. */
-  checkUser(authorization: string | undefined, address: string): Promise<void>;
+  /** Of the management: where there are users, one of them with Basic. Resolves with the name. Rejects as `check`. */
+  checkUser(authorization: string | undefined, address: string): Promise<string | undefined>;
+  /** Of the management: faults of a path and the end of its sessions need the right to publish it. Throws an RtspRefusal of 403. */
+  checkChange(user: string | undefined, path: string): void;
   /** 401 with the challenges. */
   unauthorized(text: string): RtspRefusal;
 }
@@ -114,16 +116,23 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
       if (allows(user, right, path)) return user;
       const what = right === "read" ? "play" : "publish";
       if (user === undefined && users.count > 0) throw unauthorized(`a user is needed to ${what} ${path}`);
-      throw new RtspRefusal(403, `${user ?? "a client without a name"} may not ${what} ${path}`);
+      throw new RtspRefusal(403, `${nameOf(user)} may not ${what} ${path}`);
     },
     async checkUser(authorization, address) {
-      if (users.count === 0) return;
+      if (users.count === 0) return undefined;
       const basic = parseBasic(authorization ?? "");
       if (!basic) throw unauthorized("the management needs a user");
       await login(address, basic.username, () => users.verify(basic.username, basic.password));
+      return basic.username;
+    },
+    checkChange(user, path) {
+      if (!allows(user, "publish", path))
+        throw new RtspRefusal(403, `${nameOf(user)} may not change ${path}: that needs the right to publish it`);
     },
   };
 }
+
+const nameOf = (user: string | undefined): string => user ?? "a client without a name";
 
 const methodOf = ({ algorithm }: DigestCredentials): AuthenticationMethod =>
   algorithm.toUpperCase() === "SHA-256" ? "digest-sha256" : "digest-md5";
