@@ -150,6 +150,7 @@ export type RtspTried =
 /** What the service is configured for. */
 export interface RtspOffers {
   readonly udp: boolean;
+  /** Where ordinary players can get its packets. */
   readonly multicast: boolean;
   /** RTSPS. */
   readonly tls: boolean;

@@ -34,7 +34,7 @@ export const rtspConfig = z.strictObject({
   rtpPort: portPairField(8_000, { title: "RTP port", help: "An even UDP port. RTCP uses the next port.", env: "RTP_PORT" }),
   multicast: field(z.boolean().default(false), {
     title: "Multicast",
-    help: "Clients may ask for multicast: the packets of a stream are sent once for all of them. Open to the LAN, by the system's interface for multicast; otherwise by loopback.",
+    help: "Clients may ask for multicast: the packets of a stream are sent once for all of them. Open to the LAN, by the system's interface for multicast; otherwise by loopback, where only a player that can be told to join groups on that interface gets packets.",
     env: "RTSP_MULTICAST",
     group: "Listening",
   }),

@@ -134,7 +134,9 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
 
   const previews = new Previews({ paths, picture: context.binary("picture"), sound: context.binary("sound") });
   onStop(() => previews.close());
-  context.view("offers", { udp: config.udp, multicast: config.multicast, tls: config.tls, login: config.users.length > 0 });
+  // Players join groups on the system's interface for multicast, which loopback is not: they would wait for packets.
+  const multicastForPlayers = config.multicast && config.openToLan;
+  context.view("offers", { udp: config.udp, multicast: multicastForPlayers, tls: config.tls, login: config.users.length > 0 });
   const views = createPageViews({ paths, sessions, recorder, faults, previews, view: context.view });
   const player = new TryPlayer({
     ...{ port: server.port, tlsPort: server.tlsPort, packetBytes: config.packetBytes, keptBytes: config.keptBytes, tls },

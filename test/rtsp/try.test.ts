@@ -75,3 +75,10 @@ describe("Try", () => {
     await until(() => server.rows().filter(({ outcome }) => outcome === "playing").length === 1, 15_000);
   });
 });
+
+it("[RTSP-38] multicast is offered to players where the service is open to the LAN", async () => {
+  for (const openToLan of [false, true]) {
+    const server = await startRtsp({ multicast: true, multicastPort: 43_000, openToLan });
+    expect(await until(() => server.views.get("offers"))).toMatchObject({ multicast: openToLan, udp: true });
+  }
+});
