@@ -62,8 +62,15 @@ export class StreamReader implements PacketReader {
     const { stream, transports } = this.#options;
     const isUdp = [...transports.values()].some(({ connection }) => !connection);
     if (isUdp) this.#backlog = [];
+    const sendReports = () => {
+      for (const track of transports.keys()) this.onReport(track, stream.senderReport(track));
+    };
+    // Before kept packets: a player that gets a report after them moves the times that it has begun with. A clip that stands has none, and
+    // its clock starts with its reader.
+    const { hasKept } = stream;
+    if (hasKept) sendReports();
     this.#remove = stream.addPacketReader(this);
-    for (const track of transports.keys()) this.onReport(track, stream.senderReport(track));
+    if (!hasKept) sendReports();
     this.#sendBacklog();
   }
 

@@ -135,6 +135,11 @@ export class Stream {
     return packets === "shared" ? undefined : packets;
   }
 
+  /** A new reader gets frames at once. */
+  get hasKept(): boolean {
+    return this.#kept.length > 0;
+  }
+
   get keyTrack(): number {
     return this.#keyTrack;
   }
