@@ -1,5 +1,6 @@
 import type { AccountViews } from "../../../../contract/services/account.ts";
 import { viewsOf } from "../../control/use-store.ts";
+import { createHandover } from "../../pages/service/handover.ts";
 
 export const useAccountView = viewsOf<AccountViews>("account");
 
@@ -9,15 +10,5 @@ export const sampleLogin = { username: "api@example.com", password: "backlot-dem
 export const exampleCommand = (origin: string): string =>
   `curl ${origin}/login -d username=${sampleLogin.username} -d password=${sampleLogin.password}`;
 
-/** The user whose sessions another tab asked to see; taken once. */
-let asked: string | undefined;
-
-export function askForUser(email: string): void {
-  asked = email;
-}
-
-export function takeAskedUser(): string | undefined {
-  const email = asked;
-  asked = undefined;
-  return email;
-}
+/** Addresses of users whose sessions are to be shown in the tab Sessions. */
+export const requestedUsers = createHandover<string>();

@@ -1,5 +1,4 @@
 import { SegmentedControl } from "@mantine/core";
-import { useEffect } from "react";
 import { z } from "zod";
 import { type AccountSession, accountActions } from "../../../../contract/services/account.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
@@ -11,6 +10,7 @@ import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
+import { useHandover } from "../../pages/service/handover.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { ServiceStopped } from "../../ui/services/start-service-button.tsx";
@@ -19,7 +19,7 @@ import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { exampleCommand, takeAskedUser, useAccountView } from "./account-service.ts";
+import { exampleCommand, requestedUsers, useAccountView } from "./account-service.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
 import { began, sessionColumns } from "./session-columns.tsx";
 import { SessionInspector } from "./session-inspector.tsx";
@@ -45,10 +45,7 @@ export function AccountSessions() {
   const [scope, setScope] = useRemembered<Scope>("account.sessions.scope", "all", z.enum(["all", "live"]));
   const columns = useColumnChoice("account-sessions", sessionColumns);
   const choice = useRowChoice(sessionId);
-  useEffect(() => {
-    const asked = takeAskedUser();
-    if (asked !== undefined) setText(asked);
-  }, [setText]);
+  useHandover(requestedUsers, "account", setText);
 
   const isFiltered = text.trim() !== "" || scope === "live";
   const { answer, loadMore, firstPages } = useAccountList<AccountSession>({

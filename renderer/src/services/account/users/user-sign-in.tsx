@@ -8,7 +8,7 @@ import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
-import { askForUser } from "../account-service.ts";
+import { requestedUsers } from "../account-service.ts";
 import { ClockControl } from "./clock-control.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { LastLogin } from "./user-columns.tsx";
@@ -30,7 +30,7 @@ export function UserSignIn({ user, onUser, onToggle }: UserSignInProps) {
           <>
             <Button
               onClick={() => {
-                askForUser(user.email);
+                requestedUsers.give("account", user.email);
                 goTo(servicePage("account", "sessions"));
               }}
             >
