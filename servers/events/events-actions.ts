@@ -1,6 +1,7 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { EventFilter, EventJob, EventsActions } from "../../contract/services/events.ts";
 import type { Log } from "../core/service/log.ts";
+import { countOf } from "../core/service/quantity.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { countMatching } from "./count-matching.ts";
@@ -55,7 +56,7 @@ export function createDataActions(parts: {
         access.changed();
         await nextTurn();
       }
-      log.notable(`Deleted ${done.toLocaleString("en")} events`);
+      log.notable(`Deleted ${countOf(done, "event")}`);
     });
   }
 

@@ -16,6 +16,7 @@ import { useServiceOperations } from "../ui/services/use-service-operations.ts";
 import { attempt, notifyDone } from "../ui/status/notify.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status/status-shape.tsx";
 import { endpointsOf, isPickedAtStart } from "../ui/texts/address.ts";
+import { capitalized } from "../ui/texts/quantity.ts";
 import { goTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
 
@@ -110,7 +111,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
       actions: [
         ...(["overview", "timeline", "settings"] as const).map((page) => ({
           id: `page-${page}`,
-          label: page.charAt(0).toUpperCase() + page.slice(1),
+          label: capitalized(page),
           leftSection: icon(IconSettings),
           onClick: () => goTo({ page }),
         })),

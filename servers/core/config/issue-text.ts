@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { countOf, countText } from "../service/quantity.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -9,14 +10,11 @@ interface IssueText {
   readonly need: string;
 }
 
-const count = (value: number | bigint) => value.toLocaleString("en");
-const plural = (value: number | bigint, one: string) => `${count(value)} ${value === 1 ? one : `${one}s`}`;
 const listed = (values: readonly unknown[]) =>
   values.length === 1 ? String(values[0]) : `${values.slice(0, -1).join(", ")} or ${String(values.at(-1))}`;
 const isNumber = (origin: string) => origin === "number" || origin === "int" || origin === "bigint";
-const unitOf = (origin: string) => (origin === "string" ? "character" : "entry");
 const units = (origin: string, value: number | bigint) =>
-  unitOf(origin) === "entry" && value !== 1 ? `${count(value)} entries` : plural(value, unitOf(origin));
+  origin === "string" ? countOf(value, "character") : countOf(value, "entry", "entries");
 
 const typeNames: Readonly<Record<string, string>> = {
   string: "a text",
@@ -31,13 +29,13 @@ function textOf(issue: Issue): IssueText {
   switch (issue.code) {
     case "too_big": {
       const { origin, maximum } = issue;
-      if (isNumber(origin)) return { predicate: `is too large (at most ${count(maximum)})`, need: `at most ${maximum} is allowed` };
+      if (isNumber(origin)) return { predicate: `is too large (at most ${countText(maximum)})`, need: `at most ${maximum} is allowed` };
       const predicate = origin === "string" ? "is too long" : "has too many entries";
       return { predicate: `${predicate} (at most ${units(origin, maximum)})`, need: `at most ${units(origin, maximum)} are allowed` };
     }
     case "too_small": {
       const { origin, minimum } = issue;
-      if (isNumber(origin)) return { predicate: `is too small (at least ${count(minimum)})`, need: `at least ${minimum} is needed` };
+      if (isNumber(origin)) return { predicate: `is too small (at least ${countText(minimum)})`, need: `at least ${minimum} is needed` };
       if (Number(minimum) === 1) return { predicate: "is empty", need: "it may not be empty" };
       const predicate = origin === "string" ? "is too short" : "has too few entries";
       return { predicate: `${predicate} (at least ${units(origin, minimum)})`, need: `at least ${units(origin, minimum)} are needed` };

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Log } from "../service/log.ts";
+import { countText } from "../service/quantity.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
 import { createLatencyWindow } from "../traffic/latency-window.ts";
 import { createClientNames } from "./client-name.ts";
@@ -148,7 +149,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
       const p95 = latency.percentile(0.95);
       const notes = [
         ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
-        ...(serverErrors === 0 ? [] : [`${serverErrors.toLocaleString("en")} of ${begun.toLocaleString("en")} answered 5xx`]),
+        ...(serverErrors === 0 ? [] : [`${countText(serverErrors)} of ${countText(begun)} answered 5xx`]),
       ];
       return { items: begun, bytesIn: read, bytesOut: written, clients: connections.open, note: notes.join(" · ") };
     },

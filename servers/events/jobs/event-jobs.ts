@@ -1,5 +1,6 @@
 import type { EventJob } from "../../../contract/services/events.ts";
 import type { Log } from "../../core/service/log.ts";
+import { countOf } from "../../core/service/quantity.ts";
 import { ServiceError, toFailure } from "../../core/service/service-error.ts";
 
 /** Progress that a running job updates. */
@@ -123,8 +124,7 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
       for (const { controller } of running) controller.abort();
       await Promise.all(running.map(({ ended }) => ended));
       for (const { job } of running) {
-        const events = `${job.done.toLocaleString("en")} ${job.done === 1 ? "event" : "events"}`;
-        log.warning(`The ${nouns[job.kind]} was interrupted by the end of the service, after ${events}`);
+        log.warning(`The ${nouns[job.kind]} was interrupted by the end of the service, after ${countOf(job.done, "event")}`);
       }
     },
   };

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { Log } from "../../core/service/log.ts";
+import { countText } from "../../core/service/quantity.ts";
 
 /** `authorizationError` says why the client's certificate was refused. */
 type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
@@ -46,7 +47,7 @@ export class FaultLog {
   flush(): void {
     clearTimeout(this.#period);
     this.#period = undefined;
-    if (this.#leftOut > 0) this.#log.warning(`${this.#leftOut.toLocaleString("en")} more lines about faulty connections were left out.`);
+    if (this.#leftOut > 0) this.#log.warning(`${countText(this.#leftOut)} more lines about faulty connections were left out.`);
     this.#written = 0;
     this.#leftOut = 0;
   }

@@ -1,6 +1,7 @@
 import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
+import { countText } from "../../core/service/quantity.ts";
 import type { Counters, TrafficSink } from "../../core/service/service.ts";
 import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
 import type { CallHead, SentEnd } from "../engine/call-transport.ts";
@@ -87,7 +88,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
       const p95 = latency.percentile(0.95);
       const notes = [
         ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
-        ...(failed === 0 ? [] : [`${failed.toLocaleString("en")} of ${begun.toLocaleString("en")} failed`]),
+        ...(failed === 0 ? [] : [`${countText(failed)} of ${countText(begun)} failed`]),
       ];
       return {
         items: begun,

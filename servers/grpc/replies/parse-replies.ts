@@ -3,6 +3,7 @@ import type { Node } from "jsonc-parser";
 import type { z } from "zod";
 import { type ReplyProblem, type ReplyRule, replyFile, replyRule } from "../../../contract/services/grpc-replies.ts";
 import { neededText } from "../../core/config/issue-text.ts";
+import { countOf } from "../../core/service/quantity.ts";
 import { nodeAt, pathText, problemAt, readJson } from "./json-source.ts";
 
 export interface ParsedRule {
@@ -33,14 +34,14 @@ const mostProblems = 20;
 /** The rules of a file; or its problems, with line, column and what is expected there. */
 export function parseReplies(text: string, limits: ReplyLimits): RepliesResult {
   const problem = (message: string): RepliesResult => ({ problems: [{ line: 1, column: 1, message }] });
-  if (Buffer.byteLength(text) > limits.bytes) return problem(`the file is longer than ${limits.bytes.toLocaleString("en")} bytes`);
+  if (Buffer.byteLength(text) > limits.bytes) return problem(`the file is longer than ${countOf(limits.bytes, "byte")}`);
   // An empty file has no rules.
   const source = readJson(text.trim() === "" ? '{"rules":[]}' : text);
   if ("problems" in source) return { problems: source.problems.map((one) => problemAt(text, one)) };
   const parsed = replyFile.safeParse(source.value);
   if (!parsed.success) return { problems: problemsOf(parsed.error, source.root, text) };
   const { rules } = parsed.data;
-  if (rules.length > limits.rules) return problem(`there are more than ${limits.rules.toLocaleString("en")} rules`);
+  if (rules.length > limits.rules) return problem(`there are more than ${countOf(limits.rules, "rule")}`);
   const keyOf = createKeys();
   return {
     text,

@@ -2,6 +2,7 @@ import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
 import { open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { countOf } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
 
 export interface RepliesFileOptions {
@@ -108,7 +109,7 @@ async function textOf(file: string, mostBytes: number): Promise<string> {
   if (!handle) return "";
   try {
     const { size } = await handle.stat();
-    if (size > mostBytes) throw new Error(`the file is longer than ${mostBytes.toLocaleString("en")} bytes`);
+    if (size > mostBytes) throw new Error(`the file is longer than ${countOf(mostBytes, "byte")}`);
     const text = await handle.readFile("utf8");
     // A byte order mark is not JSON.
     return text.startsWith("\ufeff") ? text.slice(1) : text;

@@ -1,4 +1,5 @@
 import type { ReplyProblem, ReplyRule, ReplyRuleView, ReplyStatus } from "../../../contract/services/grpc-replies.ts";
+import { countOf } from "../../core/service/quantity.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { parseStatusCode, statusName } from "../engine/status.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
@@ -98,7 +99,7 @@ function answerText({ reply, stream, status, release, waitFor, delay }: ReplyRul
       ? []
       : [typeof delay === "string" ? `after ${delay}` : `after ${delay.from} ${delay.step.startsWith("-") ? "" : "+"}${delay.step}`]),
     ...(status === undefined ? [] : [statusText(status)]),
-    ...(stream ? [stream.length === 1 ? "1 step" : `${stream.length} steps`] : []),
+    ...(stream ? [countOf(stream.length, "step")] : []),
     ...(reply === undefined ? [] : [JSON.stringify(reply)]),
     ...(reply === undefined && !stream && status === undefined ? ["the method’s handler"] : []),
     ...(release === undefined ? [] : [`releases ${release}`]),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
+import { countOf, countText } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { ClusterLink, GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
@@ -185,7 +186,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   /** A short text for the page. */
   get summary(): string {
     if (!this.isConnected) return "Redis lost";
-    return `${this.liveness.brokers} broker${this.liveness.brokers === 1 ? "" : "s"}`;
+    return countOf(this.liveness.brokers, "broker");
   }
 
   /** Called after the engine was created and before the first client. Throws CLUSTER_UNREACHABLE. */
@@ -200,7 +201,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     await this.liveness.beat();
     this.liveness.start();
     const others = this.liveness.brokers - 1;
-    this.log.notable(`Messages and sessions are shared through ${this.redis.where} with ${others} other broker${others === 1 ? "" : "s"}.`);
+    this.log.notable(`Messages and sessions are shared through ${this.redis.where} with ${countOf(others, "other broker")}.`);
   }
 
   lost(reason: string, buried = false): void {
@@ -252,9 +253,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
 
   private logLosses(): void {
     const unshared = this.outgoing.takeUnshared();
-    if (unshared > 0) this.log.warning(`${unshared.toLocaleString("en")} messages were not shared with the other brokers.`);
-    if (this.broken > 0)
-      this.log.warning(`${this.broken.toLocaleString("en")} messages on the channel in Redis were not valid frames of a broker.`);
+    if (unshared > 0) this.log.warning(`${countText(unshared)} messages were not shared with the other brokers.`);
+    if (this.broken > 0) this.log.warning(`${countText(this.broken)} messages on the channel in Redis were not valid frames of a broker.`);
     this.broken = 0;
   }
 

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { MqttViews } from "../../../contract/services/mqtt.ts";
+import { countOf } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { messageOfLine, parseRecordedLine } from "./recorded-line.ts";
@@ -48,8 +49,7 @@ export function createReplay(file: ReplayFile, publish: (message: Message) => vo
       }
     } catch (error) {
       if (signal.aborted) return;
-      const messages = `${sent.toLocaleString("en")} message${sent === 1 ? "" : "s"}`;
-      failure = `It ended after ${messages}: ${errorText(error)}`;
+      failure = `It ended after ${countOf(sent, "message")}: ${errorText(error)}`;
     } finally {
       lines.close();
       source.destroy();

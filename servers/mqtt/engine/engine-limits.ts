@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { field, wholeNumber } from "../../core/config/common-fields.ts";
 import type { Log } from "../../core/service/log.ts";
+import { countText } from "../../core/service/quantity.ts";
 
 /** Filters and topics with more levels are kept in lists instead of trees: each level takes memory, and a topic may have 65,535. */
 export const treeLevels = 100;
@@ -191,7 +192,7 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
   const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
   if (clients < config.clients) {
-    const [places, files] = [clients, openFiles].map((count) => count.toLocaleString("en"));
+    const [places, files] = [clients, openFiles].map(countText);
     log.info(
       `At most ${places} clients can be connected at the same time: the system allows ${files} open files (raise it with ulimit -n).`,
     );

@@ -1,4 +1,5 @@
 import type { Log } from "../../core/service/log.ts";
+import { countOf, countText } from "../../core/service/quantity.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasonName } from "../codec/reason-code.ts";
 import type { EngineObserver, ObservedClient } from "../engine/engine-observer.ts";
@@ -24,7 +25,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   let unlogged = 0;
   const dropped = new TalliedWarnings(
     log,
-    (clientId, why, _, count) => `${count.toLocaleString("en")} messages dropped for ${shortName(clientId)}: ${why}`,
+    (clientId, why, _, count) => `${countOf(count, "message")} dropped for ${shortName(clientId)}: ${why}`,
     (kinds) => `Messages were dropped for ${kinds} more clients.`,
   );
   const refusedMessages = new TalliedWarnings(
@@ -32,7 +33,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     (clientId, why, topic, count) =>
       count === 1
         ? `A message of ${shortName(clientId)} on ${shortName(topic)} was refused: ${why}`
-        : `${count.toLocaleString("en")} messages of ${shortName(clientId)} were refused, the last on ${shortName(topic)}: ${why}`,
+        : `${countText(count)} messages of ${shortName(clientId)} were refused, the last on ${shortName(topic)}: ${why}`,
     (kinds) => `Messages of ${kinds} more clients were refused.`,
   );
   const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0 };
@@ -43,13 +44,12 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   };
   function logCounted() {
     for (const [what, line] of Object.entries(countedLines) as [keyof typeof counted, string][]) {
-      if (counted[what] > 0) log.warning(`${counted[what].toLocaleString("en")} ${line}`);
+      if (counted[what] > 0) log.warning(`${countText(counted[what])} ${line}`);
       counted[what] = 0;
     }
   }
   const timer = setInterval(() => {
-    if (unlogged > 0)
-      log.warning(`${unlogged.toLocaleString("en")} more clients connected, disconnected or violated the protocol within a second.`);
+    if (unlogged > 0) log.warning(`${countText(unlogged)} more clients connected, disconnected or violated the protocol within a second.`);
     unlogged = 0;
     budget = eventsPerSecond;
     dropped.flush();
@@ -65,8 +65,8 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     // Reset by a clear.
     if (uncounted < uncountedLogged) uncountedLogged = 0;
     if (uncounted === uncountedLogged || performance.now() - treeFullLoggedAt < treeFullEveryMs) return;
-    const messages = (uncounted - uncountedLogged).toLocaleString("en");
-    log.warning(`${messages} messages are missing in the topic tree: it is full with ${size.toLocaleString("en")} topics.`);
+    const messages = countText(uncounted - uncountedLogged);
+    log.warning(`${messages} messages are missing in the topic tree: it is full with ${countText(size)} topics.`);
     treeFullLoggedAt = performance.now();
     uncountedLogged = uncounted;
   }

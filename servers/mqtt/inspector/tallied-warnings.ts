@@ -1,4 +1,5 @@
 import type { Log } from "../../core/service/log.ts";
+import { countText } from "../../core/service/quantity.ts";
 
 /** Most log lines a second, and most clients counted: bounds log and memory under load. */
 const loggedLines = 5;
@@ -44,7 +45,7 @@ export class TalliedWarnings {
     const all = [...this.counts].flatMap(([clientId, reasons]) => [...reasons].map(([why, tally]) => ({ clientId, why, ...tally })));
     all.sort((one, other) => other.count - one.count);
     for (const { clientId, why, count, topic } of all.slice(0, loggedLines)) this.log.warning(this.line(clientId, why, topic, count));
-    if (all.length > loggedLines) this.log.warning(this.more((all.length - loggedLines).toLocaleString("en")));
+    if (all.length > loggedLines) this.log.warning(this.more(countText(all.length - loggedLines)));
     this.counts.clear();
   }
 }

@@ -3,7 +3,7 @@ import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
 import { PageHeading, PageTitle } from "../../ui/panel.tsx";
 import { type Shape, ShapeLabel, shapeOf } from "../../ui/status/status-shape.tsx";
-import { formatByteRate, formatCount, formatRate } from "../../ui/texts/quantity.ts";
+import { formatByteRate, formatCount, formatRate, pluralOf } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
 
 const shapes: readonly [shape: Shape, word: string][] = [
@@ -53,7 +53,7 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
         )}
       </div>
       <span className={styles.totals}>
-        <strong>{formatCount(clients)}</strong> {clients === 1 ? "client" : "clients"} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
+        <strong>{formatCount(clients)}</strong> {pluralOf(clients, "client", "clients")} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
         items/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong> {formatByteRate(bytesPerSecond).split(" ")[1]}
       </span>
     </PageHeading>

@@ -11,7 +11,7 @@ import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { originOf } from "../../ui/texts/address.ts";
-import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
+import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../ui/texts/time.ts";
 import { SendEvent } from "./send-event.tsx";
@@ -99,7 +99,7 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
         {formatDurationExact((closedAt ?? now) - subscriber.openedAt)}
       </span>
       <span className={styles.sent}>
-        <b>{formatCount(subscriber.sent)}</b> {subscriber.sent === 1 ? "event" : "events"}
+        <b>{formatCount(subscriber.sent)}</b> {pluralOf(subscriber.sent, "event", "events")}
       </span>
       <span className={styles.last} title={shownText(lastEvent)}>
         {[...notes, isHere || lastEvent === "" ? shownText(lastEvent) : `last ${shownText(lastEvent)}`].filter(Boolean).join(" · ")}

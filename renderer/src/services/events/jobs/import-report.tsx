@@ -2,7 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import type { EventJob } from "../../../../../contract/services/events.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { Dialog } from "../../../ui/forms/dialog.tsx";
-import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatCount, formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import styles from "./import-report.module.css";
 
 interface ImportReportProps {
@@ -14,10 +14,11 @@ interface ImportReportProps {
 export function ImportReport({ job, onClose }: ImportReportProps) {
   const lines = job?.refusedLines ?? [];
   const refused = job?.refused ?? 0;
+  const stored = job?.done ?? 0;
   return (
     <Dialog opened={job !== undefined} onClose={onClose} title={`${formatCountOf(refused, "line")} refused`}>
       <Text c="var(--bl-text-2)" fz="md" mb="sm">
-        {`${formatCountOf(job?.done ?? 0, "event")} ${job?.done === 1 ? "was" : "were"} stored. `}
+        {`${formatCountOf(stored, "event")} ${pluralOf(stored, "was", "were")} stored. `}
         {refused > lines.length ? `The first ${formatCount(lines.length)} of the refused lines:` : "Refused:"}
       </Text>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}

@@ -10,7 +10,7 @@ import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { shownAfterMs, UploadProgress } from "../../../ui/status/upload-progress.tsx";
-import { formatBytes, formatCount, formatCountOf, listText } from "../../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatCountOf, listText, pluralOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
@@ -120,7 +120,7 @@ function Source({ source: { id, kind, title, files, services, problems: count },
         </span>
         <span className={styles.from}>{kind === "setting" ? "GRPC_PROTOS" : "dropped"}</span>
         <span className={styles.files}>
-          <b>{formatCount(files)}</b> {files === 1 ? "file" : "files"}
+          <b>{formatCount(files)}</b> {pluralOf(files, "file", "files")}
         </span>
         <span className={styles.services} title={served}>
           {served}
