@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { exampleEvent } from "../../contract/services/example-event.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
@@ -130,6 +132,10 @@ it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a r
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
   });
   await page.setViewportSize({ width: 1_280, height: 800 });
+  const socket = new WebSocket(`${endpointOf("http").origin.replace("http", "ws")}/ws/echo`);
+  await once(socket, "open");
+  socket.close(1000);
+  await once(socket, "close");
   await fetch(new URL("/anything/a/long/path/to/some/orders?limit=50&page=2", endpointOf("http")));
   await fetch(new URL("/details", endpointOf("account")));
   await postEvents(endpointOf("events").origin, 1);
@@ -146,6 +152,7 @@ it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a r
     await grid.getByRole("row").nth(1).click();
     await page.keyboard.press("Enter");
     await page.getByRole("complementary", { name: "Inspector" }).waitFor();
+    if (hash === "http/live") await grid.getByRole("gridcell", { name: "closed 1000" }).waitFor();
     const shown = await grid.getByRole("columnheader").allTextContents();
     expect([hash, ...needed.filter((title) => !shown.includes(title))]).toEqual([hash]);
     const outcome = shown.findIndex((title) => ["Status", "Outcome", "Refused because"].includes(title));

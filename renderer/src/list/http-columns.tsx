@@ -54,7 +54,8 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     id: "status",
     title: "Status",
     sortValue: statusWord,
-    minSample: "pending",
+    // A WebSocket's end: its code tells the outcome.
+    minSample: "closed 1000",
     face: "mono-bold",
     besidePx: 14,
     rank: 0,

@@ -10,7 +10,7 @@ import { SsePanel } from "./sse-panel.tsx";
 export const httpPage = defineServicePage({
   id: "http",
   color: "--bl-s1",
-  minSample: { verb: "OPTIONS", outcome: "pending" },
+  minSample: { verb: "OPTIONS", outcome: "closed 1000" },
   inspectors: httpInspectors,
   rowCommands: httpRowCommands((exchange) => recordedTries.give("http", tryOfExchange(exchange))),
   tabs: [
