@@ -22,17 +22,17 @@ function outcomeWord(row: TrafficRow): string {
 }
 
 /** `titles` are those of the services that are shown. */
-export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: readonly string[]): Column<TrafficRow>[] => [
+export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<TrafficRow>[] => [
   beganColumn(0),
   {
     id: "service",
     title: "Service",
-    sortValue: ({ service }) => titleOf(service),
-    minSample: longest(titles),
+    sortValue: ({ service }) => titles.get(service) ?? service,
+    minSample: longest([...titles.values()]),
     // The swatch, and room for a title with wider letters than the longest.
     besidePx: 20,
     rank: 0,
-    cell: (row) => <ServiceName id={row.service}>{titleOf(row.service)}</ServiceName>,
+    cell: (row) => <ServiceName id={row.service}>{titles.get(row.service) ?? row.service}</ServiceName>,
   },
   {
     id: "verb",

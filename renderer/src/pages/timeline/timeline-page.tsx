@@ -31,6 +31,7 @@ import styles from "./timeline.module.css";
 import { timelineColumns } from "./timeline-columns.tsx";
 
 const noneHidden: readonly ServiceId[] = [];
+const noTitles: ReadonlyMap<ServiceId, string> = new Map();
 const rowId = (row: TrafficRow) => joinedId(row);
 
 /** The traffic of all services on one time axis. */
@@ -54,11 +55,8 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden, z.array(z.enum(serviceIds)));
   const [text, setText] = useState("");
   const filter = useMemo(() => ({ ...noFilter, text }), [text]);
-  const titles = built.map(({ id, title }) => `${id}=${title}`).join();
-  const allColumns = useMemo(() => {
-    const byId = new Map(titles.split(",").map((pair) => pair.split("=") as [ServiceId, string]));
-    return timelineColumns((id) => byId.get(id) ?? id, [...byId.values()]);
-  }, [titles]);
+  const titles = useTitles(built);
+  const allColumns = useMemo(() => timelineColumns(titles), [titles]);
   const columns = useColumnChoice("timeline", allColumns);
   const shownIds = built.map(({ id }) => id).filter((id) => !hidden.includes(id));
   const rows = useJoinedTrafficRows(shownIds.join(), filter);
@@ -105,6 +103,15 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
       />
     </ListPage>
   );
+}
+
+/** Title of each service; the same map until a title changes, whatever else of the services does. */
+function useTitles(services: readonly ServiceView[]): ReadonlyMap<ServiceId, string> {
+  const [known, setKnown] = useState<ReadonlyMap<ServiceId, string>>(noTitles);
+  if (known.size === services.length && services.every(({ id, title }) => known.get(id) === title)) return known;
+  const titles = new Map(services.map(({ id, title }) => [id, title]));
+  setKnown(titles);
+  return titles;
 }
 
 interface OpenedRowProps {

@@ -10,8 +10,9 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface TopicMenuProps {
-  /** Wraps the tree with a context menu, by right click or key, for the topic returned by `nodeOf`. */
+  /** The tree: a right click or the key opens the menu over it. */
   readonly children: ReactElement<{ onContextMenu?: (event: React.MouseEvent) => void }>;
+  /** The topic that the menu is for. */
   readonly node: MqttTopicNode | undefined;
   /** The selected topic: the palette has its commands. */
   readonly chosen: MqttTopicNode | undefined;
