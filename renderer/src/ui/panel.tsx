@@ -25,7 +25,7 @@ export function PageHeading({ children }: { readonly children: ReactNode }) {
 }
 
 /** The name of a panel or of one of its sections. */
-export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProps & { readonly as?: "h2" | "h3" }) {
+export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProps & { readonly as?: "h2" | "h3" | "h4" }) {
   return <Tag {...rest} className={joinedClasses(styles.title, className)} />;
 }
 

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { type AccountToken, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { SectionTitle } from "../../ui/panel.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
@@ -24,7 +25,7 @@ export function TokenCard({ token }: { readonly token: AccountToken }) {
   return (
     <article className={styles.card} aria-label={`${titles[token.kind]} token`}>
       <div className={styles.head}>
-        <h4 className={styles.title}>{titles[token.kind]}</h4>
+        <SectionTitle as="h4">{titles[token.kind]}</SectionTitle>
         <StateMark state={shownState} />
         <span className={styles.left} title={`By the user's clock: ${isoTime(token.expiresAt)}`}>
           {live ? `${timeLeft(token.endsAt - now)} left` : shownState === "expired" ? `at ${wallTime(token.expiresAt)}` : ""}

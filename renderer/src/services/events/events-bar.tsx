@@ -15,6 +15,7 @@ import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
 import { CommandGroups, CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
+import { SectionTitle } from "../../ui/panel.tsx";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
@@ -93,7 +94,7 @@ export function EventsBar(props: EventsBarProps) {
   useCommands([...exports, ...more.flat()]);
   return (
     <Toolbar label="Events">
-      <h2 className={styles.title}>Events</h2>
+      <SectionTitle>Events</SectionTitle>
       <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
       <Menu position="bottom-end" width={280} withinPortal={false}>

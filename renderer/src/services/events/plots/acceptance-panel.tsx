@@ -1,6 +1,7 @@
 import { SegmentedControl, UnstyledButton } from "@mantine/core";
 import { z } from "zod";
 import type { OutcomePlot } from "../../../../../contract/services/events.ts";
+import { SectionTitle } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { ShownFilter } from "../event-filter.ts";
@@ -27,7 +28,7 @@ export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePa
   return (
     <section className={styles.acceptance} aria-label={`Acceptance by ${by}`} data-chosen={chosen}>
       <div className={styles.head}>
-        <h2 className={styles.title}>Acceptance</h2>
+        <SectionTitle className={styles.title}>Acceptance</SectionTitle>
         <SegmentedControl
           className={styles.by}
           aria-label="Acceptance by"

@@ -2,6 +2,7 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconRestore } from "@tabler/icons-react";
 import { type EventsViews, eventsActions, type LimitGauge } from "../../../../../contract/services/events.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
@@ -25,7 +26,7 @@ export function LimitsPanel({ limits, running, chosen }: LimitsPanelProps) {
   return (
     <section className={styles.limits} aria-label="Rate limits" data-chosen={chosen}>
       <div className={styles.head}>
-        <h2 className={styles.title}>Rate limits</h2>
+        <SectionTitle className={styles.title}>Rate limits</SectionTitle>
         <span className={styles.caption}>{gauges.length > 0 && `busiest client${limits?.shared ? " · shared" : ""}`}</span>
         {gauges.length > 0 && (
           <Tooltip label="Reset all request counts">

@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { z } from "zod";
 import type { EventsViews, OutcomePlot } from "../../../../../contract/services/events.ts";
 import type { Answer } from "../../../control/use-answer.ts";
+import { SectionTitle } from "../../../ui/panel.tsx";
 import { LegendKey } from "../../../ui/plot-card.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { Boundary } from "../../../ui/status/boundary.tsx";
@@ -82,7 +83,7 @@ function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
   return (
     <section className={styles.outcomes} aria-label="Outcomes over time" data-chosen={chosen}>
       <div className={styles.head}>
-        <h2 className={styles.title}>Outcomes over time</h2>
+        <SectionTitle className={styles.title}>Outcomes over time</SectionTitle>
         <span className={styles.caption}>
           {at === undefined ? (
             <span className={notes.length > 0 ? styles.note : undefined} title={[stepWords(bars), ...notes].join(" · ")}>
