@@ -20,7 +20,7 @@ export interface ExportPart {
 export const exportAction = <Shape extends z.ZodRawShape>(shape: Shape) =>
   operation<ExportPart>()(z.strictObject({ ...shape, after: z.string().max(100).optional() }));
 
-export const exportSource = z.discriminatedUnion("kind", [
+const exportSource = z.discriminatedUnion("kind", [
   /** One of a service's `exportAction`s. */
   z.strictObject({
     kind: z.literal("action"),

@@ -16,7 +16,7 @@ const windowState = z.object({
 });
 export type WindowState = z.output<typeof windowState>;
 
-export const defaultSize = { width: 1280, height: 800 };
+const defaultSize = { width: 1280, height: 800 };
 export const minimumSize = { width: 1024, height: 640 };
 
 /** The smallest visible part of a window, in pixels, by which it can still be seen and dragged. */

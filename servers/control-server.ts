@@ -161,7 +161,7 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
 }
 
 /** Encodes the frame as described in contract/wire.ts. */
-export function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
+function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
   const head = Buffer.from(JSON.stringify(fields));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);

@@ -90,7 +90,7 @@ export interface AccountSessionPage {
   readonly matching: number;
 }
 
-export const tokenKinds = ["access", "refresh", "mfa"] as const;
+const tokenKinds = ["access", "refresh", "mfa"] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
 export type TokenState = "live" | "expired" | "used" | "revoked";

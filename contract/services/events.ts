@@ -93,7 +93,7 @@ export type EventColumn = (typeof eventColumns)[number];
 const time = z.int().min(0).max(253_402_300_799_999);
 
 /** A filter of events: every given part must match. */
-export const eventFilter = z.strictObject({
+const eventFilter = z.strictObject({
   device_id: z.string().max(100).optional(),
   outcome: z.string().max(30).optional(),
   language: z.string().max(30).optional(),
@@ -109,7 +109,7 @@ export type EventFilter = z.output<typeof eventFilter>;
 export const eventRanges = ["15m", "1h", "24h", "7d", "all"] as const;
 export type EventRange = (typeof eventRanges)[number];
 
-export const eventFormats = ["csv", "jsonl"] as const;
+const eventFormats = ["csv", "jsonl"] as const;
 export type EventFormat = (typeof eventFormats)[number];
 
 export interface EventPage {

@@ -17,7 +17,7 @@ export function toneOfGrpcStatus(code: number): Tone {
 }
 
 /** As in grpc.health.v1. */
-export const healthStates = ["SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"] as const;
+const healthStates = ["SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"] as const;
 export type HealthState = (typeof healthStates)[number];
 
 export interface GrpcMethodView {

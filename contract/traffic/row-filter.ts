@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Tone, TrafficRow } from "./row.ts";
 
 /** `all` is no filter. */
-export const toneFilters = ["all", "open", "ok", "neutral", "refused", "failed"] as const;
+const toneFilters = ["all", "open", "ok", "neutral", "refused", "failed"] as const;
 export type ToneFilter = (typeof toneFilters)[number];
 
 /** Fields of calls that filter rows. */

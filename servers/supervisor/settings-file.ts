@@ -25,7 +25,7 @@ export interface SettingsFile {
   settled(): Promise<void>;
 }
 
-export const defaultProfile = "Default";
+const defaultProfile = "Default";
 const fresh = (): Settings => settingsSchema.parse({ version: 1, activeProfile: defaultProfile, profiles: { [defaultProfile]: {} } });
 
 /**

@@ -16,7 +16,7 @@ export const stored = (part: Body = {}, at = start): NewEvent =>
   newEvent(completionEvent.parse(eventBody(part)), { created_at: eventTime(at), ip_hash: "ab".repeat(32), plugin_version: "0.5.0" });
 
 /** Some thousand events over several blocks of ids, the same each time. */
-export function manyEvents(count: number): NewEvent[] {
+function manyEvents(count: number): NewEvent[] {
   const random = seededRandom(42);
   return Array.from({ length: count }, (_, index) =>
     stored(

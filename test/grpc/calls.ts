@@ -8,7 +8,7 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 /** The message of a frame, without its prefix. */
 export const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
 
-export const metadataOf = (pairs: Readonly<Record<string, string | Buffer | readonly string[]>> = {}): MetadataType => {
+const metadataOf = (pairs: Readonly<Record<string, string | Buffer | readonly string[]>> = {}): MetadataType => {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(pairs)) {
     for (const one of Array.isArray(value) ? (value as string[]) : [value as string | Buffer]) metadata.add(name, one);

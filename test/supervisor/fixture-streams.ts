@@ -10,7 +10,7 @@ import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { ServiceError, toFailure } from "../../servers/core/service/service-error.ts";
 
-export const fixtureBinary = {
+const fixtureBinary = {
   /** Any item may follow a gap. */
   samples: binaryTopic<{ readonly n: number }>()({ windowBytes: 100_000, windowItems: 10, resume: "any" }),
   /** Only a key item may. */
@@ -46,7 +46,7 @@ export interface StreamState {
 
 const peer = z.enum(["rtsp", "webrtc"]);
 
-export const fixtureStreamActions = {
+const fixtureStreamActions = {
   /** Publishes so many items of so many bytes, each `keyEvery`-th of them a key item; the number of pages that want the source. */
   publish: operation<{ readonly wanted: boolean; readonly changes: readonly (readonly [string, number])[] }>()(
     z.strictObject({
@@ -79,7 +79,7 @@ export const fixtureStreamActions = {
   exit: operation<null>()(z.strictObject({})),
 };
 
-export const streamFixture = (id: "rtsp" | "webrtc") =>
+const streamFixture = (id: "rtsp" | "webrtc") =>
   defineService({
     id,
     title: `Stream ${id}`,

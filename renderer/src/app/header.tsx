@@ -53,7 +53,7 @@ function AllButtons() {
 }
 
 /** The program's mark. */
-export function Mark() {
+function Mark() {
   return (
     <svg viewBox="0 0 20 16" width="20" height="16" aria-hidden="true" className={styles.mark}>
       <path className={styles.prop} d="m13 4 6 12m-6-5h3.300" />

@@ -6,7 +6,7 @@ import { Chip } from "../ui/panel.tsx";
 
 const mostNamed = 2;
 
-export function lanText(open: readonly Pick<ServiceView, "title">[]): string {
+function lanText(open: readonly Pick<ServiceView, "title">[]): string {
   if (open.length === 0) return "This computer only";
   return open.length > mostNamed ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
 }

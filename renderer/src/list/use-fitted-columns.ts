@@ -15,7 +15,7 @@ function createRuler(): HTMLElement {
 }
 
 /** Width in pixels, rounded up. `font` is a CSS font shorthand. */
-export function textWidthPx(text: string, font: string): number {
+function textWidthPx(text: string, font: string): number {
   const key = `${font}\n${text}`;
   const known = widths.get(key);
   if (known !== undefined) return known;
@@ -33,7 +33,7 @@ export function textWidthPx(text: string, font: string): number {
 export const monoCharacterPx = (): number => textWidthPx("0".repeat(rulerCharacters), fonts.mono) / rulerCharacters;
 
 /** After the fonts were loaded, all widths are measured again. */
-export function forgetTextWidths(): void {
+function forgetTextWidths(): void {
   widths.clear();
 }
 

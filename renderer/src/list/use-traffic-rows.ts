@@ -88,7 +88,7 @@ export function announceReplaced(id: ServiceId): void {
   for (const listener of [...listeners]) listener(id);
 }
 
-export function onReplaced(listener: (id: ServiceId) => void): () => void {
+function onReplaced(listener: (id: ServiceId) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -14,7 +14,7 @@ const decoded = (text: string): string => {
 };
 
 /** Whether a text names a credential or looks like one. False positives are possible: such a text is not remembered. */
-export const holdsCredentials = (text: string): boolean => {
+const holdsCredentials = (text: string): boolean => {
   const plain = decoded(text);
   return secretName.test(plain) || secretValue.test(plain);
 };

@@ -65,7 +65,7 @@ export type Tokens = Record<`--${string}`, string>;
 /** Colours of services in plots, one for each of the seven; `--bl-s7` is the grey of what is off or rejected. */
 export type ServiceColor = `--bl-s${1 | 2 | 3 | 4 | 5 | 6 | 8}`;
 
-export const darkTokens: Tokens = {
+const darkTokens: Tokens = {
   // surfaces, back to front
   "--bl-chrome": "#151514",
   "--bl-page": "#1B1A19",
@@ -111,7 +111,7 @@ export const darkTokens: Tokens = {
   "--bl-shadow-pop": "0 0 0 1px #3A3734, 0 8px 24px rgba(0,0,0,.45)",
 };
 
-export const lightTokens: Tokens = {
+const lightTokens: Tokens = {
   "--bl-chrome": "#F3F1EE",
   "--bl-page": "#FBFAF8",
   "--bl-raised": "#FFFFFF",

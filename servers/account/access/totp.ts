@@ -11,7 +11,7 @@ const secretOf = (bytes: Buffer) => new Secret({ buffer: Uint8Array.from(bytes).
 export const hotp = (secret: Buffer, counter: number, length = digits): string =>
   HOTP.generate({ secret: secretOf(secret), counter, digits: length });
 
-export const totpStep = (atMs: number): number => TOTP.counter({ period: stepSeconds, timestamp: atMs });
+const totpStep = (atMs: number): number => TOTP.counter({ period: stepSeconds, timestamp: atMs });
 
 /** The last step whose code is valid at that time. */
 export const newestTotpStep = (atMs: number): number => totpStep(atMs) + drift;

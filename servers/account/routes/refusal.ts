@@ -17,7 +17,7 @@ export class Refusal extends HttpRefusal {
   }
 }
 
-export const realm = "client portal";
+const realm = "client portal";
 const basicChallenge = `Basic realm="${realm}", charset="UTF-8"`;
 
 const tokenProblems: Readonly<Partial<Record<AccessProblem, string>>> = {

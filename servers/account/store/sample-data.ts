@@ -6,7 +6,7 @@ import type { RecordContent } from "./zones-table.ts";
 /** The user that documents, snippets and the sample traffic use. */
 export const sampleUser = { email: "api@example.com", password: "backlot-demo" } as const;
 /** TOTP secret of `mfa@example.com`. */
-export const sampleTotpSecret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+const sampleTotpSecret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
 
 interface SampleUser {
   readonly email: string;

@@ -308,7 +308,7 @@ export class HttpEntry implements TrafficEntry {
   }
 }
 
-export function statusTone(status: number): Tone {
+function statusTone(status: number): Tone {
   if (status >= 500) return "failed";
   if (status >= 400) return "refused";
   return status >= 300 ? "neutral" : "ok";

@@ -6,7 +6,7 @@ export interface PartLimits {
   readonly bytes: number;
 }
 
-export const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
+const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
 
 /** Numbers of a part in `#numbers`: index, time, bytes, flags, row. */
 const numbersPerPart = 5;

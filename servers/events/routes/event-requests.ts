@@ -29,8 +29,8 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-export const defaultLimit = 100;
-export const largestLimit = 1_000;
+const defaultLimit = 100;
+const largestLimit = 1_000;
 
 export interface EventsQuery {
   readonly filter: KeyFilter;

@@ -7,7 +7,7 @@ const definition = (column: NewEventColumn) =>
   `${column} ${sqlTypes[columnKind(column)]} NOT NULL DEFAULT ${emptyValues[columnKind(column)]}`;
 
 /** For `json_to_recordset`. */
-export const recordColumns = newEventColumns.map((column) => `${column} ${sqlTypes[columnKind(column)]}`).join(", ");
+const recordColumns = newEventColumns.map((column) => `${column} ${sqlTypes[columnKind(column)]}`).join(", ");
 
 export const createMigrations = `CREATE TABLE IF NOT EXISTS _migrations (
   id integer PRIMARY KEY, name text NOT NULL,

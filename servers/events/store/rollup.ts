@@ -1,7 +1,7 @@
 import type { EventRow } from "../../../contract/services/events.ts";
 
 /** Ids of one block are counted together; a deep page skips whole blocks by their counts. */
-export const blockBits = 12;
+const blockBits = 12;
 export const blockOf = (id: number): number => Math.floor(id / 2 ** blockBits);
 export const firstIdOf = (block: number): number => block * 2 ** blockBits;
 export const lastIdOf = (block: number): number => (block + 1) * 2 ** blockBits - 1;

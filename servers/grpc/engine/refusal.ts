@@ -11,7 +11,7 @@ export interface Refusal {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-export const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? ""}`.trim();
+const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? ""}`.trim();
 
 /** Begins the row of a refused request, so that the user finds the reason. The returned function ends it. */
 export function recordRefusal(

@@ -20,8 +20,7 @@ export function sampleMessage(type: DescMessage, number: number): Uint8Array {
 }
 
 /** The same as ProtoJSON. */
-export const sampleJson = (type: DescMessage, number: number): JsonValue =>
-  jsonOf(type, { number, within: [], made: { fields: 0 } }, type.name);
+const sampleJson = (type: DescMessage, number: number): JsonValue => jsonOf(type, { number, within: [], made: { fields: 0 } }, type.name);
 
 function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue {
   const known = wellKnown[type.typeName];

@@ -20,7 +20,7 @@ export interface TemplateScope {
 /** Fills in the placeholders of a text. Undefined if the whole text is a placeholder without a value. */
 export type Template = (scope: TemplateScope) => Json | undefined;
 
-export const sources = ["request", "messages", "metadata", "count", "index", "now", "nowMs", "uuid", "method"] as const;
+const sources = ["request", "messages", "metadata", "count", "index", "now", "nowMs", "uuid", "method"] as const;
 
 /**
  * Parses a text such as "Hello, {{request.name}}". A text that is one placeholder becomes its value, which keeps its type. Undefined for a

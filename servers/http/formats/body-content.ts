@@ -25,7 +25,7 @@ export type BodyContent =
   | { readonly kind: "binary"; readonly bytes: Buffer };
 
 /** Throws 400 if the body does not match its type, 415 for an unknown charset. */
-export async function parseBody(request: IncomingMessage, body: Buffer): Promise<BodyContent> {
+async function parseBody(request: IncomingMessage, body: Buffer): Promise<BodyContent> {
   if (body.length === 0) return { kind: "none" };
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const charset = parameters.charset;

@@ -95,7 +95,7 @@ export function baseUrlOf(request: HttpRequest): string {
 
 const hostText = (address: string) => (address.includes(":") ? `[${address}]` : address);
 
-export function urlOf(request: HttpRequest): string {
+function urlOf(request: HttpRequest): string {
   const { url: originalUrl = "" } = request;
   // RFC 9112 §3.2.2: an absolute-form target already is the URL.
   return originalUrl.startsWith("/") ? baseUrlOf(request) + originalUrl : originalUrl;

@@ -6,7 +6,7 @@ import { type Route, routeGroup } from "../routes/route.ts";
 /** Whether pages of this origin may read the answers. */
 export type OriginRule = (origin: string | undefined) => boolean;
 
-export const webSocketPath = "/ws/echo";
+const webSocketPath = "/ws/echo";
 
 const key = /^[+/\da-z]{22}==$/i;
 const protocolList = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;

@@ -65,7 +65,7 @@ function substitute(filter: string, { username, clientId }: Identity): string | 
 }
 
 /** Whether `rule` matches every topic that `filter` matches. */
-export function filterCovers(rule: string, filter: string): boolean {
+function filterCovers(rule: string, filter: string): boolean {
   if (filter.startsWith("$") && (rule.startsWith("#") || rule.startsWith("+"))) return false;
   const wide = rule.split("/");
   const narrow = filter.split("/");

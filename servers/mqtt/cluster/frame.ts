@@ -47,7 +47,7 @@ export interface DecodedFrame extends Frame {
 
 const formatVersion = 1;
 /** The largest MQTT packet plus overhead. */
-export const largestFrameBytes = (256 << 20) + (1 << 20);
+const largestFrameBytes = (256 << 20) + (1 << 20);
 
 const kinds = ["message", "member", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
 

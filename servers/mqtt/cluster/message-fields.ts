@@ -40,4 +40,4 @@ export function readMessage(reader: ByteReader): Message {
   return message;
 }
 
-export const readBinary = (reader: ByteReader): Buffer => reader.view(reader.fourBytes());
+const readBinary = (reader: ByteReader): Buffer => reader.view(reader.fourBytes());

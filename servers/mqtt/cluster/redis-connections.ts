@@ -120,7 +120,7 @@ function checkVersion(version: string, where: string): void {
 }
 
 /** The address alone. */
-export function describeUrl(url: string): string {
+function describeUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }

@@ -16,7 +16,7 @@ import {
   subscriptionField,
 } from "./session-fields.ts";
 
-export const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId}`;
+const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId}`;
 
 /** Most fields and values in one call: Lua's `unpack` takes a few thousand. */
 const valuesAtOnce = 1_000;

@@ -17,7 +17,7 @@ export const subscriptionField = (filter: string): string => `s${filter}`;
 export const messageField = (delivery: number): string => `d${delivery}`;
 export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
-export const atField = "at";
+const atField = "at";
 
 /** The state as of this position in the journal, including all frames of `from` up to `seq`, wherever they are. */
 export interface StateAt {

@@ -86,7 +86,7 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
 const noJson = Symbol("no JSON");
 
 /** Checks whether rules match a message's payload, which is parsed only if a rule needs it, and then once for all rules. */
-export function conditionsOf(payload: Buffer): (when: MqttReplyCondition) => boolean {
+function conditionsOf(payload: Buffer): (when: MqttReplyCondition) => boolean {
   let parsed: unknown;
   let isParsed = false;
   const json = () => {

@@ -276,7 +276,7 @@ const returnNames = [
 ];
 
 /** A packet of the broker as readable text. */
-export function tryAnswer(packet: Packet, version: 4 | 5, tookMs: number): MqttTryAnswer {
+function tryAnswer(packet: Packet, version: 4 | 5, tookMs: number): MqttTryAnswer {
   const name = packet.type.toUpperCase();
   const reason = reasonOf(packet);
   const text = "properties" in packet ? packet.properties?.reasonString : undefined;

@@ -25,7 +25,7 @@ interface HttpReaderEnd {
 }
 
 /** A reader of HLS or MPEG-TS, as a session of the page. */
-export class HttpReader implements RecordedSession {
+class HttpReader implements RecordedSession {
   readonly id: string;
   readonly path: string;
   readonly role = "read";

@@ -54,7 +54,7 @@ export function createTcpTransport(
 }
 
 /** RFC 2326 §10.12 */
-export function interleaved(channel: number, packet: Buffer): Buffer {
+function interleaved(channel: number, packet: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(4 + packet.length);
   framed[0] = 0x24;
   framed[1] = channel;

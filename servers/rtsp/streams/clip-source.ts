@@ -70,7 +70,7 @@ const mostBroken = 250;
  * The frames of a clip over and over, on the steady clock. Each start begins a new pass, with the key frame that a pass begins with; timestamps run
  * on over passes and over stops.
  */
-export class ClipLoop implements SourceClock {
+class ClipLoop implements SourceClock {
   readonly #clip: Clip;
   readonly #options: ClipLoopOptions;
   #pass = 0;

@@ -6,7 +6,7 @@ export interface PartListLimits {
 }
 
 /** Most parts of one row. The oldest are evicted first, some dozens at a time. */
-export const partListLimits: PartListLimits = { parts: 20_000, bytes: 4 << 20 };
+const partListLimits: PartListLimits = { parts: 20_000, bytes: 4 << 20 };
 
 interface Chunk {
   bytes: Buffer;

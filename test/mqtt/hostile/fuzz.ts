@@ -44,7 +44,7 @@ export async function fuzz({
   return { streams: next - from, bytes };
 }
 
-export const streamOf = (seed: number, number: number): FuzzStream => fuzzStream(seededRandom(seed * 1_000_003 + number));
+const streamOf = (seed: number, number: number): FuzzStream => fuzzStream(seededRandom(seed * 1_000_003 + number));
 
 async function send({ port, webSocketPort }: FuzzTarget, stream: FuzzStream): Promise<void> {
   if (stream.transport === "websocket") await sendFrames(webSocketPort, stream);

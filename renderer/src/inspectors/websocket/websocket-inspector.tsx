@@ -96,7 +96,7 @@ function Closing({ detail: { closed, parts, response, request } }: { readonly de
 const isMessage = (part: DetailPart): part is WebSocketMessagePart => part.kind === "websocket-message";
 
 /** As the service sees it. */
-export const directionText = { received: "received", sent: "sent" } as const;
+const directionText = { received: "received", sent: "sent" } as const;
 const arrows = { received: "↓", sent: "↑" } as const;
 
 const columns: readonly Column<WebSocketMessagePart>[] = [

@@ -107,7 +107,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
 }
 
 /** Shown while the running service differs from what is saved. */
-export function RestartBar({ id }: { id: ServiceId }) {
+function RestartBar({ id }: { id: ServiceId }) {
   const service = useService(id);
   const { restart, pending } = useServiceOperations();
   if (!service?.restartNeeded || service.status.state !== "running") return null;

@@ -87,7 +87,7 @@ function StartAllAndSend() {
 }
 
 /** Three façades with their props, seen from the front: one is painted. */
-export function Lot() {
+function Lot() {
   return (
     <svg viewBox="0 0 358 104" width="346" height="104" aria-hidden="true" className={styles.lot}>
       <path className={styles.ground} d="M6 102h346" />

@@ -60,7 +60,7 @@ function Newest({ line }: { line: LogLine | undefined }) {
   );
 }
 
-export function ProcessCount() {
+function ProcessCount() {
   const sample = useProcesses();
   if (!sample) return <span className={styles.processes} />;
   const { processes } = sample;

@@ -89,7 +89,7 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
 }
 
 /** Whether the drawer is open: remembered, and shared by all components. */
-export function useLogDrawer() {
+function useLogDrawer() {
   const [opened, setOpened] = useRemembered("logs-open", false);
   return { opened, toggle: () => setOpened((was) => !was) };
 }

@@ -20,8 +20,7 @@ export function logMatcher({ source, level, text }: LogFilter): (line: LogLine) 
     (needle === "" || line.text.toLowerCase().includes(needle));
 }
 
-export const isFilteringLog = ({ source, level, text }: LogFilter): boolean =>
-  source !== undefined || level !== "debug" || text.trim() !== "";
+const isFilteringLog = ({ source, level, text }: LogFilter): boolean => source !== undefined || level !== "debug" || text.trim() !== "";
 
 export type LogRows = ListRows<LogLine, LogFilter>;
 

@@ -13,7 +13,7 @@ const shapes: readonly [shape: Shape, word: string][] = [
   ["failed", "failed"],
 ];
 
-export function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<ServiceId, RateSample>) {
+function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<ServiceId, RateSample>) {
   const totals = { clients: 0, itemsPerSecond: 0, bytesPerSecond: 0 };
   for (const { id, status, rateUnit } of services) {
     const rate = status.state === "running" ? rates.get(id) : undefined;

@@ -41,7 +41,7 @@ export function SettingsPage() {
   );
 }
 
-export function Shortcuts() {
+function Shortcuts() {
   return (
     <SettingsSection title={settingTexts.shortcuts.label}>
       {Object.values(shortcuts).map(({ what, keys }) => (
@@ -57,7 +57,7 @@ export function Shortcuts() {
   );
 }
 
-export function Appearance() {
+function Appearance() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <SettingsSection title="Appearance">

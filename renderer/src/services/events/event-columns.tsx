@@ -116,7 +116,7 @@ export const eventTableColumns: readonly EventTableColumn[] = fields.map((field,
   rank: index < 3 ? 0 : index,
 }));
 
-export const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id }) => id);
+const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id }) => id);
 
 function soft(id: "provider" | "treesitter_scope" | "completion_source" | "plugin_version") {
   return (row: EventRow) => (

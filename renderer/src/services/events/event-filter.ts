@@ -36,7 +36,7 @@ const spansMs: Readonly<Record<Exclude<EventRange, "all">, number>> = {
   "7d": 7 * 24 * 60 * minuteMs,
 };
 
-export const rangeWords: Readonly<Record<EventRange, string>> = {
+const rangeWords: Readonly<Record<EventRange, string>> = {
   "15m": "the last 15 minutes",
   "1h": "the last hour",
   "24h": "the last 24 hours",

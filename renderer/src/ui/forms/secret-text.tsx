@@ -10,7 +10,7 @@ interface RevealButtonProps {
 }
 
 /** Reveals and masks a secret. */
-export function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
+function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
   const label = `${revealed ? "Hide" : "Reveal"} ${what}`;
   return (
     <Tooltip label={label}>

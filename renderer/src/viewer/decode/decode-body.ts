@@ -3,7 +3,7 @@
 const streamFormats: Readonly<Record<string, string>> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate", br: "brotli" };
 
 /** Limit of the decompressed size, against decompression bombs. */
-export const decodedLimitBytes = 16 * 1024 * 1024;
+const decodedLimitBytes = 16 * 1024 * 1024;
 
 export interface DecodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;

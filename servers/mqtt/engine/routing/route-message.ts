@@ -65,7 +65,7 @@ interface Merged {
 }
 
 /** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS of the matching subscriptions, with all their identifiers. */
-export function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
+function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
   const bySession = new Map<Subscriber, Merged>();
   for (const { session, options } of subscriptions) {
     if (options.noLocal && session.clientId === message.publisherId) continue;

@@ -12,7 +12,7 @@ export interface ConditionDraft {
   readonly value: string;
 }
 
-export const answerKinds = ["reply", "stream", "status", "handler"] as const;
+const answerKinds = ["reply", "stream", "status", "handler"] as const;
 export type AnswerKind = (typeof answerKinds)[number];
 
 /** What the form shows of a rule. Other fields stay in its text. */

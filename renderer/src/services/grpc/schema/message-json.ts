@@ -23,7 +23,7 @@ export function messageJson(
 }
 
 /** Reads a message in ProtoJSON by its type; throws for a text that does not fit. */
-export const parsedMessage = (schema: GrpcSchema, type: DescMessage, json: string): Message =>
+const parsedMessage = (schema: GrpcSchema, type: DescMessage, json: string): Message =>
   fromJson(type, JSON.parse(json) as JsonValue, { registry: schema });
 
 /** The bytes of a message in ProtoJSON; undefined for a text that does not fit its type. */

@@ -111,7 +111,7 @@ const nobody: MqttClientPage = { at: 0, clients: [], matching: 0 };
 const secondOf = (page: MqttClientPage | undefined): number => Math.floor((page?.at ?? 0) / 1_000);
 
 /** Of the clients that an ended broker had. */
-export function withText(page: MqttClientPage, text: string): MqttClientPage {
+function withText(page: MqttClientPage, text: string): MqttClientPage {
   const wanted = text.toLowerCase();
   const clients = page.clients.filter(({ clientId, subscriptions }) =>
     [clientId, ...subscriptions.map(({ filter }) => filter)].some((each) => each.toLowerCase().includes(wanted)),

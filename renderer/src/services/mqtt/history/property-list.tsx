@@ -73,4 +73,4 @@ export function propertiesOf(properties: MqttMessage["properties"]): Property[] 
 const expiryText = (seconds: number): string => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1_000));
 
 /** As `hexdump -C` writes it. */
-export const hexOfPacket = (base64: string): string => hexText(fromBase64(base64));
+const hexOfPacket = (base64: string): string => hexText(fromBase64(base64));
