@@ -49,7 +49,9 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     ...repliesFile(context),
     limits: { bytes: config.replyFileBytes, rules: config.replyRules, steps: config.replySteps, heldBytes: config.replyHeldBytes },
     served: () => served.current,
-    ...{ log, onStop, show: context.view },
+    log,
+    onStop,
+    show: context.view,
   });
   let isAnnounced = false;
   const announce = () => {
@@ -69,7 +71,12 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
   const openCalls = new OpenCalls();
   const common = {
-    ...{ openToLan: config.openToLan, methods: served, recorder, openCalls, log, onStop },
+    openToLan: config.openToLan,
+    methods: served,
+    recorder,
+    openCalls,
+    log,
+    onStop,
     largestMessage: config.messageBytes,
     concurrentStreams: config.concurrentStreams,
     connectionsPerAddress: config.connectionsPerAddress,
@@ -89,8 +96,11 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   let { webPort } = config;
   const server = await listenGrpc({ ...common, port: config.port, webPort: () => webPort });
   const web = await listenWeb({
-    ...{ ...common, port: config.webPort, corsOrigins: config.corsOrigins },
-    ...{ errors: createConnectErrors(() => served.pool), grpcPort: () => server.port },
+    ...common,
+    port: config.webPort,
+    corsOrigins: config.corsOrigins,
+    errors: createConnectErrors(() => served.pool),
+    grpcPort: () => server.port,
   });
   webPort = web.port;
   onStop(async () => void (await Promise.all([server.drain(), web.drain()])));

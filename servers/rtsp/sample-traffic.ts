@@ -19,7 +19,10 @@ export function createRtspSampleTraffic({ port, show }: RtspSampleOptions): Samp
   async function playOnce(path: string, signal: AbortSignal): Promise<void> {
     const uri = `rtsp://127.0.0.1:${port}/${path}`;
     const client = await RtspClient.connect({
-      ...{ host: "127.0.0.1", port, userAgent: "Backlot sample", timeoutMs },
+      host: "127.0.0.1",
+      port,
+      userAgent: "Backlot sample",
+      timeoutMs,
       onPacket() {},
       onClosed() {},
     });

@@ -53,7 +53,11 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   }
 
   const clips = new ClipLibrary({
-    ...{ dataDir: context.dataDir(), mostBytes: config.fileBytes, paths, limits, log },
+    dataDir: context.dataDir(),
+    mostBytes: config.fileBytes,
+    paths,
+    limits,
+    log,
     show: (files) => context.view("files", { files }),
   });
   onStop(() => clips.close());
@@ -62,7 +66,8 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const faults = new Faults();
   const sessions = new SessionTable({
-    ...{ sessions: config.sessions, sessionsPerAddress: config.sessionsPerAddress },
+    sessions: config.sessions,
+    sessionsPerAddress: config.sessionsPerAddress,
     onEnd: (session, reason, by) => recorder.endSession(session, reason, by),
   });
   onStop(() => faults.stopAll());
@@ -78,7 +83,15 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config)) : undefined;
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
-    ...{ port: config.port, openToLan: config.openToLan, udp, multicast, sessions, recorder, log, onStop, tunnels: new HttpTunnels() },
+    port: config.port,
+    openToLan: config.openToLan,
+    udp,
+    multicast,
+    sessions,
+    recorder,
+    log,
+    onStop,
+    tunnels: new HttpTunnels(),
     handle: createRequestHandler({ paths, sessions, access, faults, limits: { ...limits, tracks: config.tracks } }),
     tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
     connections: config.connections,
@@ -88,9 +101,17 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
 
   const rtmp = config.rtmp
     ? await RtmpIngest.listen({
-        ...{ port: config.rtmpPort, openToLan: config.openToLan, paths, access, recorder, limits, log },
-        ...{ connections: config.connections, connectionsPerAddress: config.connectionsPerAddress },
-        ...{ messageBytes: config.rtmpMessageBytes, silenceMs: limits.silenceMs },
+        port: config.rtmpPort,
+        openToLan: config.openToLan,
+        paths,
+        access,
+        recorder,
+        limits,
+        log,
+        connections: config.connections,
+        connectionsPerAddress: config.connectionsPerAddress,
+        messageBytes: config.rtmpMessageBytes,
+        silenceMs: limits.silenceMs,
       })
     : undefined;
   if (rtmp) onStop(() => rtmp.close());
@@ -125,7 +146,15 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   onStop(() => readers.close(serviceStops));
   const faultControl = createFaultControl(faults, sessions);
   const httpPort = await listenManagement({
-    ...{ port: config.httpPort, openToLan: config.openToLan, access, log, onStop, paths, hls, readers, transportStreams: limits },
+    port: config.httpPort,
+    openToLan: config.openToLan,
+    access,
+    log,
+    onStop,
+    paths,
+    hls,
+    readers,
+    transportStreams: limits,
     routes: [
       ...managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }),
       ...faultRoutes({ faults, control: faultControl, sessions }),
@@ -139,7 +168,11 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   context.view("offers", { udp: config.udp, multicast: multicastForPlayers, tls: config.tls, login: config.users.length > 0 });
   const views = createPageViews({ paths, sessions, recorder, faults, previews, view: context.view });
   const player = new TryPlayer({
-    ...{ port: server.port, tlsPort: server.tlsPort, packetBytes: config.packetBytes, keptBytes: config.keptBytes, tls },
+    port: server.port,
+    tlsPort: server.tlsPort,
+    packetBytes: config.packetBytes,
+    keptBytes: config.keptBytes,
+    tls,
     show: (view) => context.view("try", view),
   });
   onStop(() => player.stop());
@@ -156,12 +189,16 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
 }
 
 const multicastOptions = ({ multicastAddress, multicastPort, multicastTtl, openToLan }: RtspConfig): MulticastOptions => ({
-  ...{ address: multicastAddress, port: multicastPort, ttl: multicastTtl },
+  address: multicastAddress,
+  port: multicastPort,
+  ttl: multicastTtl,
   interfaceAddress: openToLan ? undefined : "127.0.0.1",
 });
 
 const hlsOptions = ({ hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds }: RtspConfig): HlsOutputOptions => ({
-  ...{ segmentSeconds: hlsSegmentSeconds, segmentCount: hlsSegments, mostBytes: hlsBytes },
+  segmentSeconds: hlsSegmentSeconds,
+  segmentCount: hlsSegments,
+  mostBytes: hlsBytes,
   idleMs: hlsIdleSeconds * 1_000,
 });
 

@@ -47,7 +47,10 @@ async function resendRequest(client: ControlClient, exchange: HttpExchange, serv
   if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.");
   if (replayOf(exchange, service).missingBytes) throw notWhole("Only the start of its body was recorded.");
   const { status, reason, tookMs } = await client.action(httpActions, service.id, "resend", {
-    ...{ tls: exchange.connection.tls !== undefined, method, target, body: body.base64 },
+    tls: exchange.connection.tls !== undefined,
+    method,
+    target,
+    body: body.base64,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
   });
   return `Sent ${method} ${target} again: ${`${status} ${reason}`.trim()} in ${formatTook(tookMs)}`;

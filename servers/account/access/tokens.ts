@@ -57,7 +57,9 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
     try {
       // The user's own clock decides whether it has expired.
       const claims = jsonwebtoken.verify(text, key, {
-        ...{ algorithms: [algorithm], issuer, audience: audienceOf[kind] },
+        algorithms: [algorithm],
+        issuer,
+        audience: audienceOf[kind],
         ignoreExpiration: true,
       });
       return typeof claims !== "string" && typeof claims.jti === "string" && typeof claims.exp === "number"

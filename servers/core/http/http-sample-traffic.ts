@@ -31,7 +31,10 @@ export function createHttpSampleTraffic({ port, intervalMs, maxSockets, begin, s
     const send: SendSample = ({ headers, ...options }, body) =>
       new Promise((resolve) => {
         const request = httpRequest({
-          ...{ host: "127.0.0.1", port, agent, ...options },
+          host: "127.0.0.1",
+          port,
+          agent,
+          ...options,
           headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
         });
         open.add(request);

@@ -71,7 +71,9 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
   const { config, log, onStop } = context;
   const { redaction, maskPath } = options;
   const recorder = createHttpRecorder({
-    ...{ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes },
+    traffic: context.traffic,
+    log,
+    bodyLimit: config.recordedBodyBytes,
     ...(redaction && { redaction }),
     ...(maskPath && { maskPath }),
   });

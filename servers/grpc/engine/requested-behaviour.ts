@@ -20,8 +20,17 @@ export interface RequestedBehaviour {
 
 const prefix = "x-backlot-";
 const known = [
-  ...["status", "message", "message-bin", "details", "details-bin", "delay", "cut-after"],
-  ...["headers", "trailers", "echo", "compression"],
+  "status",
+  "message",
+  "message-bin",
+  "details",
+  "details-bin",
+  "delay",
+  "cut-after",
+  "headers",
+  "trailers",
+  "echo",
+  "compression",
 ];
 
 export interface BehaviourOptions {

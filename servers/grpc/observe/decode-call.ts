@@ -104,7 +104,16 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
   }
   if (!head) throw new RecordError("a call has no head");
   return {
-    ...{ kind: "grpc-call", id: row.id, at: row.at, ...head, ...ending, responseEncoding, received, sent, timing, parts },
+    kind: "grpc-call",
+    id: row.id,
+    at: row.at,
+    ...head,
+    ...ending,
+    responseEncoding,
+    received,
+    sent,
+    timing,
+    parts,
     ...(rules.length > 0 && { rules }),
   };
 }

@@ -70,7 +70,11 @@ export class RuleCall {
         const { releases } = this.#parts;
         const call = this.#call;
         return await playScript({
-          ...{ call, waits: this.#waits, releases, steps: rule.script, scope },
+          call,
+          waits: this.#waits,
+          releases,
+          steps: rule.script,
+          scope,
           onSent: () => this.#countSent(rule),
           end: (status) => this.#end(status),
         });

@@ -56,7 +56,10 @@ function stepOf(call: GrpcCall, method: GrpcMethod, push: Pushed): () => void {
 function frameOf(call: GrpcCall, { descriptor, pool }: GrpcMethod, text: string): Buffer {
   let misfit: string | undefined;
   const template = messageTemplate({
-    ...{ type: descriptor.output, json: jsonOf(text, "The message"), request: descriptor.input, registry: pool.registry },
+    type: descriptor.output,
+    json: jsonOf(text, "The message"),
+    request: descriptor.input,
+    registry: pool.registry,
     onMisfit(path, message) {
       misfit ??= path.length === 0 ? message : `${pathText(path)}: ${message}`;
     },

@@ -84,7 +84,10 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
   }
 
   const kept = await openRepliesFile({
-    ...{ file, mostBytes: limits.bytes, onText: take, onStop },
+    file,
+    mostBytes: limits.bytes,
+    onText: take,
+    onStop,
     onProblem(message) {
       revision++;
       problems = [{ line: 1, column: 1, message }];
@@ -119,7 +122,8 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     const rule = parseRuleText(next);
     if ("problems" in rule) return rule.problems;
     return problemsOf(`{ "rules": [\n${next}\n] }`).map(({ line, column, message }) => ({
-      ...{ line: line - 1, column },
+      line: line - 1,
+      column,
       message: message.replace(/^rules\[0\](?:\.|: )/, ""),
     }));
   }

@@ -30,7 +30,10 @@ export function compileRules(parsed: ParsedReplies, served: Pick<ServedMethods, 
     }
     const [problem] = problems;
     return {
-      ...{ key, name: rule.name ?? "", method: rule.method, enabled: rule.enabled },
+      key,
+      name: rule.name ?? "",
+      method: rule.method,
+      enabled: rule.enabled,
       when: whenText(rule),
       answer: answerText(rule),
       ...(problem && { problem }),

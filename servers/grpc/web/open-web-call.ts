@@ -110,7 +110,10 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     const timeout = field("grpc-timeout");
     const timeoutMs = grpcTimeoutMs(timeout);
     const head = makeHead({
-      ...{ protocol: "grpc-web", codec, path, timeoutMs },
+      protocol: "grpc-web",
+      codec,
+      path,
+      timeoutMs,
       fault: timeout !== "" && timeoutMs === undefined ? unreadableTimeout() : undefined,
       acceptEncoding: field("grpc-accept-encoding"),
       requestEncoding: field("grpc-encoding"),
@@ -126,7 +129,11 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
   const timeout = connectTimeout(field("connect-timeout-ms"));
   if (form.kind === "connect-stream") {
     const head = makeHead({
-      ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
+      protocol,
+      codec,
+      path,
+      ...timeout,
+      fault: fault ?? timeout.fault,
       acceptEncoding: field("connect-accept-encoding"),
       requestEncoding: field("connect-content-encoding"),
     });
@@ -134,7 +141,11 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
   }
   const head = makeHead({
-    ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
+    protocol,
+    codec,
+    path,
+    ...timeout,
+    fault: fault ?? timeout.fault,
     acceptEncoding: field("accept-encoding"),
     requestEncoding: field("content-encoding"),
   });
@@ -156,7 +167,10 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
   const head = headOf(
     exchange,
     {
-      ...{ protocol: "connect", codec, path, ...timeout },
+      protocol: "connect",
+      codec,
+      path,
+      ...timeout,
       fault: version !== null && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
       acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
       requestEncoding: query.get("compression") ?? "",
@@ -190,7 +204,10 @@ export function headOf(exchange: WebExchange, facts: HeadFacts, metadataBytes = 
   return {
     ...facts,
     fault: bytes > metadataBytes ? tooMuchMetadata(bytes, metadataBytes) : facts.fault,
-    ...{ httpVersion, httpMethod, authority, rawHeaders },
+    httpVersion,
+    httpMethod,
+    authority,
+    rawHeaders,
     requestEncoding: facts.requestEncoding === "" ? "identity" : facts.requestEncoding.toLowerCase(),
     acceptEncoding: codingNames(facts.acceptEncoding),
     get metadata() {

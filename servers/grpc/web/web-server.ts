@@ -206,7 +206,10 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const { port: wanted, openToLan } = options;
   const port = tls
     ? await listenTls({
-        ...{ port: wanted, openToLan, onStop, certificates: tls.certificates },
+        port: wanted,
+        openToLan,
+        onStop,
+        certificates: tls.certificates,
         createServer: (material) => createServers(material) as unknown as TlsServer,
       })
     : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => createServers() });

@@ -90,7 +90,13 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
   const topicAlias = reader.u32();
   const expirySeconds = reader.f64();
   return {
-    ...{ id, at, qos, version, internalSource, topicAlias, expirySeconds },
+    id,
+    at,
+    qos,
+    version,
+    internalSource,
+    topicAlias,
+    expirySeconds,
     retain: (flags & flag.retain) !== 0,
     dup: (flags & flag.dup) !== 0,
     isWill: (flags & flag.will) !== 0,

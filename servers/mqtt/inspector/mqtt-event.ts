@@ -30,7 +30,12 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
     queueSlot: notQueued,
     write(record: RecordWriter) {
       record.row({
-        ...{ id, at, verb, tone, outcome, peer },
+        id,
+        at,
+        verb,
+        tone,
+        outcome,
+        peer,
         kind: "mqtt-event",
         target: target.slice(0, rowTargetLength),
         tookMs: 0,

@@ -66,7 +66,10 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
     port: Number(address.port) || (isSecure ? 322 : 554),
     ...(isSecure && { tls: await options.tls() }),
     ...(username !== "" && { credentials: { username, password } }),
-    ...{ userAgent: options.userAgent ?? "Backlot", timeoutMs, isTunnel: options.isTunnel ?? false, uri },
+    userAgent: options.userAgent ?? "Backlot",
+    timeoutMs,
+    isTunnel: options.isTunnel ?? false,
+    uri,
     ...(options.onMessage && { onMessage: options.onMessage }),
     onPacket: (channel, payload) => channels.get(channel)?.(payload),
     onClosed(reason) {
@@ -91,7 +94,10 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
     let keepAliveMs = 30_000;
     for (const [index, { control }] of tracks.entries()) {
       const input = await openTrackInput(transport, {
-        ...{ index, channels, localAddress: client.localAddress, remoteAddress: client.remoteAddress },
+        index,
+        channels,
+        localAddress: client.localAddress,
+        remoteAddress: client.remoteAddress,
         sendInterleaved: (channel, packet) => client.sendPacket(channel, packet),
         onRtp(packet) {
           packetAtMs = performance.now();

@@ -177,7 +177,12 @@ class Play {
   #show(): void {
     const { path, transport } = this.#params;
     this.#options.show({
-      ...{ state: this.#state, path, transport, at: this.#at, moreSteps: this.#moreSteps, pictures: this.#pictures },
+      state: this.#state,
+      path,
+      transport,
+      at: this.#at,
+      moreSteps: this.#moreSteps,
+      pictures: this.#pictures,
       steps: [...this.#steps],
       tracks: this.#tracks(),
       ...(this.#firstPacketMs !== undefined && { firstPacketMs: this.#firstPacketMs }),

@@ -94,7 +94,8 @@ function checkedPath(path: string): string {
 function faultOf(query: URLSearchParams): FaultStart {
   const { forMs, seed, ...fault } = Object.fromEntries([...query].map(([name, text]) => [name, fieldOf(name, text)]));
   const parsed = z.strictObject({ fault: rtspFault, forMs: faultTime, seed: faultSeed }).safeParse({
-    ...{ fault, forMs },
+    fault,
+    forMs,
     ...(seed !== undefined && { seed }),
   });
   if (parsed.success) return parsed.data;

@@ -72,7 +72,11 @@ export function listenManagement({
 
   async function sendMedia(media: MediaFile, user: string | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const readerOf = (stream: Stream) => ({
-      ...{ path: media.path, user, stream, target: pathOf(request.url ?? ""), userAgent: request.headers["user-agent"] ?? "" },
+      path: media.path,
+      user,
+      stream,
+      target: pathOf(request.url ?? ""),
+      userAgent: request.headers["user-agent"] ?? "",
       address: plainAddress(request.socket.remoteAddress ?? ""),
       connection: connectionOf(request),
     });
@@ -120,7 +124,10 @@ export function listenManagement({
 function connectionOf({ socket }: IncomingMessage): EntryConnection {
   const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
   return {
-    ...{ id: 0, openedAt: Date.now(), tls: undefined, isTunnel: false },
+    id: 0,
+    openedAt: Date.now(),
+    tls: undefined,
+    isTunnel: false,
     remote: `${plainAddress(remoteAddress)}:${remotePort}`,
     local: `${plainAddress(localAddress)}:${localPort}`,
   };

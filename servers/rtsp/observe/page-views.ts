@@ -157,7 +157,11 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       sessions: newest.map((session): RtspSessionView => {
         const row = rowOf(session);
         return {
-          ...{ session: session.id, row, path: session.path, role: session.role, state: session.state },
+          session: session.id,
+          row,
+          path: session.path,
+          role: session.role,
+          state: session.state,
           transport: session.describeTracks()[0]?.transport ?? "",
           unsentBytes: session.unsentBytes ?? 0,
           ...(rates.get(row) ?? { bitRate: 0 }),

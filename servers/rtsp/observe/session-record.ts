@@ -65,7 +65,10 @@ function readState(reader: RecordReader) {
   for (let left = reader.u8(); left > 0; left--) tracks.push(readTrack(reader));
   return {
     ...(session !== "" && { session }),
-    ...{ role, path, userAgent, tracks },
+    role,
+    path,
+    userAgent,
+    tracks,
     ...(startedMs > 0 && { startedMs }),
     ...(ended !== "" && { ended }),
     ...(totalMs !== undefined && { totalMs }),
@@ -80,7 +83,12 @@ function readTrack(reader: RecordReader): RtspSessionTrack {
   const [lost, lossFraction] = [reader.f64(), reader.f64()];
   const jitterMs = reader.milliseconds();
   return {
-    ...{ index, codec, transport, packets, bytes, dropped },
+    index,
+    codec,
+    transport,
+    packets,
+    bytes,
+    dropped,
     ...(!Number.isNaN(lost) && { lost }),
     ...(!Number.isNaN(lossFraction) && { lossFraction }),
     ...(jitterMs !== undefined && { jitterMs }),

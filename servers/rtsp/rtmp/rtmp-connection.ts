@@ -259,7 +259,9 @@ export class RtmpConnection {
 
   #status(level: "status" | "error", code: string, description: string): void {
     this.#write({
-      ...{ type: messageType.command, chunkStream: 3, stream: publishedStream },
+      type: messageType.command,
+      chunkStream: 3,
+      stream: publishedStream,
       payload: writeAmf(["onStatus", 0, null, { level, code, description }]),
     });
   }

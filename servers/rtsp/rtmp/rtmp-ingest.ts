@@ -173,7 +173,10 @@ export class RtmpIngest {
     try {
       if (!isPathName(path)) throw new RtspRefusal(404, "the application and the stream's name do not make a path");
       const user = await access.check({
-        ...{ method: "publish", path, right: "publish", address: publish.address },
+        method: "publish",
+        path,
+        right: "publish",
+        address: publish.address,
         authorization: authorizationOf(publish),
       });
       if (this.#worker !== worker || !this.#asking.delete(number)) {
@@ -182,7 +185,10 @@ export class RtmpIngest {
       }
       paths.checkPublish(path);
       const publisher = new RtmpPublisher({
-        ...{ path, user, paths, limits },
+        path,
+        user,
+        paths,
+        limits,
         onEnd: (ended, reason, by) => {
           this.#publishers.delete(number);
           if (by !== "client") this.#post({ type: "refuse", publisher: number, code: "NetStream.Publish.BadName", reason });

@@ -57,8 +57,16 @@ export interface HandlerParts {
 }
 
 const methods = [
-  ...["OPTIONS", "DESCRIBE", "ANNOUNCE", "SETUP", "PLAY", "PAUSE", "RECORD", "TEARDOWN"],
-  ...["GET_PARAMETER", "SET_PARAMETER"],
+  "OPTIONS",
+  "DESCRIBE",
+  "ANNOUNCE",
+  "SETUP",
+  "PLAY",
+  "PAUSE",
+  "RECORD",
+  "TEARDOWN",
+  "GET_PARAMETER",
+  "SET_PARAMETER",
 ] as const;
 const publicMethods = ["Public", methods.join(", ")] as const;
 /** Methods of a server to its client (RFC 2326 §10). */
@@ -125,7 +133,10 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
 
   const authorize = (request: RtspRequest, path: string, right: "read" | "publish", connection: RequestConnection) =>
     access.check({
-      ...{ method: request.method, path, right, address: connection.address },
+      method: request.method,
+      path,
+      right,
+      address: connection.address,
       authorization: headerOf(request.headers, "Authorization"),
     });
 
@@ -163,7 +174,10 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     await authorize(request, path, "read", connection);
     const stream = await paths.open(path);
     const description = {
-      ...{ id: stream.id, version: stream.version, host: connection.localAddress, name: path },
+      id: stream.id,
+      version: stream.version,
+      host: connection.localAddress,
+      name: path,
       media: stream.tracks.map(describeTrack),
     };
     const wrong = faults.ofPath(path).find(({ fault }) => fault.kind === "description")?.fault;

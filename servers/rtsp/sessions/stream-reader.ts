@@ -52,7 +52,9 @@ export class StreamReader implements PacketReader {
     this.#waitsForKey = this.#keyTrack >= 0;
     this.#faults = new PacketFaults({
       ...options.faults,
-      ...{ tracks: stream.tracks, keyTrack: stream.keyTrack, keyFrame: () => stream.keyPackets },
+      tracks: stream.tracks,
+      keyTrack: stream.keyTrack,
+      keyFrame: () => stream.keyPackets,
       deliver: (packets) => this.#deliver(packets),
       deliverReport: (track, report) => transports.get(track)?.sendReport(report),
     });

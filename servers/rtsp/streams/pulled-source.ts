@@ -81,7 +81,10 @@ export class PulledSource implements PathSource {
     const { url, tls, packetBytes, keptBytes } = this.#options;
     try {
       const upstream = await pullUpstream({
-        ...{ url, tls, packetBytes, keptBytes },
+        url,
+        tls,
+        packetBytes,
+        keptBytes,
         onReaders: () => this.#restartIdle(),
         continues: this.stream && { stream: this.stream, afterSeconds: (performance.now() - this.#beganMs) / 1_000 },
         onDropped: (reason) => this.#dropped(reason),

@@ -14,7 +14,9 @@ import { useRtspView } from "./use-rtsp-view.ts";
 
 /** What faults of a session's row are about. */
 export const sessionOfRow = ({ id, target, verb }: TrafficRow): FaultTarget => ({
-  ...{ kind: "session", row: id, path: target.replace(/^\//, "") },
+  kind: "session",
+  row: id,
+  path: target.replace(/^\//, ""),
   isPublisher: verb === "publish",
 });
 

@@ -66,7 +66,10 @@ export function GrpcReplies() {
   const keep = (key: string, next: UnsavedRule | undefined) =>
     setUnsaved((known) => new Map([...known].filter(([other]) => other !== key).concat(next ? [[key, next]] : [])));
   const commandsOf = useRuleCommands({
-    ...{ texts, services, count: view?.rules.length ?? 0, onOpen: choice.openId },
+    texts,
+    services,
+    count: view?.rules.length ?? 0,
+    onOpen: choice.openId,
     onRemoved(key) {
       keep(key, undefined);
       choice.close();

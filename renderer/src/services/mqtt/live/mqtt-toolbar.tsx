@@ -151,7 +151,10 @@ interface CommandsProps {
 function useBrokerCommands({ running, hasMessages, onClear, onDialog }: CommandsProps) {
   const hasSample = useMqttView("sample", ({ running }) => running) ?? false;
   const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
-    ...{ id: `mqtt-${name}`, title, enabled, run: () => onDialog(name) },
+    id: `mqtt-${name}`,
+    title,
+    enabled,
+    run: () => onDialog(name),
     ...(icon && { icon }),
   });
   const commands = {

@@ -42,7 +42,9 @@ function topicCommands(
   onClearRetained: TopicMenuProps["onClearRetained"],
 ): readonly (readonly Command[])[] {
   const show = (below: boolean, title: string, icon: Command["icon"]): Command => ({
-    ...{ id: `topic-show-${below ? "below" : "own"}`, title, run: () => onScope({ topic, below }) },
+    id: `topic-show-${below ? "below" : "own"}`,
+    title,
+    run: () => onScope({ topic, below }),
     ...(icon && { icon }),
   });
   return [

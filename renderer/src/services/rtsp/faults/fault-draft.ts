@@ -27,8 +27,15 @@ export const faultDraftSchema = z.object({
 export type FaultDraft = z.output<typeof faultDraftSchema>;
 
 export const firstFault: FaultDraft = {
-  ...{ kind: "loss", percent: 5, delayMs: 500, jitterMs: 200, jumpMs: 10_000, status: 404, flaw: "parameter-sets" },
-  ...{ forSeconds: 60, seed: "" },
+  kind: "loss",
+  percent: 5,
+  delayMs: 500,
+  jitterMs: 200,
+  jumpMs: 10_000,
+  status: 404,
+  flaw: "parameter-sets",
+  forSeconds: 60,
+  seed: "",
 };
 
 /** Kinds whose packets are chosen at random. */

@@ -43,7 +43,9 @@ export class SoundPlayer {
 
   async #prepare({ codec, sampleRate, channels, description }: Omit<RtspSoundHeader, "timeUs">, key: string): Promise<void> {
     const config: AudioDecoderConfig = {
-      ...{ codec, sampleRate, numberOfChannels: channels },
+      codec,
+      sampleRate,
+      numberOfChannels: channels,
       ...(description !== undefined && { description: fromBase64(description) }),
     };
     const { supported } = await AudioDecoder.isConfigSupported(config).catch(() => ({ supported: false }));
