@@ -69,7 +69,9 @@ async function watchSent(url: string): Promise<SentFrames> {
   let number: number | undefined;
   let sinceKey = 0;
   const upstream = await pullUpstream({
-    ...{ url, packetBytes: 1_400, keptBytes: 16 << 20 },
+    url,
+    packetBytes: 1_400,
+    keptBytes: 16 << 20,
     tls: async () => ({}),
     onDropped: (reason) => known.reject(new Error(reason)),
   });

@@ -52,11 +52,21 @@ async function measure(name: string, method: string, requestBody: Buffer | undef
     },
   });
   const head: Omit<HttpEntryHead, "id"> = {
-    ...{ kind: "http", method, target: "/api/echo", httpVersion: "1.1", client: "curl", bodyLimit: 8_192 },
+    kind: "http",
+    method,
+    target: "/api/echo",
+    httpVersion: "1.1",
+    client: "curl",
+    bodyLimit: 8_192,
     rawHeaders: ["Host", "127.0.0.1:8080", "User-Agent", "curl/8.9.1", "Accept", "*/*", "Content-Type", "application/json"],
     connection: {
-      ...{ id: 1, remote: "127.0.0.1:51234", local: "127.0.0.1:8080", openedAt: 0, tls: undefined, requests: 7, latest: undefined },
-      ...{ queued: 0, held: false },
+      id: 1,
+      remote: "127.0.0.1:51234",
+      local: "127.0.0.1:8080",
+      openedAt: 0,
+      tls: undefined,
+      requests: 7,
+      latest: undefined,
     },
   };
   while (done < warmUp + exchanges) {

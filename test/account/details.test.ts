@@ -47,8 +47,19 @@ it("[AC-28] PUT /details changes each allowed field, by form or JSON, and return
   const service = await startAccount();
   const { url, act } = service;
   const change = {
-    ...{ type: "Private", companyname: "New Ltd", companyregistrationnumber: "HRB 1", vateu: "DE1", firstname: "Jö", lastname: "D'oe" },
-    ...{ country: "de", address1: "Straße 1", city: "Köln", state: "NW", postcode: "50667", phonenumber: "+49.221", emarketing: true },
+    type: "Private",
+    companyname: "New Ltd",
+    companyregistrationnumber: "HRB 1",
+    vateu: "DE1",
+    firstname: "Jö",
+    lastname: "D'oe",
+    country: "de",
+    address1: "Straße 1",
+    city: "Köln",
+    state: "NW",
+    postcode: "50667",
+    phonenumber: "+49.221",
+    emarketing: true,
   };
   const answer = await send(`${url}/details`, "PUT", change, basic());
   expect([answer.status, answer.json.client]).toEqual([

@@ -53,7 +53,16 @@ export async function startAccount(
   });
   const { origin, port } = new URL(endpoints[0]?.url ?? "");
   return {
-    ...{ url: origin, port: Number(port), endpoints, dataDir, logs, rows, details, act, ended, stop },
+    url: origin,
+    port: Number(port),
+    endpoints,
+    dataDir,
+    logs,
+    rows,
+    details,
+    act,
+    ended,
+    stop,
     told: () => told.join("\n"),
     async view<Name extends keyof AccountViews>(name: Name, matches: (value: AccountViews[Name]) => boolean = () => true) {
       const found = await views.until(([shown, value]) => shown === name && matches(value as AccountViews[Name]));

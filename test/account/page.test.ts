@@ -10,8 +10,16 @@ it("[AC-48] users are listed, searched, added, edited and removed; addresses are
   expect([all.matching, all.users[0]]).toEqual([
     4,
     {
-      ...{ id: 1, email, name: "Joe Doe", enabled: true, secondFactor: false, clockShiftSeconds: 0 },
-      ...{ lastLogin: "2016-12-30 12:24:28", lastAddress: "192.0.2.44", liveSessions: 0, zones: 1 },
+      id: 1,
+      email,
+      name: "Joe Doe",
+      enabled: true,
+      secondFactor: false,
+      clockShiftSeconds: 0,
+      lastLogin: "2016-12-30 12:24:28",
+      lastAddress: "192.0.2.44",
+      liveSessions: 0,
+      zones: 1,
     },
   ]);
   expect((await act("user.list", { text: "ORCHARD" })).users.map((user) => user.email)).toEqual(["billing@example.org"]);

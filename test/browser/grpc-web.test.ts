@@ -13,7 +13,8 @@ import type { BrowserClient, BrowserResult } from "./grpc-web-page.ts";
 /** Serves a page with the script, from an origin of its own. */
 async function servePage(): Promise<string> {
   const built = await build({
-    ...{ configFile: false, logLevel: "warn" },
+    configFile: false,
+    logLevel: "warn",
     build: {
       write: false,
       minify: false,

@@ -55,7 +55,10 @@ function lines(
   const { services } = service.views.get("services") ?? { services: [] };
   const method = services.flatMap(({ methods }) => methods).find((one) => one.path === path) as GrpcMethodView;
   return callLines(language, {
-    ...{ ...method, origin: `grpc://${service.address}`, clientCertificate: false, metadata: [] },
+    ...method,
+    origin: `grpc://${service.address}`,
+    clientCertificate: false,
+    metadata: [],
     messages: messages.map((json) => ({ json, object: loaderObjectOf(schema, method.requestType, json) })),
     ...more,
   });
@@ -107,8 +110,15 @@ it("[GRPC-153] they send what was typed of every kind of field, of the user's ow
   }
   const shown = await start({ protos: [folder] });
   const order = {
-    ...{ orderNumber: "9007199254740993", state: "PAID", items: [{ skuName: "a", image: "AP8=" }, {}], counts: { big: "-3" } },
-    ...{ gift: { skuName: "b" }, madeAt: "2026-01-31T12:00:00.500Z", note: "hi", extra: { deep: [1, null, { x: true }] }, rush: false },
+    orderNumber: "9007199254740993",
+    state: "PAID",
+    items: [{ skuName: "a", image: "AP8=" }, {}],
+    counts: { big: "-3" },
+    gift: { skuName: "b" },
+    madeAt: "2026-01-31T12:00:00.500Z",
+    note: "hi",
+    extra: { deep: [1, null, { x: true }] },
+    rush: false,
   };
   const json = JSON.stringify(order);
   for (const language of ["python", "node"] as const) await output(language, lines(shown, language, "/shop.Orders/Echo", [json]));

@@ -99,9 +99,19 @@ const askedFields = {
 } as const;
 
 const headOf = (rawHeaders: readonly string[]): CallHead => ({
-  ...{ protocol: "grpc", httpVersion: "2", httpMethod: "POST", codec: "proto", path: "/a.B/C", authority: "x", rawHeaders },
+  protocol: "grpc",
+  httpVersion: "2",
+  httpMethod: "POST",
+  codec: "proto",
+  path: "/a.B/C",
+  authority: "x",
+  rawHeaders,
   metadata: metadataOf(rawHeaders),
-  ...{ timeoutMs: 5, fault: undefined, acceptEncoding: "", requestEncoding: "identity", connectionCalls: 1 },
+  timeoutMs: 5,
+  fault: undefined,
+  acceptEncoding: "",
+  requestEncoding: "identity",
+  connectionCalls: 1,
   connection: {
     id: 1,
     remote: "127.0.0.1:1",

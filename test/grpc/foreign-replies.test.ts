@@ -93,7 +93,9 @@ it("[GRPC-90] Python gets what rules answer for a user's protos: by fields, by c
     { answers: [{ id: "flaky!" }] },
     {
       answers: [],
-      ...{ code: "FAILED_PRECONDITION", message: "größer als 7", trailers: { "x-why": "sold gone" } },
+      code: "FAILED_PRECONDITION",
+      message: "größer als 7",
+      trailers: { "x-why": "sold gone" },
       details: [
         ["store.OutOfStock", { sku: "gone", left: 3 }],
         ["google.rpc.RetryInfo", { retryDelay: "1.500s" }],
@@ -108,7 +110,10 @@ it("[GRPC-90] Python gets what rules answer for a user's protos: by fields, by c
         { id: "again", number: "1" },
         { id: "again", number: "2" },
       ],
-      ...{ code: "ABORTED", message: "no more", details: [], trailers: {} },
+      code: "ABORTED",
+      message: "no more",
+      details: [],
+      trailers: {},
     },
     { answers: [{ id: "a of 2" }] },
     { answers: [sample] },

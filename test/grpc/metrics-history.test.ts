@@ -5,7 +5,13 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 const counts = (part: Partial<MetricCounts>): MetricCounts => ({
-  ...{ calls: 0, errors: 0, open: 0, received: 0, sent: 0, bytesIn: 0, bytesOut: 0 },
+  calls: 0,
+  errors: 0,
+  open: 0,
+  received: 0,
+  sent: 0,
+  bytesIn: 0,
+  bytesOut: 0,
   ...part,
 });
 
@@ -17,8 +23,17 @@ it("[GRPC-144] counts become rates of each second, with percentiles of the calls
   history.sample(counts({ calls: 110, errors: 5, received: 110, sent: 210, bytesIn: 1_000, bytesOut: 2_000 }), Date.now() - 1_000);
   const metrics = history.read({ seconds: 300, points: 300 });
   expect(metrics).toEqual({
-    ...{ stepSeconds: 1, at: [999_998, 999_999], calls: [100, 10], errors: [5, 0], open: [3, 0], received: [100, 10], sent: [200, 10] },
-    ...{ bytesIn: [1_000, 0], bytesOut: [2_000, 0], p50: [51, null], p95: [96, null] },
+    stepSeconds: 1,
+    at: [999_998, 999_999],
+    calls: [100, 10],
+    errors: [5, 0],
+    open: [3, 0],
+    received: [100, 10],
+    sent: [200, 10],
+    bytesIn: [1_000, 0],
+    bytesOut: [2_000, 0],
+    p50: [51, null],
+    p95: [96, null],
   });
 });
 

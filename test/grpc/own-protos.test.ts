@@ -189,7 +189,8 @@ it("[GRPC-84] files that import a broken one, maybe through others, are named be
     .toEqual([
       { source: folder, file: "bad.proto", line: 3, column: 11, problem: "there is no type Nothing" },
       {
-        ...{ source: folder, file: "bad.proto" },
+        source: folder,
+        file: "bad.proto",
         problem: "a0.proto, a1.proto, a2.proto, a3.proto, a4.proto and 2 more import it and are left out, too",
       },
     ]);

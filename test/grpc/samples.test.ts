@@ -30,10 +30,25 @@ it("[GRPC-83] a sample has a value that fits each field's type and name, and end
   const first = toJson(order, fromBinary(order, sampleMessage(order, 1)), { registry });
   const item = (number: number) => ({ sku: number === 1 ? "sku" : `sku-${number}`, loop: { second: number } });
   expect(first).toEqual({
-    ...{ name: "name", total: "1", price: 1.5, paid: true, token: Buffer.from("token").toString("base64"), state: "OPEN" },
-    ...{ tag: ["tag", "tag-2"], items: [item(1), item(2)], counts: { key: 1 }, email: "someone-1@example.com" },
-    ...{ createdAt: expect.stringMatching(/^2\d{3}-/), ttl: "1s", note: "note", extra: { extra: "extra" }, nothing: {} },
-    ...{ place: { city: "city" }, callbackUrl: "https://example.com/1", small: 1, wide: { a: { n: "1" } } },
+    name: "name",
+    total: "1",
+    price: 1.5,
+    paid: true,
+    token: Buffer.from("token").toString("base64"),
+    state: "OPEN",
+    tag: ["tag", "tag-2"],
+    items: [item(1), item(2)],
+    counts: { key: 1 },
+    email: "someone-1@example.com",
+    createdAt: expect.stringMatching(/^2\d{3}-/),
+    ttl: "1s",
+    note: "note",
+    extra: { extra: "extra" },
+    nothing: {},
+    place: { city: "city" },
+    callbackUrl: "https://example.com/1",
+    small: 1,
+    wide: { a: { n: "1" } },
   });
   const fifth = toJson(order, fromBinary(order, sampleMessage(order, 5)));
   expect(fifth).toMatchObject({ name: "name-5", total: "5", tag: ["tag-5", "tag-6"] });

@@ -200,7 +200,9 @@ it("[GRPC-123] a unary method is a plain POST of JSON, or a GET where it has no 
 it.each(cases)("[GRPC-124] requests and answers are compressed by %s", async (_name, one) => {
   const grpc = await startGrpc({ compression: "gzip" });
   const transport = webTransport(grpc.webUrl, one, {
-    ...{ sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 },
+    sendCompression: compressionGzip,
+    acceptCompression: [compressionGzip],
+    compressMinBytes: 0,
   });
   const message = "compressible ".repeat(200);
   const client = referenceClient(transport, "example.EchoService");

@@ -47,7 +47,8 @@ it("[GRPC-125] pages of any origin call and read all fields, as the browser is t
     "access-control-max-age": "7200",
   });
   const { headers } = await httpRequest(url, {
-    ...{ method: "POST", body: "{}" },
+    method: "POST",
+    body: "{}",
     headers: { ...json, origin, "x-backlot-headers": "x-one=1", "x-backlot-trailers": "x-two=2" },
   });
   expect(headers["access-control-allow-origin"]).toBe("*");
@@ -261,7 +262,13 @@ it("[GRPC-129] a call is one row, with its protocol, the version of HTTP, and it
   const row = await grpc.ended(() => true);
   expect(row).toMatchObject({ verb: "unary", target: "/example.Greeter/SayHello", outcome: "OK", tone: "ok", client: "shop", parts: 2 });
   expect(grpc.detail(row.id)).toMatchObject({
-    ...{ protocol: "connect", httpVersion: "1.1", httpMethod: "POST", codec: "json", status: { code: 0 }, received: 1, sent: 1 },
+    protocol: "connect",
+    httpVersion: "1.1",
+    httpMethod: "POST",
+    codec: "json",
+    status: { code: 0 },
+    received: 1,
+    sent: 1,
     method: { requestType: "example.HelloRequest" },
     requestHeaders: expect.arrayContaining([["content-type", "application/json"]]) as unknown,
     responseHeaders: expect.arrayContaining([
@@ -283,7 +290,11 @@ it("[GRPC-129] a call is one row, with its protocol, the version of HTTP, and it
   await all(client.streamData({ count: 2, prefix: "p" }));
   const stream = await grpc.ended(({ target }) => target.endsWith("StreamData"));
   expect(grpc.detail(stream.id)).toMatchObject({
-    ...{ protocol: "grpc-web", httpVersion: "2", codec: "proto", trailers: [["grpc-status", "0"]], sent: 2 },
+    protocol: "grpc-web",
+    httpVersion: "2",
+    codec: "proto",
+    trailers: [["grpc-status", "0"]],
+    sent: 2,
     requestHeaders: expect.arrayContaining([[":method", "POST"]]) as unknown,
   });
   expect(grpc.parts(stream.id).length).toBe(3);

@@ -34,7 +34,10 @@ it("[GRPC-169] what is no POST of gRPC is answered by HTTP, and has a row", asyn
   const rows = await until(() => service.rows().every(({ tone }) => tone === "refused") && service.rows().length === 6 && service.rows());
   expect(rows.map(({ outcome }) => outcome)).toEqual([...Array(2).fill("HTTP 405"), ...Array(4).fill("HTTP 415")]);
   expect(service.detail(rows[0]?.id ?? 0)).toMatchObject({
-    ...{ protocol: "grpc", httpMethod: "GET", httpStatus: 405, path: echoUnary },
+    protocol: "grpc",
+    httpMethod: "GET",
+    httpStatus: 405,
+    path: echoUnary,
     responseHeaders: expect.arrayContaining([["allow", "POST"]]) as unknown,
   });
   // The specification asks for te, which is of no use here.

@@ -16,7 +16,14 @@ const connection = {
 };
 const beginEntry = (id: number, target = "/a?b=%20") =>
   new HttpEntry({
-    ...{ id, target, connection, kind: "http", method: "POST", httpVersion: "1.1", client: "curl", bodyLimit: 100 },
+    id,
+    target,
+    connection,
+    kind: "http",
+    method: "POST",
+    httpVersion: "1.1",
+    client: "curl",
+    bodyLimit: 100,
     rawHeaders: ["Host", "a", "X-Latin", "\u00e9\u00ff"],
   });
 

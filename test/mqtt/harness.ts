@@ -49,7 +49,14 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   });
   const urls = Object.fromEntries(endpoints.map(({ label, url }) => [label, url]));
   return {
-    ...{ service: running, urls, rows, logs, views, counters, act, stop },
+    service: running,
+    urls,
+    rows,
+    logs,
+    views,
+    counters,
+    act,
+    stop,
     port: Number(new URL(urls.MQTT ?? "").port),
   };
 }

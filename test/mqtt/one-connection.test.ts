@@ -164,8 +164,18 @@ describe("[MQTT-232] an error in one step of a connection ends only that connect
       commit() {
         if (failure) throw failure;
       },
-      ...{ saveSession: ignored, removeSession: ignored, subscribed: ignored, unsubscribed: ignored, updated: ignored, removed: ignored },
-      ...{ released: ignored, retained: ignored, retainedRemoved: ignored, retainedExpired: ignored, queued: ignored, received: ignored },
+      saveSession: ignored,
+      removeSession: ignored,
+      subscribed: ignored,
+      unsubscribed: ignored,
+      updated: ignored,
+      removed: ignored,
+      released: ignored,
+      retained: ignored,
+      retainedRemoved: ignored,
+      retainedExpired: ignored,
+      queued: ignored,
+      received: ignored,
     };
     const mayPublish: Access["mayPublish"] = (_, topic) => (topic === "boom" ? boom() : true);
     const { engine, expectEnded, faults } = await startEngine({ store, access: { mayPublish } });

@@ -158,8 +158,16 @@ describe("persistence", () => {
       queued: note("queued"),
       received: note("received"),
       commit: note("commit"),
-      ...{ saveSession: ignored, removeSession: ignored, subscribed: ignored, unsubscribed: ignored, updated: ignored, removed: ignored },
-      ...{ released: ignored, retained: ignored, retainedRemoved: ignored, retainedExpired: ignored },
+      saveSession: ignored,
+      removeSession: ignored,
+      subscribed: ignored,
+      unsubscribed: ignored,
+      updated: ignored,
+      removed: ignored,
+      released: ignored,
+      retained: ignored,
+      retainedRemoved: ignored,
+      retainedExpired: ignored,
     };
     const retained = new RetainedTree();
     const bus = await createAedesBus({ retained, store });
@@ -179,7 +187,11 @@ describe("persistence", () => {
     const written: number[] = [];
     const transport = {
       write: (bytes: Buffer) => written.push(bytes.length) > 0,
-      ...{ pendingBytes: 0, end: ignored, destroy: ignored, pause: ignored, resume: ignored },
+      pendingBytes: 0,
+      end: ignored,
+      destroy: ignored,
+      pause: ignored,
+      resume: ignored,
     };
     const connect = (clientId: string) => {
       const connection = engine.open(transport, { transport: "tcp", peer: "test" });

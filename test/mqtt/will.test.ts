@@ -32,7 +32,10 @@ describe("wills", () => {
     await later.expectNothing();
     await (await connectWire(broker, 4, { clientId: "another" })).subscribe("w");
     expect(await read()).toMatchObject({
-      ...{ delivered: 0, acknowledgeable: 0, acknowledged: 0, sentAsRetained: 2 },
+      delivered: 0,
+      acknowledgeable: 0,
+      acknowledged: 0,
+      sentAsRetained: 2,
       deliveries: [
         { clientId: "later", qos: 1, asRetained: true, acknowledgedAfterMs: expect.any(Number) },
         { clientId: "another", qos: 0, asRetained: true },

@@ -46,8 +46,22 @@ const shape = (name: string) => shapeOf(field(name));
 
 it("[GRPC-76] each field has the input of its type; wrappers and well-known types have that of their JSON", () => {
   expect(Object.fromEntries(all.fields.map((each) => [each.name, shapeOf(each).kind]))).toEqual({
-    ...{ text: "string", small: "number", large: "number", real: "number", yes: "bool", kind: "enum", raw: "bytes", lines: "message" },
-    ...{ counts: "number", maybe: "string", street: "string", line: "message", at: "text", wrapped: "string", any: "json", one: "message" },
+    text: "string",
+    small: "number",
+    large: "number",
+    real: "number",
+    yes: "bool",
+    kind: "enum",
+    raw: "bytes",
+    lines: "message",
+    counts: "number",
+    maybe: "string",
+    street: "string",
+    line: "message",
+    at: "text",
+    wrapped: "string",
+    any: "json",
+    one: "message",
   });
   expect(all.fields.filter(hasPresence).map(({ name }) => name)).toEqual(["maybe", "at", "wrapped", "any", "one"]);
 });

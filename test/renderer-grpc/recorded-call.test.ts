@@ -56,7 +56,11 @@ const call: GrpcCall = {
     ["authorization", "Bearer abcdefgh"],
     ["x-mine", "yes"],
   ],
-  ...{ requestEncoding: "identity", responseEncoding: "identity", received: 2, sent: 1, timing: {} },
+  requestEncoding: "identity",
+  responseEncoding: "identity",
+  received: 2,
+  sent: 1,
+  timing: {},
   connection: { id: 1, remote: "127.0.0.1:9", local: "", openedAt: 0, calls: 1 },
   parts: { total: 3, bytes: 0 } as never,
 };
@@ -123,7 +127,10 @@ it("[GRPC-142] messages that were sent as JSON are sent again as protobuf, with 
   } as const;
   const { asked, client } = clientOf([json]);
   const web: GrpcCall = {
-    ...{ ...call, protocol: "connect", httpVersion: "1.1", codec: "json" },
+    ...call,
+    protocol: "connect",
+    httpVersion: "1.1",
+    codec: "json",
     requestHeaders: [
       ["Host", "here"],
       ["Content-Type", "application/json"],
@@ -139,7 +146,8 @@ it("[GRPC-142] messages that were sent as JSON are sent again as protobuf, with 
 it("[GRPC-143] it is opened in Try with its first message, and without credentials", async () => {
   const next = (await takeRecorded(clientOf(parts).client, call))(firstCall);
   expect(next).toMatchObject({
-    ...{ path: "/t.Shop/Buy", deadline: "2.5" },
+    path: "/t.Shop/Buy",
+    deadline: "2.5",
     metadata: [
       ["authorization", ""],
       ["x-mine", "yes"],

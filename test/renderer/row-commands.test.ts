@@ -25,15 +25,33 @@ const service = (id: string, endpoints: readonly string[] = []) =>
   ({ id, status: { state: "stopped" }, plannedEndpoints: endpoints.map((url) => ({ label: "", url })) }) as unknown as ServiceView;
 
 const exchange = (body: HttpBody): HttpExchange => ({
-  ...{ kind: "http", id: 1, at: 0, timing: {} },
+  kind: "http",
+  id: 1,
+  at: 0,
+  timing: {},
   request: { method: "PUT", target: "/x?a=1", httpVersion: "1.1", headers: [["X-One", "1"]], trailers: [], body },
   connection: { id: 1, remote: "", local: "", requests: 1, openedAt: 0 },
 });
 const plain = exchange({ bytes: 0, base64: "" });
 const secure: HttpExchange = { ...plain, connection: { ...plain.connection, local: "127.0.0.1:9999", tls: "TLSv1.3" } };
 const message: MqttMessage = {
-  ...{ kind: "mqtt-message", id: 1, at: 0, topic: "a/b", qos: 1, retain: true, publisher: "c", bytes: 5, start: base64("hello") },
-  ...{ matched: 0, delivered: 0, acknowledged: 0, acknowledgeable: 0, dropped: 0, dup: false, sentAsRetained: 0, deliveries: [] },
+  kind: "mqtt-message",
+  id: 1,
+  at: 0,
+  topic: "a/b",
+  qos: 1,
+  retain: true,
+  publisher: "c",
+  bytes: 5,
+  start: base64("hello"),
+  matched: 0,
+  delivered: 0,
+  acknowledged: 0,
+  acknowledgeable: 0,
+  dropped: 0,
+  dup: false,
+  sentAsRetained: 0,
+  deliveries: [],
   properties: { contentType: "text/plain", userProperties: [["key", "value"]] },
   payload: base64("hello"),
 };
@@ -111,7 +129,9 @@ describe("a row that is opened in Try", () => {
       ["X-Api-Key", "secret"],
     ] as const;
     expect(tryOfExchange(posted(headers, '{"a":1}'))).toEqual({
-      ...{ method: "PUT", target: "/x?a=1", body: '{"a":1}' },
+      method: "PUT",
+      target: "/x?a=1",
+      body: '{"a":1}',
       headers: [
         ["Content-Type", "application/json"],
         ["Authorization", ""],
@@ -134,14 +154,19 @@ describe("a row that is opened in Try", () => {
   it("[BL-215] is a call of Account with its user and scheme", () => {
     const call = posted([["Authorization", "Basic YTpi"]], "{}", { target: "/details" });
     expect(callOfExchange(call, "api@example.com")).toEqual({
-      ...{ method: "PUT", target: "/details", body: "{}", scheme: "basic", username: "api@example.com" },
+      method: "PUT",
+      target: "/details",
+      body: "{}",
+      scheme: "basic",
+      username: "api@example.com",
     });
     expect(callOfExchange(posted([], "", { method: "GET" }), undefined)).toEqual({ method: "GET", target: "/x?a=1", body: "" });
   });
 
   it("[BL-215] is one of the requests of Events", () => {
     expect(kindOfExchange(posted([], "", { method: "GET", target: "/events?limit=3" }))).toMatchObject({
-      ...{ kind: "read", request: { target: "/events?limit=3" } },
+      kind: "read",
+      request: { target: "/events?limit=3" },
     });
   });
 });
@@ -154,7 +179,14 @@ it("[BL-187] a WebSocket's message is copied with the handshake of its connectio
     return { detail: connection };
   };
   const sent = {
-    ...{ kind: "websocket-message", id: 2, parent: 1, at: 0, index: 0, outcome: "echoed", direction: "received", type: "text" },
+    kind: "websocket-message",
+    id: 2,
+    parent: 1,
+    at: 0,
+    index: 0,
+    outcome: "echoed",
+    direction: "received",
+    type: "text",
     body: { bytes: 5, base64: base64("hello") },
   } as WebSocketMessage;
   const texts = await Promise.all(

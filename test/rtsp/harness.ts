@@ -40,7 +40,9 @@ export async function startRtsp(config: Record<string, unknown> = {}, certificat
   const port = Number(new URL(url).port);
   return {
     ...service,
-    ...{ port, url, httpUrl: service.urlOf("HTTP") },
+    port,
+    url,
+    httpUrl: service.urlOf("HTTP"),
     connect: (localAddress = "127.0.0.1") => RawClient.connect(port, url, localAddress),
   };
 }

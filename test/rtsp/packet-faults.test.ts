@@ -30,7 +30,13 @@ function reader(mostHeldBytes = 1 << 20) {
     }
   };
   const faults = new PacketFaults({
-    ...{ registry, session, mostHeldBytes, tracks: [video, audio], keyTrack: 0, keyFrame: () => keyFrame, deliver },
+    registry,
+    session,
+    mostHeldBytes,
+    tracks: [video, audio],
+    keyTrack: 0,
+    keyFrame: () => keyFrame,
+    deliver,
     deliverReport: (track, report) => void reports.push({ track, report, atMs: performance.now() }),
   });
   const give = (packets: FramePackets | undefined) => {
@@ -39,7 +45,10 @@ function reader(mostHeldBytes = 1 << 20) {
   };
   let index = 0;
   return {
-    ...{ registry, faults, sent, reports },
+    registry,
+    faults,
+    sent,
+    reports,
     start: (fault: RtspFault, more: { seed?: string; forMs?: number } = {}) =>
       registry.start(session, { fault, forMs: 3_600_000, ...more }),
     /** So many pictures with their sound, on the clock. */

@@ -260,7 +260,13 @@ describe("a client by RTMP", () => {
     const { RtmpIngest } = await import("../../servers/rtsp/rtmp/rtmp-ingest.ts");
     const { createLog } = await import("../../servers/core/service/log.ts");
     const ingest = await RtmpIngest.listen({
-      ...{ port: 0, openToLan: false, connections: 10, connectionsPerAddress: 10, messageBytes: 1 << 20, silenceMs: 1_000, worker: file },
+      port: 0,
+      openToLan: false,
+      connections: 10,
+      connectionsPerAddress: 10,
+      messageBytes: 1 << 20,
+      silenceMs: 1_000,
+      worker: file,
       log: createLog({ level: () => "debug", write: ({ text }) => void lines.push(text) }),
       ...({} as Pick<Parameters<typeof RtmpIngest.listen>[0], "paths" | "access" | "recorder" | "limits">),
     });
@@ -326,7 +332,9 @@ describe("bytes of RTMP", () => {
     const random = seededRandom(5);
     const anyBytes = (most: number) => Buffer.from(Array.from({ length: random.below(most) }, () => random.below(256)));
     const valid = writeMessage({
-      ...{ type: messageType.command, chunkStream: 3, stream: 0 },
+      type: messageType.command,
+      chunkStream: 3,
+      stream: 0,
       payload: writeAmf(["connect", 1, { app: "live", list: { deep: { deeper: true } } }]),
     });
     const mutated = (bytes: Buffer) => {

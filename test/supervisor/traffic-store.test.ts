@@ -31,7 +31,10 @@ const batch = (rows: readonly Row[], droppedRows = 0) => ({ records: recordsOf(r
 const decoders: DetailDecoders = {
   "mqtt-event": async () => ({
     detail: ({ row: { id, at }, detail, parts: { total, leftOut } }) => ({
-      ...{ kind: "mqtt-event", id, at, clientId: `${total} parts, ${leftOut} left out` },
+      kind: "mqtt-event",
+      id,
+      at,
+      clientId: `${total} parts, ${leftOut} left out`,
       text: detail
         .toString("latin1")
         .replaceAll(/[^ -~]/g, "")

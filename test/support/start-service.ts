@@ -96,7 +96,10 @@ export async function startService<Contract extends ServiceContract>(
   const running = await starting;
   onEnd(running.stop);
   return {
-    ...{ running, dataDir, logs, endpoints: running.endpoints },
+    running,
+    dataDir,
+    logs,
+    endpoints: running.endpoints,
     views: views as ShownViews<Contract["views"]>,
     urlOf: (label) => running.endpoints.find((endpoint) => endpoint.label === label)?.url ?? "",
     counters: () => counters,
