@@ -7,7 +7,7 @@ import { useRowChoice } from "../list/use-row-choice.ts";
 import { Caption } from "../ui/panel.tsx";
 import { Answered } from "../ui/status/answered.tsx";
 import { attempt } from "../ui/status/notify.tsx";
-import { formatCount, formatCountOf } from "../ui/texts/quantity.ts";
+import { capitalized, formatCount, formatCountOf } from "../ui/texts/quantity.ts";
 import styles from "./parts-list.module.css";
 import type { Parts } from "./use-detail.ts";
 
@@ -59,7 +59,7 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
           {...choice.tableProps}
           onOpen={choice.choose}
           onClose={onClose}
-          label={`${item.charAt(0).toUpperCase()}${item.slice(1)}s, newest first`}
+          label={`${capitalized(item)}s, newest first`}
           count={shown.length}
           rowAt={rowAt}
           columns={columns}

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { saveFile } from "../ui/copy/files.ts";
 import { Caption, SectionTitle } from "../ui/panel.tsx";
-import { formatBytes, formatLimit } from "../ui/texts/quantity.ts";
+import { capitalized, formatBytes, formatLimit } from "../ui/texts/quantity.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import type { CodeViewHandle } from "./code-view.tsx";
 import { charsetOf } from "./content-format.ts";
@@ -166,7 +166,7 @@ const cutText = (cutBy: string | undefined): string =>
 /** Notes on what is not shown as requested. */
 export function noteText(laidOut: ContentLayout | undefined, others: readonly (string | false | undefined)[] = []): string {
   const problem = laidOut?.problem;
-  const first = problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  const first = problem && `${capitalized(problem)}.`;
   return [first, ...(laidOut?.notes ?? []), ...others].filter(Boolean).join(" ");
 }
 

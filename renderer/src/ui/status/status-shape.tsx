@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ServiceStatus } from "../../../../contract/service.ts";
+import { capitalized } from "../texts/quantity.ts";
 import styles from "./status-shape.module.css";
 
 /** Disc, ring, diamond, half disc, dot: a shape for each meaning, so that colour is never alone. */
@@ -51,7 +52,7 @@ export function shapeOf(state: ServiceStatus["state"]): Shape {
   }
 }
 
-export const stateWord = (state: ServiceStatus["state"]): string => state.charAt(0).toUpperCase() + state.slice(1);
+export const stateWord = (state: ServiceStatus["state"]): string => capitalized(state);
 
 /** Shape and words together. */
 export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonly children: string }) {

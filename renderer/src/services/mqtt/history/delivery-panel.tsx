@@ -5,7 +5,7 @@ import { useService } from "../../../control/use-store.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
-import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { capitalized, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
@@ -84,7 +84,7 @@ function sumText(message: MqttMessage): string {
   if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}`);
   if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
   const text = parts.join(", ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalized(text);
 }
 
 interface DeliveryProps extends Pick<DeliveriesProps, "onClient"> {
