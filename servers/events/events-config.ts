@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, field, portField, redisAddressField, wholeNumber } from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
 
@@ -7,7 +7,6 @@ function checkDatabase(text: string, context: z.RefinementCtx): void {
   const place = databasePlace(text);
   if (place.kind === "unknown") context.addIssue({ code: "custom", message: place.problem });
 }
-const isRedisAddress = (text: string) => text === "" || (/^rediss?:\/\/./i.test(text) && URL.canParse(text));
 
 const requests = (standard: number, what: string, env: string) =>
   field(wholeNumber(1, 100_000, standard), {
@@ -51,12 +50,11 @@ export const eventsConfig = z.strictObject({
   readSeconds: windowSeconds(60, "GET /events", "EVENTS_READ_SECONDS"),
   statsRequests: requests(60, "GET /stats", "EVENTS_STATS_REQUESTS"),
   statsSeconds: windowSeconds(60, "GET /stats", "EVENTS_STATS_SECONDS"),
-  rateLimitRedis: field(z.string().max(1_000).refine(isRedisAddress, "This is not a Redis address. Write redis://host:6379.").default(""), {
+  rateLimitRedis: redisAddressField({
     title: "Shared limits",
     help: "redis://host:6379 makes several instances share their limits; empty keeps them in this process.",
     env: "RATE_LIMIT_REDIS",
     group: "Rate limits",
-    address: true,
   }),
   ...proxyFields({ prefix: "EVENTS", group: "Rate limits" }),
   ...httpLimitFields({ prefix: "EVENTS", body: { minimum: 1_024, maximum: 16 << 20, standard: 16_384 } }),

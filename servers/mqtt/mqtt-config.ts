@@ -1,11 +1,16 @@
 import { z } from "zod";
-import { commonFields, failedLoginFields, field, portField, usersField, wholeNumber } from "../core/config/common-fields.ts";
+import {
+  commonFields,
+  failedLoginFields,
+  field,
+  portField,
+  redisAddressField,
+  usersField,
+  wholeNumber,
+} from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { limitFields, protocolFields } from "./engine/engine-limits.ts";
-
-const isRedisUrl = (text: string): boolean =>
-  text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
 
 export const mqttConfig = z.strictObject({
   port: portField(1883, { title: "MQTT port", env: "MQTT_PORT" }),
@@ -90,12 +95,11 @@ export const mqttConfig = z.strictObject({
     group: "Persistence",
   }),
 
-  cluster: field(z.string().max(1_000).refine(isRedisUrl, "Enter redis://host:6379, rediss:// for TLS, or nothing.").default(""), {
+  cluster: redisAddressField({
     title: "Redis",
     help: "redis://user:password@host:6379/0: all brokers that name the same database share messages, retained messages, sessions and shared subscriptions. Redis stores them, so nothing is stored on disk here. Empty: a single broker.",
     env: "MQTT_CLUSTER",
     group: "Cluster",
-    address: true,
   }),
   clusterTimeoutMs: field(wholeNumber(500, 600_000, 6_000), {
     title: "Broker timeout",

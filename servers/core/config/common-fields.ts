@@ -80,6 +80,16 @@ export const failedLoginFields = ({ prefix, group, failures, windowSeconds, help
   }),
 });
 
+const isRedisAddress = (text: string): boolean =>
+  text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
+
+/** The address of a Redis that several instances share; empty for none. */
+export const redisAddressField = (meta: Pick<FieldMeta, "title" | "help" | "env" | "group">) =>
+  field(z.string().max(1_000).refine(isRedisAddress, "Enter redis://host:6379, rediss:// for TLS, or nothing.").default(""), {
+    address: true,
+    ...meta,
+  });
+
 /** How much of each message is recorded; `what` names a message of the service. */
 export const recordedMessageField = (id: ServiceId, what: string) =>
   field(wholeNumber(0, 1 << 20, 8 << 10), {

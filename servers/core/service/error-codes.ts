@@ -24,7 +24,7 @@ export const errorCodes = {
   STORE_OUTDATED: "The file has an older or unknown format and cannot be migrated.",
   STORE_UNREACHABLE: "The database cannot be opened or reached.",
   STORE_BUSY: "The database is slower than the incoming events.",
-  CLUSTER_UNREACHABLE: "The Redis that the MQTT brokers share cannot be used.",
+  CLUSTER_UNREACHABLE: "The Redis that several instances of a service share cannot be used.",
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
   JOB_UNKNOWN: "There is no such import or deletion, or it is in another state.",
   IMPORT_ABANDONED: "The page that sent a file to import was closed.",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectRedis, type RedisConnections, type RedisSharers, unreachable } from "../../core/redis/redis-connections.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countOf, countText } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -22,7 +23,6 @@ import { Incoming } from "./incoming.ts";
 import { Liveness } from "./liveness.ts";
 import { Membership } from "./membership.ts";
 import { Outgoing } from "./outgoing.ts";
-import { connectRedis, type RedisConnections, unreachable } from "./redis-connections.ts";
 import { RedisSessionStore } from "./redis-session-store.ts";
 import { SessionOwnership } from "./session-ownership.ts";
 import { isShared, SharedRetained } from "./shared-retained.ts";
@@ -37,6 +37,7 @@ export interface ClusterOptions {
   readonly log: Log;
 }
 
+const brokers: RedisSharers = { name: "brokers", variable: "MQTT_CLUSTER", alone: "a broker of its own" };
 /** Additional time for a broker to hand a session over. */
 const handoverMs = 10_000;
 const retryMs = 250;
@@ -196,7 +197,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
         this.state = "connected";
       });
     } catch (error) {
-      throw unreachable(this.redis.where, errorText(error));
+      throw unreachable(this.redis.where, errorText(error), brokers);
     }
     await this.liveness.beat();
     this.liveness.start();
@@ -278,7 +279,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
 
 /** Called before the engine is created. Throws CLUSTER_UNREACHABLE. */
 export async function openCluster(options: ClusterOptions): Promise<RedisCluster> {
-  return new RedisCluster(await connectRedis(options.url), options);
+  return new RedisCluster(await connectRedis(options.url, brokers), options);
 }
 
 const newBrokerId = (): string => randomUUID().slice(0, 8);

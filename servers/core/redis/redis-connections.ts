@@ -1,5 +1,15 @@
 import type { Redis } from "ioredis";
-import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../service/service-error.ts";
+
+/** Who shares the Redis, for errors. */
+export interface RedisSharers {
+  /** Plural: "brokers". */
+  readonly name: string;
+  /** The variable with its address. */
+  readonly variable: string;
+  /** What an empty variable means: "a broker of its own". */
+  readonly alone: string;
+}
 
 export interface RedisConnections {
   readonly commands: Redis;
@@ -22,22 +32,21 @@ export interface RedisConnections {
 
 const connectTimeoutMs = 3_000;
 const answerTimeoutMs = 5_000;
-/** With the commands that the scripts use. */
 const oldestVersion = [6, 2] as const;
 
 /** Throws CLUSTER_UNREACHABLE. A connection that is lost later reconnects automatically. */
-export async function connectRedis(url: string): Promise<RedisConnections> {
+export async function connectRedis(url: string, sharers: RedisSharers): Promise<RedisConnections> {
   const where = describeUrl(url);
-  const commands = await connect(url, where);
+  const commands = await connect(url, where, sharers);
   try {
     let startedAt = 0;
     const look = async () => {
       const info = await commands.info("server");
-      checkVersion(/redis_version:(\S+)/.exec(info)?.[1] ?? "", where);
+      checkVersion(/redis_version:(\S+)/.exec(info)?.[1] ?? "", where, sharers);
       startedAt = Date.now() - Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1] ?? 0) * 1_000;
     };
     await look();
-    const listening = await connect(url, where);
+    const listening = await connect(url, where, sharers);
     let breaks = 0;
     const listeners: (() => void)[] = [];
     for (const connection of [commands, listening]) {
@@ -69,11 +78,11 @@ export async function connectRedis(url: string): Promise<RedisConnections> {
     };
   } catch (error) {
     commands.disconnect();
-    throw error instanceof ServiceError ? error : unreachable(where, errorText(error));
+    throw error instanceof ServiceError ? error : unreachable(where, errorText(error), sharers);
   }
 }
 
-async function connect(url: string, where: string): Promise<Redis> {
+async function connect(url: string, where: string, sharers: RedisSharers): Promise<Redis> {
   const { Redis: Client } = await import("ioredis");
   const redis = new Client(url, {
     lazyConnect: true,
@@ -99,24 +108,24 @@ async function connect(url: string, where: string): Promise<Redis> {
   }
   if (problem !== "") {
     redis.disconnect();
-    throw unreachable(where, problem);
+    throw unreachable(where, problem, sharers);
   }
   return redis;
 }
 
-export function unreachable(where: string, problem: string): ServiceError {
+export function unreachable(where: string, problem: string, { name, variable, alone }: RedisSharers): ServiceError {
   return new ServiceError(
     "CLUSTER_UNREACHABLE",
-    `The Redis at ${where}, which the brokers share, cannot be used: ${problem}`,
-    "Start that Redis, correct the address or the password in MQTT_CLUSTER, or leave it empty for a broker of its own.",
+    `The Redis at ${where}, which the ${name} share, cannot be used: ${problem}`,
+    `Start that Redis, correct the address or the password in ${variable}, or leave it empty for ${alone}.`,
   );
 }
 
-function checkVersion(version: string, where: string): void {
+function checkVersion(version: string, where: string, sharers: RedisSharers): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [oldestMajor, oldestMinor] = oldestVersion;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
-  throw unreachable(where, `its version is ${version || "not known"}, and ${oldestVersion.join(".")} or newer is needed`);
+  throw unreachable(where, `its version is ${version || "not known"}, and ${oldestVersion.join(".")} or newer is needed`, sharers);
 }
 
 /** The address alone. */
