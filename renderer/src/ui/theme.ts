@@ -1,6 +1,6 @@
 /**
- * Backlot: the one theme file. Every colour, size, radius and component default lives here.
- * Screens use `var(--bl-*)` only; no hex outside this file.
+ * The theme of the dashboard: palettes and component defaults. Colours and sizes are in theme-tokens.ts.
+ * Screens use `var(--bl-*)` only; no hex outside of these two files.
  */
 import {
   ActionIcon,
@@ -21,6 +21,7 @@ import {
   Tooltip,
   useComputedColorScheme,
 } from "@mantine/core";
+import { darkTokens, lightTokens, sharedTokens, type Tokens } from "./theme-tokens.ts";
 
 /** The accent, light to dark. */
 const cyc: MantineColorsTuple = [
@@ -61,108 +62,8 @@ const dark: MantineColorsTuple = [
   "#10100F",
 ];
 
-export type Tokens = Record<`--${string}`, string>;
 /** Colours of services in plots, one for each of the seven; `--bl-s7` is the grey of what is off or rejected. */
 export type ServiceColor = `--bl-s${1 | 2 | 3 | 4 | 5 | 6 | 8}`;
-
-const darkTokens: Tokens = {
-  // surfaces, back to front
-  "--bl-chrome": "#151514",
-  "--bl-page": "#1B1A19",
-  "--bl-raised": "#222120",
-  "--bl-control": "#2B2A28",
-  "--bl-hover": "#272624",
-  "--bl-well": "#171615",
-  "--bl-input": "#171615",
-  "--bl-thumb": "#403D3A",
-  "--bl-line": "#2E2C2A",
-  "--bl-line-strong": "#45423E",
-  // text, primary to secondary (all at least 4.5:1 on every surface above)
-  "--bl-text": "#ECEAE6",
-  "--bl-text-2": "#B9B4AD",
-  "--bl-text-3": "#9A948C",
-  // accent
-  "--bl-accent": "#8FB9FF",
-  "--bl-accent-fill": "#2C6FDA",
-  "--bl-on-accent": "#FFFFFF",
-  "--bl-select": "#24324A",
-  "--bl-select-line": "#4D8CF0",
-  // status: never colour alone, always with its shape and word
-  "--bl-ok": "#57C792",
-  "--bl-ok-soft": "#1C3228",
-  "--bl-warn": "#E5B84A",
-  "--bl-warn-soft": "#382E17",
-  "--bl-bad": "#FF857A",
-  "--bl-bad-soft": "#3B2220",
-  "--bl-idle": "#9A948C",
-  // data
-  "--bl-code-key": "#9CC2FF",
-  "--bl-code-str": "#B4D6A0",
-  "--bl-code-num": "#E8BE7C",
-  "--bl-code-lit": "#D9A8E3",
-  "--bl-s1": "#6EA3FA",
-  "--bl-s2": "#57C792",
-  "--bl-s3": "#E0B04A",
-  "--bl-s4": "#BE8BDB",
-  "--bl-s5": "#EE8468",
-  "--bl-s6": "#57BEC6",
-  "--bl-s7": "#7D776F",
-  "--bl-s8": "#E583B0",
-  "--bl-shadow-pop": "0 0 0 1px #3A3734, 0 8px 24px rgba(0,0,0,.45)",
-};
-
-const lightTokens: Tokens = {
-  "--bl-chrome": "#F3F1EE",
-  "--bl-page": "#FBFAF8",
-  "--bl-raised": "#FFFFFF",
-  "--bl-control": "#EFECE8",
-  "--bl-hover": "#F3F1EE",
-  "--bl-well": "#F6F4F1",
-  "--bl-input": "#FFFFFF",
-  "--bl-thumb": "#FFFFFF",
-  "--bl-line": "#E4E0DB",
-  "--bl-line-strong": "#CBC5BD",
-  "--bl-text": "#1F1D1A",
-  "--bl-text-2": "#524D46",
-  "--bl-text-3": "#6B655D",
-  "--bl-accent": "#2160C4",
-  "--bl-accent-fill": "#2160C4",
-  "--bl-on-accent": "#FFFFFF",
-  "--bl-select": "#DFEAFB",
-  "--bl-select-line": "#2160C4",
-  "--bl-ok": "#17754A",
-  "--bl-ok-soft": "#DDF1E6",
-  "--bl-warn": "#865700",
-  "--bl-warn-soft": "#FAEFD3",
-  "--bl-bad": "#B83227",
-  "--bl-bad-soft": "#FBE7E4",
-  "--bl-idle": "#6B655D",
-  "--bl-code-key": "#1B4E9F",
-  "--bl-code-str": "#2C6A2C",
-  "--bl-code-num": "#8A5000",
-  "--bl-code-lit": "#86378F",
-  "--bl-s1": "#2F74E0",
-  "--bl-s2": "#2E9B67",
-  "--bl-s3": "#B5820F",
-  "--bl-s4": "#9A55BC",
-  "--bl-s5": "#D4593D",
-  "--bl-s6": "#1F8F95",
-  "--bl-s7": "#9A938A",
-  "--bl-s8": "#C2457F",
-  "--bl-shadow-pop": "0 0 0 1px #DAD5CE, 0 8px 24px rgba(40,34,26,.14)",
-};
-
-/** Same in both schemes. */
-const shared: Tokens = {
-  "--bl-mono": "'Fira Mono', ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",
-  "--bl-rail": "212px",
-  "--bl-header": "44px",
-  "--bl-drawer": "32px",
-  "--bl-inspector": "clamp(448px, 28vw, 560px)",
-  "--bl-row": "28px",
-  "--bl-bar": "40px",
-  "--bl-gutter": "20px",
-};
 
 /** Mantine's own variables from ours. */
 const mantineColors = (tokens: Tokens): Tokens => ({
@@ -178,7 +79,7 @@ const mantineColors = (tokens: Tokens): Tokens => ({
 });
 
 export const resolver: CSSVariablesResolver = () => ({
-  variables: shared,
+  variables: sharedTokens,
   dark: { ...mantineColors(darkTokens), "--mantine-color-default-hover": "#343230", "--mantine-color-default-border": "#3A3734" },
   light: { ...mantineColors(lightTokens), "--mantine-color-default": "#FFFFFF", "--mantine-color-default-hover": "#F6F4F1" },
 });

@@ -1,7 +1,8 @@
 import type uPlot from "uplot";
 import { PlotBox } from "./plot-card.tsx";
 import { clockMinutes, clockSeconds } from "./texts/time.ts";
-import { type Tokens, withAlpha } from "./theme.ts";
+import { withAlpha } from "./theme.ts";
+import type { Tokens } from "./theme-tokens.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "./use-plot.ts";
 
 /** What a plot over time shows. */

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import uPlot from "uplot";
-import { type Tokens, useTokens } from "./theme.ts";
+import { useTokens } from "./theme.ts";
+import type { Tokens } from "./theme-tokens.ts";
 
 interface PlotUse<Shown> {
   /** Redrawn when the array is replaced. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
-import { type Tokens, useTokens } from "../../ui/theme.ts";
+import { useTokens } from "../../ui/theme.ts";
+import type { Tokens } from "../../ui/theme-tokens.ts";
 import styles from "./service-card.module.css";
 
 interface SparklineProps {

@@ -1,7 +1,7 @@
 import { eventOutcomes, type OutcomePlot } from "../../../../../contract/services/events.ts";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { clockMinutes, dayAndMonth, utcDayAndMonth } from "../../../ui/texts/time.ts";
-import type { Tokens } from "../../../ui/theme.ts";
+import type { Tokens } from "../../../ui/theme-tokens.ts";
 
 /** Outcomes over time, ready to draw: at most `mostBars`, without the empty steps before the first event. */
 export interface OutcomeBars {

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import uPlot from "uplot";
 import { PlotBox } from "../../../ui/plot-card.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
-import type { Tokens } from "../../../ui/theme.ts";
+import type { Tokens } from "../../../ui/theme-tokens.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
 import { barLabel, labelledBars, type OutcomeBars, outcomeToken, stackedBars } from "./outcome-bars.ts";
 import styles from "./plots-band.module.css";

@@ -1,7 +1,7 @@
 import type { GrpcMetrics } from "../../../../../contract/services/grpc.ts";
 import { formatByteRate, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
-import type { Tokens } from "../../../ui/theme.ts";
+import type { Tokens } from "../../../ui/theme-tokens.ts";
 import type { TimePanel } from "../../../ui/time-plot.tsx";
 
 type Column = Exclude<keyof GrpcMetrics, "stepSeconds" | "at">;
