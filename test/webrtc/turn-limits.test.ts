@@ -93,10 +93,10 @@ describe("TURN limits and trouble", () => {
   it("[WEBRTC-61] allocations are refused with a chosen code, of one user or of all", async () => {
     const server = await startTurn();
     const client = await TurnClientUnderTest.connect(server);
-    server.engine.trouble = { refuseAllocations: { code: 508, user: "ada" } };
+    server.engine.trouble = { refuseAllocations: (user) => (user === "ada" ? 508 : undefined) };
     expect(errorOf(await client.allocate())).toBe(508);
     expect(errorOf(await client.allocate([], { credentials: { username: "bob", password: "builder" } }))).toBe(0);
-    server.engine.trouble = { refuseAllocations: { code: 300 } };
+    server.engine.trouble = { refuseAllocations: () => 300 };
     const other = await TurnClientUnderTest.connect(server);
     expect(errorOf(await other.allocate())).toBe(300);
     server.engine.trouble = {};
@@ -106,10 +106,10 @@ describe("TURN limits and trouble", () => {
 
   it("[WEBRTC-62] right credentials are rejected from now on", async () => {
     const { server, client } = await relaying();
-    server.engine.trouble = { rejectCredentials: {} };
+    server.engine.trouble = { rejectCredentials: () => true };
     expect(errorOf(await client.refresh(600))).toBe(401);
     expect(errorOf(await (await TurnClientUnderTest.connect(server)).allocate())).toBe(401);
-    server.engine.trouble = { rejectCredentials: { user: "bob" } };
+    server.engine.trouble = { rejectCredentials: (user) => user === "bob" };
     expect(errorOf(await client.refresh(600))).toBe(0);
   });
 

@@ -155,8 +155,7 @@ export class RequestHandler {
   #authenticate({ message, client }: Request) {
     const { authentication } = this.#options;
     const checked = authentication.check(message, client.address);
-    const { rejectCredentials } = this.trouble;
-    const isRejected = rejectCredentials && !("code" in checked) && isFor(rejectCredentials.user, checked.user);
+    const isRejected = !("code" in checked) && this.trouble.rejectCredentials?.(checked.user);
     return isRejected ? authentication.reject("credentials are rejected on request", checked.username) : checked;
   }
 
@@ -178,9 +177,8 @@ export class RequestHandler {
     if (transport[0] !== udpProtocol) throw new StunRefusal(442, `protocol ${transport[0]} is asked for; only UDP is relayed`);
     const lifetimeMs = wantedLifetime(message, lifetimes);
     const relays = this.#wantedRelays(message);
-    const { refuseAllocations } = this.trouble;
-    if (refuseAllocations && isFor(refuseAllocations.user, user))
-      throw new StunRefusal(refuseAllocations.code, "allocations are refused on request");
+    const refusedWith = this.trouble.refuseAllocations?.(user);
+    if (refusedWith !== undefined) throw new StunRefusal(refusedWith, "allocations are refused on request");
     const opened = await table.open({ client, username, user, software: softwareOf(message), lifetimeMs, ...relays });
     if (opened === 486) throw new StunRefusal(486, `${user} has as many allocations as a user may have`);
     if (opened === 508)
@@ -306,8 +304,6 @@ export class RequestHandler {
     this.#options.onRequest({ client: { transport, address, port }, method, code, why, username, software, allocation: allocation?.id });
   }
 }
-
-const isFor = (wanted: string | undefined, user: string): boolean => wanted === undefined || wanted === user;
 
 const mappedAddress = ({ message, client }: Request): WrittenAttribute => [
   stunAttributes.xorMappedAddress,

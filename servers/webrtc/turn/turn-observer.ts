@@ -49,12 +49,12 @@ export interface TurnObserver {
   onClosed(allocation: AllocationState, reason: CloseReason): void;
 }
 
-/** Trouble that a tester asks for. Without a user it is for all of them. */
+/** Trouble that a tester asks for, by the user of a request. */
 export interface TurnTrouble {
-  /** New allocations get this error code. */
-  readonly refuseAllocations?: { readonly code: number; readonly user?: string | undefined } | undefined;
-  /** Right credentials are treated as wrong. */
-  readonly rejectCredentials?: { readonly user?: string | undefined } | undefined;
+  /** The error code that new allocations get; undefined where they are allowed. */
+  readonly refuseAllocations?: (user: string) => number | undefined;
+  /** Whether right credentials are treated as wrong. */
+  readonly rejectCredentials?: (user: string) => boolean;
 }
 
 /** Since the start. */
