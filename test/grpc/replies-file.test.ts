@@ -17,11 +17,12 @@ import { flatMessage } from "../../servers/grpc/engine/message-type.ts";
 import { parsePath } from "../../servers/grpc/replies/field-path.ts";
 import { parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
 import { parseTemplate } from "../../servers/grpc/replies/template.ts";
+import { clientMessage, dataRequest, serverResponse } from "../../servers/grpc/services/example-messages.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
-import { callMethod } from "./calls.ts";
+import { body, callMethod, openStream } from "./calls.ts";
 import { onEnd, startGrpc } from "./harness.ts";
-import { bothWays, clientStream, type RulesUnderTest, sayHello, startWithRules, streamData } from "./rules.ts";
+import { clientStream, type RulesUnderTest, sayHello, startWithRules } from "./rules.ts";
 
 const hello = async (service: RulesUnderTest) => (await sayHello(service, "x")).replies[0]?.message;
 const helloRule = (message: unknown, more: object = {}) => ({ method: "example.Greeter/SayHello", ...more, reply: { message } });
@@ -239,8 +240,14 @@ it("[GRPC-106] an endless script without a pause leaves other calls their time, 
       stream: [{ repeat: "until the client leaves", steps: [{ message: { response: "x" } }] }],
     },
   ]);
-  const reading = streamData(service, {}, { deadlineMs: 1_500 });
-  const both = bothWays(service, ["flood", "flood", "other"], { deadlineMs: 1_500 });
+  let received = 0;
+  let isEchoed = false;
+  const reading = openStream(service.client(), "/example.Greeter/StreamData").on("data", () => received++);
+  reading.end(body(dataRequest.frame({ count: 1, prefix: "x" })));
+  const talking = openStream(service.client(), "/example.Greeter/BidirectionalStream").on("data", (bytes: Buffer) => {
+    isEchoed ||= serverResponse.decode(bytes).response === "Echo: other";
+  });
+  for (const message of ["flood", "flood", "other"]) talking.write(body(clientMessage.frame({ clientId: "t", message, sequence: 1 })));
   // grpc-js reads ahead; this client does not.
   const session = connect(`http://${service.address}`);
   onEnd(() => session.destroy());
@@ -251,16 +258,10 @@ it("[GRPC-106] an endless script without a pause leaves other calls their time, 
     te: "trailers",
   });
   unread.on("error", () => {}).end(Buffer.alloc(5));
-  const took: number[] = [];
-  for (let call = 0; call < 20; call++) {
-    const startedAt = performance.now();
-    await sayHello(service, "bystander");
-    took.push(performance.now() - startedAt);
-  }
-  expect(took.sort((left, right) => left - right)[10]).toBeLessThan(400);
-  expect((await reading).replies.length).toBeGreaterThan(100);
-  const { replies } = await both;
-  expect(replies.map(({ response }) => response)).toContain("Echo: other");
+  // The scripts have no end: nothing is answered after them, only between their messages.
+  for (let call = 0; call < 20; call++) expect((await sayHello(service, "bystander")).status.code).toBe(0);
+  await until(() => received > 100 && isEchoed);
+  for (const stream of [reading, talking]) stream.cancel();
   const open = () => service.rows().filter(({ tone, target }) => tone === "pending" && target === "/example.Greeter/StreamData");
   await until(() => open().length === 1);
   const row = () => service.rows().find(({ tone, target }) => tone === "pending" && target === "/example.Greeter/StreamData");
@@ -332,7 +333,6 @@ it("[GRPC-107] no text of rules, paths or placeholders makes their readers throw
     }
     return next;
   };
-  const startedAt = performance.now();
   let good = 0;
   for (let round = 0; round < 3_000; round++) {
     const text = changed(seedText);
@@ -351,14 +351,13 @@ it("[GRPC-107] no text of rules, paths or placeholders makes their readers throw
     }
   }
   expect(good).toBeGreaterThan(20);
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
-}, 30_000);
+});
 
 it("[GRPC-107] a pattern takes linear time, whatever a client sends", async () => {
   const service = await startWithRules([
     { method: "example.Greeter/ClientStream", when: { request: { message: { matches: "^(a+)+$" } } }, reply: {} },
   ]);
-  const startedAt = performance.now();
-  await clientStream(service, [`${"a".repeat(16_000)}!`]);
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  // By trying all ways to divide them, it would not end.
+  const { status } = await clientStream(service, [`${"a".repeat(16_000)}!`]);
+  expect(status.code).toBe(0);
 });

@@ -205,9 +205,7 @@ it.each(cases)(
     const endless = all(referenceClient(transport, "example.StreamService").subscribe({ rate: 50 }));
     const ended = expect(endless).rejects.toMatchObject({ code: Code.Unavailable, rawMessage: "the service is stopping" });
     await until(() => grpc.rows().length === 2);
-    const startedAt = performance.now();
     await grpc.stop();
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
     expect((await short).message).toContain("Ada");
     await ended;
   },
