@@ -21,12 +21,14 @@ export interface BrowserShellOptions {
   readonly dataDir?: string;
   /** More services, each on free ports. */
   readonly others?: readonly string[];
+  /** The browser's language as pages see it. */
+  readonly language?: string;
 }
 
 /** Backlot without a window of its own, with one service on a free port, and its dashboard in Chromium. */
 export async function openBrowserShell(
   service: string,
-  { flags = [], dataDir, others = [] }: BrowserShellOptions = {},
+  { flags = [], dataDir, others = [], language }: BrowserShellOptions = {},
 ): Promise<BrowserShell> {
   const all = [service, ...others];
   const ports = all.flatMap((id) => [`--${id}-port`, "0"]);
@@ -37,6 +39,9 @@ export async function openBrowserShell(
   for (const id of all) endpoints.set(id, new URL((await run.state(id, "running")).endpoints?.[0]?.url ?? ""));
   const context = await newContext();
   const page = await context.newPage();
+  if (language !== undefined) {
+    await page.addInitScript((value) => Object.defineProperty(navigator, "language", { value }), language);
+  }
   await page.goto(dashboard);
   await page.evaluate((id) => {
     location.hash = `#/${id}/live`;

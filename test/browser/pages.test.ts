@@ -25,6 +25,18 @@ it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End ch
   }
 }, 60_000);
 
+it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () => {
+  const { page, origin } = await openBrowserShell("http", { language: "en-US@posix" });
+  await fetch(`${origin}/api/data`);
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  await page
+    .getByRole("img", { name: /^Bytes a second by service/ })
+    .locator("canvas")
+    .waitFor();
+}, 60_000);
+
 it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until the list follows again", async () => {
   const { page, origin } = await openBrowserShell("http");
   for (const target of ["/api/b", "/api/c", "/api/a"]) await fetch(`${origin}${target}`);
