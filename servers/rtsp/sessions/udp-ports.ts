@@ -1,5 +1,6 @@
-import type { RemoteInfo, Socket } from "node:dgram";
+import type { RemoteInfo } from "node:dgram";
 import { plainAddress } from "../../core/net/client-socket.ts";
+import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -20,9 +21,6 @@ export interface UdpPortsOptions {
   readonly log: Log;
 }
 
-/** More than this waits for the network: what comes then is lost, as it would be on the way. */
-const mostQueuedBytes = 16 << 20;
-
 const attempts = 50;
 
 /** The pair of UDP ports that all sessions share. A datagram goes to the receiver that is registered for its source address and port. */
@@ -34,7 +32,8 @@ export class UdpPorts {
   bytesSent = 0;
   /** Packets of RTP that were left out since too much waits for the network. */
   packetsUnsent = 0;
-  readonly #sockets: Record<UdpPart, { IPv4?: Socket; IPv6?: Socket }> = { rtp: {}, rtcp: {} };
+  readonly #senders: Record<UdpPart, { IPv4?: DatagramSender; IPv6?: DatagramSender }> = { rtp: {}, rtcp: {} };
+  #cut: { packets: FramePackets | undefined; datagrams: readonly Buffer[] } = { packets: undefined, datagrams: [] };
   readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
 
   /** Resolves when both ports listen. */
@@ -53,7 +52,7 @@ export class UdpPorts {
             }
           },
           onSocket: (socket, family) => {
-            this.#sockets[part][family] = socket;
+            this.#senders[part][family] = createDatagramSender(socket);
           },
         });
       try {
@@ -92,32 +91,32 @@ export class UdpPorts {
 
   /** An error is of no use here: the receiver's port may be closed already. */
   sendReport(report: Buffer, address: string, port: number): void {
-    const socket = this.#socketFor("rtcp", address);
-    if (!socket) return;
-    this.bytesSent += report.length;
-    socket.send(report, port, address);
+    const sender = this.#senderFor("rtcp", address);
+    if (sender && sender.send(report, port, address) === undefined) this.bytesSent += report.length;
   }
 
   /** The packets of a frame, without what they have in front of them on an interleaved connection. */
-  sendPackets({ bytes, offsets }: Pick<FramePackets, "bytes" | "offsets">, address: string, port: number): void {
-    const socket = this.#socketFor("rtp", address);
-    if (!socket) {
-      this.packetsUnsent += offsets.length;
-      return;
-    }
-    for (let index = 0; index < offsets.length; index++) {
-      const start = (offsets[index] as number) + interleavedBytes;
-      const length = (offsets[index + 1] ?? bytes.length) - start;
-      this.bytesSent += length;
-      socket.send(bytes, start, length, port, address);
+  sendPackets(packets: FramePackets, address: string, port: number): void {
+    const sender = this.#senderFor("rtp", address);
+    for (const datagram of this.#datagramsOf(packets)) {
+      if (sender && sender.send(datagram, port, address) === undefined) this.bytesSent += datagram.length;
+      else this.packetsUnsent++;
     }
   }
 
-  /** Undefined where too much waits for the network. The address is one of the system's: a colon is enough to tell its version. */
-  #socketFor(part: UdpPart, address: string): Socket | undefined {
-    const socket = this.#sockets[part][address.includes(":") ? "IPv6" : "IPv4"];
-    return socket && socket.getSendQueueSize() <= mostQueuedBytes ? socket : undefined;
+  /** Those of the last frame are known: it is sent to all its readers at once. */
+  #datagramsOf(packets: FramePackets): readonly Buffer[] {
+    if (this.#cut.packets !== packets) this.#cut = { packets, datagrams: datagramsOf(packets) };
+    return this.#cut.datagrams;
+  }
+
+  /** The address is one of the system's: a colon is enough to tell its version. */
+  #senderFor(part: UdpPart, address: string): DatagramSender | undefined {
+    return this.#senders[part][address.includes(":") ? "IPv6" : "IPv4"];
   }
 }
+
+const datagramsOf = ({ bytes, offsets }: FramePackets): readonly Buffer[] =>
+  offsets.map((offset, index) => bytes.subarray(offset + interleavedBytes, offsets[index + 1] ?? bytes.length));
 
 const sourceKey = (address: string, port: number): string => `${plainAddress(address)} ${port}`;
