@@ -4,6 +4,7 @@ import type { RtspItem } from "../../servers/rtsp/protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../../servers/rtsp/protocol/rtsp-parser.ts";
 import { parseSdp, SdpError } from "../../servers/rtsp/protocol/sdp.ts";
 import { parseTransport, writeTransport } from "../../servers/rtsp/protocol/transport-header.ts";
+import { TunnelDecoder } from "../../servers/rtsp/sessions/http-tunnel.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const limits: ParserLimits = { headBytes: 2_000, headerFields: 20, bodyBytes: 1_000, uriBytes: 300 };
@@ -135,6 +136,28 @@ it("[RTSP-14] nor descriptions, Transport headers and URIs", () => {
     }
     for (const offer of parseTransport(changed(transport))) writeTransport(offer);
     parseTarget(changed(Buffer.from("rtsp://user@host:554/site/camera%201/trackID=1?a=b")));
+  }
+});
+
+it("[RTSP-14] nor the base64 of a tunnel, in any pieces", () => {
+  const random = seededRandom(16);
+  const requests = Array.from({ length: 40 }, (_, index) => Buffer.from("OPTIONS * RTSP/1.0\r\n".slice(0, 1 + (index % 20))));
+  const text = Buffer.from(requests.map((request) => `${request.toString("base64")}${random.chance(0.5) ? "\r\n" : ""}`).join(""));
+  const inPieces = (bytes: Buffer) => {
+    const decoder = new TunnelDecoder();
+    const parts: Buffer[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + 1 + random.below(9);
+      parts.push(decoder.decode(bytes.subarray(at, end)));
+      at = end;
+    }
+    return Buffer.concat(parts);
+  };
+  for (let round = 0; round < 200; round++) {
+    expect(inPieces(text)).toEqual(Buffer.concat(requests));
+    const other = Buffer.from(text);
+    for (let change = random.below(9); change >= 0; change--) other[random.below(other.length)] = random.below(256);
+    expect(inPieces(other).length).toBeLessThanOrEqual(text.length);
   }
 });
 

@@ -1,8 +1,11 @@
+import { createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { maskedAddressLines, restoredAddressLines } from "../../servers/core/credentials/masked-secrets.ts";
+import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
-import { type RtspUnderTest, startRtsp } from "./harness.ts";
+import { onEnd, type RtspUnderTest, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
 
 const pulled = (server: RtspUnderTest) => server.views.get("paths")?.paths.find(({ name }) => name === "door");
@@ -90,4 +93,76 @@ it("[RTSP-83] the passwords of upstreams are not shown, and come back with the s
   expect(restoredAddressLines(shown, lines)).toEqual({ lines });
   expect(restoredAddressLines(["door rtsp://ada:••••••••@other/1"], lines)).toEqual({ unknown: "door" });
   expect(restoredAddressLines(["new rtsp://ada:••••••••@cam/1"], lines)).toEqual({ unknown: "new" });
+});
+
+it("[RTSP-84] no bytes of an upstream make its client fail in another way, hang, or keep more than its limits", {
+  timeout: 60_000,
+}, async () => {
+  const random = seededRandom(84);
+  const media = (kind: string, type: number, codec: string, fmtp: string) =>
+    `m=${kind} 0 RTP/AVP ${type}\r\na=rtpmap:${type} ${codec}\r\na=fmtp:${type} ${fmtp}\r\na=control:trackID=${type}\r\n`;
+  const description = [
+    "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\na=control:*\r\n",
+    media("video", 96, "H264/90000", "packetization-mode=1;sprop-parameter-sets=Z2QAHqzZQKAv+XARAAADAAEAAAMAMg8WLZY=,aOvjyyLA"),
+    media("audio", 97, "MPEG4-GENERIC/48000/2", "mode=AAC-hbr;sizelength=13;indexlength=3;indexdeltalength=3;config=1190"),
+  ].join("");
+  const answers: readonly ((cseq: string) => string)[] = [
+    (cseq) =>
+      `RTSP/1.0 200 OK\r\nCSeq: ${cseq}\r\nContent-Base: rtsp://127.0.0.1/x/\r\nContent-Length: ${description.length}\r\n\r\n${description}`,
+    ...["0-1", "2-3"].map(
+      (channels) => (cseq: string) =>
+        `RTSP/1.0 200 OK\r\nCSeq: ${cseq}\r\nSession: abcdef;timeout=60\r\nTransport: RTP/AVP/TCP;unicast;interleaved=${channels}\r\n\r\n`,
+    ),
+    (cseq) => `RTSP/1.0 200 OK\r\nCSeq: ${cseq}\r\nSession: abcdef\r\nRTP-Info: url=x;seq=1;rtptime=2\r\n\r\n`,
+  ];
+  const packet = () => {
+    const length = random.below(60);
+    const bytes = Buffer.from(Array.from({ length: 4 + length }, () => random.below(256)));
+    bytes.set([0x24, random.below(5), 0, random.chance(0.9) ? length : 255]);
+    if (length > 1) bytes.set([0x80, random.chance(0.5) ? 96 : 97], 4);
+    return bytes;
+  };
+  const changed = (text: string) => {
+    const bytes = Buffer.from(text);
+    if (random.chance(0.5)) for (let change = random.below(4); change >= 0; change--) bytes[random.below(bytes.length)] = random.below(256);
+    return bytes;
+  };
+  const answerAll = (socket: Socket) => {
+    let step = 0;
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      for (const [, cseq = ""] of String(chunk).matchAll(/^CSeq: (\d+)/gim)) {
+        const answer = answers[step++];
+        if (answer) socket.write(changed(answer(cseq)));
+        if (step === answers.length) for (let count = 0; count < 20; count++) socket.write(packet());
+      }
+      // Its client may not have understood, or may wait for more.
+      setTimeout(() => socket.destroy(), 60);
+    });
+  };
+  const upstream = createServer(answerAll).listen(0, "127.0.0.1");
+  onEnd(() => upstream.close());
+  await until(() => upstream.listening);
+  const { port } = upstream.address() as { port: number };
+  let [played, failed] = [0, 0];
+  const pull = async () => {
+    let dropped = () => {};
+    const isDropped = new Promise<void>((resolve) => {
+      dropped = resolve;
+    });
+    try {
+      const options = { url: `rtsp://127.0.0.1:${port}/x`, tls: async () => ({}), packetBytes: 1_400, keptBytes: 1 << 20 };
+      const { stream } = await pullUpstream({ ...options, onDropped: dropped });
+      played++;
+      expect(stream.tracks.length).toBeLessThan(3);
+      await isDropped;
+    } catch (error) {
+      expect(error).toBeInstanceOf(Error);
+      expect(error).not.toBeInstanceOf(TypeError);
+      failed++;
+    }
+  };
+  for (let round = 0; round < 12; round++) await Promise.all(Array.from({ length: 25 }, pull));
+  expect(played).toBeGreaterThan(20);
+  expect(failed).toBeGreaterThan(20);
 });

@@ -39,6 +39,7 @@ export interface Upstream extends PulledMedia {
   close(): Promise<void>;
 }
 
+const mostTracks = 16;
 const timeoutMs = 8_000;
 const silenceMs = 10_000;
 const reportMs = 5_000;
@@ -82,7 +83,7 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
     const described = await client.request("DESCRIBE", uri, [["Accept", "application/sdp"]]);
     const base = headerOf(described.headers, "Content-Base") ?? headerOf(described.headers, "Content-Location") ?? uri;
     const description = parseSdp(described.body.toString("utf8"));
-    const tracks = description.media.flatMap((media, index) => supportedTrack(() => trackOfMedia(media, index)));
+    const tracks = description.media.flatMap((media, index) => supportedTrack(() => trackOfMedia(media, index))).slice(0, mostTracks);
     if (tracks.length === 0) throw new UnsupportedMedia("it has no track that can be served");
     checkSame(tracks, options.continues?.stream);
     const transport = options.transport ?? "tcp";

@@ -32,6 +32,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
+const mostUnsentBytes = 1 << 20;
 const limits = { headBytes: 64 << 10, headerFields: 500, bodyBytes: 1 << 20, uriBytes: 8 << 10 };
 
 /** An answer other than 2xx. */
@@ -171,8 +172,11 @@ export class RtspClient {
   }
 
   #write(bytes: Buffer): void {
-    if (this.#post) this.#post.write(bytes.toString("base64"));
-    else this.#socket.write(bytes);
+    const socket = this.#post ?? this.#socket;
+    if (this.#post) socket.write(bytes.toString("base64"));
+    else socket.write(bytes);
+    // A server that asks and never reads.
+    if (socket.writableLength > mostUnsentBytes) this.#socket.destroy(new Error("the server takes nothing"));
   }
 
   sendPacket(channel: number, packet: Buffer): void {
