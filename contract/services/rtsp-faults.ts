@@ -49,6 +49,13 @@ export type RtspFault = z.output<typeof rtspFault>;
 export type RtspFaultKind = RtspFault["kind"];
 export const faultKinds = rtspFault.options.map(({ shape }) => shape.kind.value) as readonly RtspFaultKind[];
 
+/** What a session that publishes can have: it is sent no packets. */
+export const publisherFaults: ReadonlySet<RtspFaultKind> = new Set(["close", "status"]);
+/** What a session of multicast can have of its own: the packets are those of the whole group. */
+export const multicastSessionFaults: ReadonlySet<RtspFaultKind> = new Set(["close", "status"]);
+/** What readers of HLS and MPEG-TS have of the faults of their path: they get no packets of RTP, and no times that jump, which HLS cannot have. */
+export const httpReaderFaults: ReadonlySet<RtspFaultKind> = new Set(["delay", "stall", "drop-key-frames", "freeze", "close", "status"]);
+
 /** Ends by itself after this time. */
 export const faultTime = z.int().min(1).max(3_600_000).default(60_000);
 /** The same packets are affected for the same seed; without one it is random. */
@@ -74,7 +81,7 @@ const row = z.int().min(0);
 export const rtspFaultActions = {
   /** For all sessions of a path, also those to come. A second fault of the same kind replaces the first. */
   "path.fault": operation<null>()(z.strictObject({ path, fault: rtspFault, forMs: faultTime, seed: faultSeed })),
-  /** For the session of a row. False where it has ended, or where it publishes and the fault is one of what is sent to it. */
+  /** For the session of a row. False where it has ended, or where it cannot have the fault. */
   "session.fault": operation<{ readonly started: boolean }>()(
     z.strictObject({ row, fault: z.discriminatedUnion("kind", sessionFaults), forMs: faultTime, seed: faultSeed }),
   ),

@@ -45,11 +45,15 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   onStop(() => paths.closeAll(serviceStops));
   for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits, log));
   const tls = async () => ({ ca: [...rootCertificates, (await context.certificates()).authority.cert] });
+  let pulledBytes = 0;
   for (const line of config.pulls) {
     const { path, url } = parsePull(line) ?? {};
     if (path === undefined || url === undefined) continue;
     const times = { waitMs: config.pullWaitSeconds * 1_000, idleMs: config.pullIdleSeconds * 1_000 };
-    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, log }));
+    const onReceived = (bytes: number) => {
+      pulledBytes += bytes;
+    };
+    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, onReceived, log }));
   }
 
   const clips = new ClipLibrary({
@@ -80,7 +84,7 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   });
   const udp = config.udp ? new UdpPorts() : undefined;
   await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop, log });
-  const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config)) : undefined;
+  const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config, faults)) : undefined;
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
     port: config.port,
@@ -126,8 +130,8 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
       sessionsOpened: sessions.opened,
       sessionsRefused: sessions.refused,
       requests: recorder.requests,
-      bytesReceived: read + (udp?.bytesReceived ?? 0),
-      bytesSent: written + (udp?.bytesSent ?? 0),
+      bytesReceived: read + (udp?.bytesReceived ?? 0) + (rtmp?.bytesReceived ?? 0) + pulledBytes,
+      bytesSent: written + (udp?.bytesSent ?? 0) + (multicast?.bytesSent ?? 0) + readers.bytesSent,
       httpReaders: readers.size,
       foreignDatagrams: udp?.foreign ?? 0,
       unsentDatagrams: udp?.packetsUnsent ?? 0,
@@ -140,11 +144,11 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     rtmp: rtmp && `rtmp://127.0.0.1:${rtmp.port}`,
   });
   const remoteOf = (session: RtspSession) => recorder.entryOf(session)?.remote ?? session.address;
-  const hls = new HlsOutputs(paths, hlsOptions(config));
+  const hls = new HlsOutputs(paths, hlsOptions(config, faults));
   onStop(() => hls.close());
   const readers = new HttpReaders({ recorder, mostReaders: config.sessions, idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000 });
   onStop(() => readers.close(serviceStops));
-  const faultControl = createFaultControl(faults, sessions);
+  const faultControl = createFaultControl({ faults, sessions, endReaders: (path, reason) => readers.endAnswers(path, reason) });
   const httpPort = await listenManagement({
     port: config.httpPort,
     openToLan: config.openToLan,
@@ -155,6 +159,8 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
     hls,
     readers,
     transportStreams: limits,
+    faults,
+    faultBytes: limits.faultBytes,
     routes: [
       ...managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }),
       ...faultRoutes({ faults, control: faultControl, sessions }),
@@ -188,14 +194,22 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
   return rtspEndpoints({ ...config, port: server.port, httpPort, tlsPort: server.tlsPort, rtmpPort: rtmp?.port ?? config.rtmpPort });
 }
 
-const multicastOptions = ({ multicastAddress, multicastPort, multicastTtl, openToLan }: RtspConfig): MulticastOptions => ({
+const multicastOptions = (
+  { multicastAddress, multicastPort, multicastTtl, openToLan, faultBytes }: RtspConfig,
+  registry: Faults,
+): MulticastOptions => ({
   address: multicastAddress,
   port: multicastPort,
   ttl: multicastTtl,
   interfaceAddress: openToLan ? undefined : "127.0.0.1",
+  faults: { registry, mostHeldBytes: faultBytes },
 });
 
-const hlsOptions = ({ hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds }: RtspConfig): HlsOutputOptions => ({
+const hlsOptions = (
+  { hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds, faultBytes }: RtspConfig,
+  registry: Faults,
+): HlsOutputOptions => ({
+  faults: { registry, mostHeldBytes: faultBytes },
   segmentSeconds: hlsSegmentSeconds,
   segmentCount: hlsSegments,
   mostBytes: hlsBytes,

@@ -1,9 +1,12 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { DescriptionFlaw, FaultStatus, RtspFaultViews } from "../../contract/services/rtsp-faults.ts";
 import { parseSdp } from "../../servers/rtsp/protocol/sdp.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
-import { header, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
+import { header, onEnd, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
 
 const faultsOf = (server: RtspUnderTest) => server.views.get("faults") as RtspFaultViews["faults"];
@@ -89,6 +92,72 @@ it("[RTSP-178] a fault of a session is its own, one of a path is had by all that
   const counts = [other.packets.length, faulty.packets.length];
   await until(() => third.packets.length > 20 && other.packets.length > (counts[0] ?? 0) && faulty.packets.length > (counts[1] ?? 0));
 });
+
+it("[RTSP-178] those that play by multicast have the faults of the path; one of them can only be closed or refused", async () => {
+  const server = await startRtsp({ multicast: true, multicastPort: 43_000 });
+  const client = await server.connect();
+  const answer = await client.request("SETUP", "/stream/trackID=0", { Transport: "RTP/AVP;multicast" });
+  const [, group = "", port = ""] = /destination=([\d.]+);port=(\d+)/.exec(header(answer, "Transport")) ?? [];
+  const socket = createSocket({ type: "udp4", reuseAddr: true });
+  onEnd(() => socket.close());
+  socket.bind(Number(port), group);
+  await once(socket, "listening");
+  socket.addMembership(group, "127.0.0.1");
+  const packets: Buffer[] = [];
+  socket.on("message", (packet) => packets.push(packet));
+  const Session = header(answer, "Session").split(";")[0] as string;
+  await client.request("PLAY", "/stream", { Session });
+  await until(() => packets.length > 20);
+  expect(gaps(packets)).toBe(0);
+  await server.act("path.fault", { path: "stream", fault: { kind: "loss", percent: 30 }, seed: "a" });
+  await until(() => gaps(packets) > 3);
+  await server.act("path.fault", { path: "stream", fault: { kind: "stall" } });
+  const { length } = packets;
+  await wait(400);
+  expect(packets.length).toBeLessThan(length + 3);
+  await server.act("path.release", { path: "stream" });
+  await until(() => packets.length > length + 10);
+  const row = await rowOf(server, Session);
+  expect(await server.act("session.fault", { row, fault: { kind: "loss", percent: 30 } })).toEqual({ started: false });
+  expect(await server.act("session.fault", { row, fault: { kind: "status", status: 454 } })).toEqual({ started: true });
+  expect(await statusOf(client, "GET_PARAMETER", "/stream", { Session })).toBe(454);
+});
+
+it("[RTSP-180] readers of HLS and MPEG-TS are stalled, refused and closed", async () => {
+  const server = await startRtsp({ hlsSegmentSeconds: 1 });
+  const statusOfFile = async (path: string) => (await httpRequest(server.httpUrl + path)).status;
+  const stream = await fetch(`${server.httpUrl}/stream.ts`);
+  let bytes = 0;
+  const ended = (async () => {
+    for await (const chunk of stream.body ?? []) bytes += (chunk as Uint8Array).length;
+  })().catch(() => "broken");
+  await until(() => bytes > 50_000);
+  expect(await statusOfFile("/stream/index.m3u8")).toBe(200);
+  await server.act("path.fault", { path: "stream", fault: { kind: "stall" } });
+  // What was on its way arrives.
+  await wait(300);
+  const before = bytes;
+  const playlist = async () => (await httpRequest(`${server.httpUrl}/stream/index.m3u8`)).body;
+  const first = await playlist();
+  await wait(1_500);
+  expect([bytes, await playlist()]).toEqual([before, first]);
+  await server.act("path.release", { path: "stream" });
+  await until(async () => bytes > before && (await playlist()) !== first);
+  for (const status of [401, 404] as const) {
+    await server.act("path.fault", { path: "stream", fault: { kind: "status", status } });
+    expect(await Promise.all(["/stream/index.m3u8", "/stream.ts", "/stream/snapshot.mp4", "/test/snapshot.mp4"].map(statusOfFile))).toEqual(
+      [...[status, status, status], 200],
+    );
+  }
+  // Those are of RTSP.
+  await server.act("path.fault", { path: "stream", fault: { kind: "status", status: 461 } });
+  expect(await statusOfFile("/stream/index.m3u8")).toBe(200);
+  await server.act("path.fault", { path: "stream", fault: { kind: "close" } });
+  expect(await ended).toBe("broken");
+  expect(await server.ended(({ preview, outcome }) => preview === "GET /stream.ts" && outcome === "closed by a fault")).toBeDefined();
+  await expect(statusOfFile("/stream/index.m3u8")).rejects.toThrow();
+  expect(await statusOfFile("/test/snapshot.mp4")).toBe(200);
+}, 30_000);
 
 it.skipIf(lacksFfmpeg)(
   "[RTSP-173] ffmpeg decodes a frozen picture without an error, and sees time go on",

@@ -5,6 +5,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { HlsOutputs } from "../../servers/rtsp/management/hls-outputs.ts";
 import { sendTransportStream } from "../../servers/rtsp/management/transport-stream-output.ts";
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
@@ -42,11 +43,13 @@ class Client extends PassThrough {
   }
 }
 
+const noFaults = { registry: new Faults(), mostHeldBytes: 1 << 20 };
+
 const outputsOf = (first: Stream, ...others: Stream[]) => {
   const paths = new Paths({ mostPaths: 1, replacePublishers: true });
   const open = async () => (first.ended === undefined ? first : (others[0] ?? first));
   paths.add("a", { kind: "clip", title: "a", stream: first, open, close: () => {} });
-  const outputs = new HlsOutputs(paths, { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20, idleMs: 30_000 });
+  const outputs = new HlsOutputs(paths, { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20, idleMs: 30_000, faults: noFaults });
   onEnd(() => outputs.close());
   return outputs;
 };
@@ -105,7 +108,8 @@ it("[RTSP-72] a slow client of MPEG-TS is skipped to the next key frame, and clo
   const { tracks, frames } = loop(assetFile("rtsp", "stream.mp4"), 1);
   const stream = streamOf(tracks);
   const limits = { unsentBytes: 50_000, stallMs: 60_000 };
-  const reader = () => ({ sent: 0, end: () => {} });
+  const reader = () => ({ sends: () => {}, end: () => {} });
+  const faults = { ...noFaults, path: "a" };
   const read = (target: Client) => {
     const parts: Buffer[] = [];
     target.on("data", (chunk: Buffer) => parts.push(chunk));
@@ -114,8 +118,8 @@ it("[RTSP-72] a slow client of MPEG-TS is skipped to the next key frame, and clo
   const fast = new Client();
   const slow = new Client();
   const fastBytes = read(fast);
-  sendTransportStream(stream, fast.response, limits, reader);
-  sendTransportStream(stream, slow.response, limits, reader);
+  sendTransportStream(stream, fast.response, limits, faults, reader);
+  sendTransportStream(stream, slow.response, limits, faults, reader);
   for (const frame of frames) {
     stream.publish(frame);
     await new Promise(setImmediate);
@@ -132,7 +136,7 @@ it("[RTSP-72] a slow client of MPEG-TS is skipped to the next key frame, and clo
   // It goes on with the tables before a key frame.
   expect(slowBytes().readUInt16BE(before + 1) & 0x1fff).toBe(0);
   const stalled = new Client();
-  sendTransportStream(stream, stalled.response, { ...limits, stallMs: 0 }, reader);
+  sendTransportStream(stream, stalled.response, { ...limits, stallMs: 0 }, faults, reader);
   const closed = once(stalled, "close");
   for (const frame of frames) {
     stream.publish(frame);

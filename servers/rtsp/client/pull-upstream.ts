@@ -21,8 +21,8 @@ export interface PullOptions
   readonly asksOptions?: boolean;
   /** Before the first packet can come. */
   readonly onSource?: (source: PulledMedia) => void;
-  /** A packet of a track came. */
-  readonly onPacket?: (track: number) => void;
+  /** A packet of a track came, with so many bytes. */
+  readonly onPacket?: (track: number, bytes: number) => void;
   /** It has ended after it began. */
   readonly onDropped: (reason: string) => void;
 }
@@ -102,7 +102,7 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
         sendInterleaved: (channel, packet) => client.sendPacket(channel, packet),
         onRtp(packet) {
           packetAtMs = performance.now();
-          options.onPacket?.(index);
+          options.onPacket?.(index, packet.length);
           source.receiveRtp(index, packet, packetAtMs);
         },
         onRtcp: (packet) => source.receiveRtcp(index, packet),

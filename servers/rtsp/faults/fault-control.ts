@@ -1,8 +1,7 @@
+import { multicastSessionFaults, publisherFaults } from "../../../contract/services/rtsp-faults.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { FaultStart, Faults } from "./faults.ts";
 
-/** What a session that publishes can have: it is sent no packets. */
-const ofPublishers: ReadonlySet<FaultStart["fault"]["kind"]> = new Set(["close", "status"]);
 const closed = "closed by a fault";
 
 type Session = ReturnType<SessionTable["list"]>[number];
@@ -11,18 +10,31 @@ type Session = ReturnType<SessionTable["list"]>[number];
 export interface FaultControl {
   /** The path need not be there yet. */
   startOnPath(path: string, start: FaultStart): void;
-  /** False where the session has ended, or where it publishes and the fault is one of what is sent to it. */
+  /** False where the session has ended, or cannot have the fault. */
   startOnSession(session: Session, start: FaultStart): boolean;
 }
 
-export const createFaultControl = (faults: Faults, sessions: Pick<SessionTable, "list">): FaultControl => ({
+export interface FaultControlParts {
+  readonly faults: Faults;
+  readonly sessions: Pick<SessionTable, "list">;
+  /** Ends what readers over HTTP are sent of a path. */
+  readonly endReaders: (path: string, reason: string) => void;
+}
+
+function canHave(session: Session, { kind }: FaultStart["fault"]): boolean {
+  if (session.role === "publish") return publisherFaults.has(kind);
+  return !session.isMulticast || multicastSessionFaults.has(kind);
+}
+
+export const createFaultControl = ({ faults, sessions, endReaders }: FaultControlParts): FaultControl => ({
   startOnPath(path, start) {
     faults.start(path, start);
     if (start.fault.kind !== "close") return;
     for (const session of sessions.list()) if (session.path === path) session.end(closed, "fault");
+    endReaders(path, closed);
   },
   startOnSession(session, start) {
-    if (session.isEnded || (session.role === "publish" && !ofPublishers.has(start.fault.kind))) return false;
+    if (session.isEnded || !canHave(session, start.fault)) return false;
     if (start.fault.kind === "close") session.end(closed, "fault");
     else faults.start(session, start);
     return true;

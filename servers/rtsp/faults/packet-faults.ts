@@ -2,6 +2,7 @@ import type { RtspFault, RtspFaultKind } from "../../../contract/services/rtsp-f
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import type { FramePackets, Track } from "../media/track.ts";
 import { interleavedBytes } from "../rtp/packet-writer.ts";
+import { DelayLine } from "./delay-line.ts";
 import type { ActiveFault, Faults, FaultySession } from "./faults.ts";
 
 /** Where a reader finds the faults that it has to have. */
@@ -20,12 +21,6 @@ export interface PacketFaultsOptions extends ReaderFaults {
   readonly keyFrame: () => FramePackets | undefined;
   readonly deliver: (packets: FramePackets) => void;
   readonly deliverReport: (track: number, report: Buffer) => void;
-}
-
-interface Held {
-  readonly dueMs: number;
-  readonly bytes: number;
-  readonly send: () => void;
 }
 
 interface Overtaken {
@@ -52,11 +47,8 @@ export class PacketFaults {
   #version = -1;
   #faults: ReadonlyMap<RtspFaultKind, ActiveFault> = new Map();
   readonly #random = new Map<string, { readonly of: ActiveFault; readonly next: () => number }>();
-  /** Ordered by their time. */
-  readonly #held: Held[] = [];
-  #heldBytes = 0;
+  readonly #held: DelayLine;
   readonly #lastDueMs: number[];
-  #timer: NodeJS.Timeout | undefined;
   #overtaken: Overtaken[] = [];
   #overtakenTimer: NodeJS.Timeout | undefined;
   /** In place of each picture, until the key frame after the fault. */
@@ -67,6 +59,7 @@ export class PacketFaults {
 
   constructor(options: PacketFaultsOptions) {
     this.#options = options;
+    this.#held = new DelayLine(options.mostHeldBytes);
     this.#lastDueMs = options.tracks.map(() => 0);
     this.#sequenceShift = options.tracks.map(() => 0);
   }
@@ -78,13 +71,13 @@ export class PacketFaults {
       this.#version = registry.version;
       this.#refresh(registry.of(session));
     }
-    return this.#faults.size > 0 || this.#held.length > 0 || this.#overtaken.length > 0 || this.#frozen !== undefined || this.#isShifted;
+    return this.#faults.size > 0 || !this.#held.isEmpty || this.#overtaken.length > 0 || this.#frozen !== undefined || this.#isShifted;
   }
 
   #refresh(active: readonly ActiveFault[]): void {
     this.#faults = new Map(active.map((one) => [one.fault.kind, one]));
     if (!this.#faults.has("reorder")) this.#releaseOvertaken();
-    if (!this.#faults.has("delay") && !this.#faults.has("jitter")) this.#releaseHeld(Number.POSITIVE_INFINITY);
+    if (!this.#faults.has("delay") && !this.#faults.has("jitter")) this.#held.releaseAll();
   }
 
   #of<Kind extends RtspFaultKind>(kind: Kind): Extract<RtspFault, { kind: Kind }> | undefined {
@@ -198,36 +191,13 @@ export class PacketFaults {
       send();
       return true;
     }
-    if (this.#heldBytes + bytes > this.#options.mostHeldBytes) return false;
-    let at = this.#held.length;
-    while (at > 0 && (this.#held[at - 1] as Held).dueMs > dueMs) at--;
-    this.#held.splice(at, 0, { dueMs, bytes, send });
-    this.#heldBytes += bytes;
-    if (at === 0) this.#schedule();
-    return true;
-  }
-
-  #schedule(): void {
-    clearTimeout(this.#timer);
-    const [first] = this.#held;
-    this.#timer = first && setTimeout(() => this.#releaseHeld(performance.now()), Math.max(1, first.dueMs - performance.now()));
-  }
-
-  #releaseHeld(nowMs: number): void {
-    let count = 0;
-    while (count < this.#held.length && (this.#held[count] as Held).dueMs <= nowMs) count++;
-    for (const { bytes, send } of this.#held.splice(0, count)) {
-      this.#heldBytes -= bytes;
-      send();
-    }
-    this.#schedule();
+    return this.#held.hold(dueMs, bytes, send);
   }
 
   /** What is held back is never sent. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#held.stop();
     clearTimeout(this.#overtakenTimer);
-    this.#held.length = 0;
     this.#overtaken = [];
   }
 }

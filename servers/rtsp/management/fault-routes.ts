@@ -57,7 +57,7 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
         const start = faultOf(query);
         if (start.fault.kind === "description") throw new HttpRefusal(400, "a path has descriptions, and a session has none");
         if (!control.startOnSession(sessionOf(sessions, id), start))
-          throw new HttpRefusal(400, "a session that publishes is sent no packets");
+          throw new HttpRefusal(400, "the session publishes or plays by multicast: no packets are its own");
         return done;
       },
     },

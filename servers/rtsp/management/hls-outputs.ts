@@ -1,4 +1,5 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { FrameReader, Stream } from "../streams/stream.ts";
@@ -11,6 +12,7 @@ export interface HlsFile {
 export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
   /** Segments are no longer made once there has been no request for this time. */
   readonly idleMs: number;
+  readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "deliver">;
 }
 
 const firstSegmentMs = 15_000;
@@ -35,7 +37,7 @@ export class HlsOutputs {
     let output = this.#outputs.get(path);
     if (!output || output.stream !== stream || output.isOver) {
       output?.close();
-      output = new HlsOutput(stream, this.#options, output?.muxer);
+      output = new HlsOutput(path, stream, this.#options, output?.muxer);
       this.#outputs.set(path, output);
     }
     output.usedAtMs = performance.now();
@@ -71,22 +73,25 @@ class HlsOutput implements FrameReader {
   isOver = false;
   readonly #options: HlsOutputOptions;
   readonly #remove: () => void;
+  readonly #faults: FrameFaults;
   #waiting: (() => void)[] = [];
 
   /** `before` made the segments of the path until now. */
-  constructor(stream: Stream, options: HlsOutputOptions, before: HlsMuxer | undefined) {
+  constructor(path: string, stream: Stream, options: HlsOutputOptions, before: HlsMuxer | undefined) {
     this.stream = stream;
     this.#options = options;
     this.muxer = this.#muxerAfter(before);
+    this.#faults = new FrameFaults({ ...options.faults, path, keyTrack: stream.keyTrack, deliver: (frame) => this.muxer.push(frame) });
     this.#remove = stream.addFrameReader(this);
   }
 
   onFrame(frame: Parameters<FrameReader["onFrame"]>[0]): void {
-    this.muxer.push(frame);
+    this.#faults.push(frame);
   }
 
   /** Other parameter sets need another init segment. */
   onTrack(): void {
+    this.#faults.restart();
     this.muxer = this.#muxerAfter(this.muxer);
   }
 
@@ -100,6 +105,7 @@ class HlsOutput implements FrameReader {
   }
 
   onEnd(): void {
+    this.#faults.stop();
     this.isOver = true;
     this.#wake();
   }
@@ -126,6 +132,7 @@ class HlsOutput implements FrameReader {
   }
 
   close(): void {
+    this.#faults.stop();
     this.isOver = true;
     this.#remove();
     this.#wake();

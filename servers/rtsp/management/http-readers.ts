@@ -21,6 +21,7 @@ interface HttpReaderEnd {
   readonly format: "HLS" | "MPEG-TS";
   /** Ends its answer; without it there is nothing that could be ended. */
   readonly close: (() => void) | undefined;
+  readonly onSent: (bytes: number) => void;
   readonly onEnd: (reader: HttpReader, reason: string, by: EndedBy) => void;
 }
 
@@ -31,8 +32,8 @@ class HttpReader implements RecordedSession {
   readonly role = "read";
   readonly state = "playing";
   readonly user: string | undefined;
-  sent = 0;
   usedAtMs = performance.now();
+  #sentBytes = 0;
   readonly #options: HttpReaderOptions & HttpReaderEnd;
 
   constructor(options: HttpReaderOptions & HttpReaderEnd) {
@@ -43,7 +44,13 @@ class HttpReader implements RecordedSession {
   }
 
   get mediaBytes(): { readonly received: number; readonly sent: number } {
-    return { received: 0, sent: this.sent };
+    return { received: 0, sent: this.#sentBytes };
+  }
+
+  /** It is sent so many bytes more. */
+  sends(bytes: number): void {
+    this.#sentBytes += bytes;
+    this.#options.onSent(bytes);
   }
 
   describeTracks(): readonly RtspSessionTrack[] {
@@ -68,6 +75,8 @@ const tickMs = 1_000;
 
 /** The readers over HTTP, each with a row: of MPEG-TS an answer is a reader, of HLS the requests of a client for a path. */
 export class HttpReaders {
+  /** So far, to all of them. */
+  bytesSent = 0;
   readonly #options: HttpReadersOptions;
   readonly #open = new Set<HttpReader>();
   readonly #hls = new Map<string, HttpReader>();
@@ -84,7 +93,7 @@ export class HttpReaders {
 
   /** Throws an HttpRefusal of 503 where there are too many. */
   openTransportStream(options: HttpReaderOptions, close: () => void): HttpReader {
-    return this.#begin({ ...options, format: "MPEG-TS", close, onEnd: (reader, reason, by) => this.#end(reader, reason, by) });
+    return this.#begin({ ...options, format: "MPEG-TS", close, onEnd: (ended, reason, by) => this.#end(ended, reason, by) });
   }
 
   /** A file of HLS is sent. Throws as `openTransportStream`. */
@@ -97,14 +106,19 @@ export class HttpReaders {
     };
     const reader = this.#hls.get(key) ?? this.#begin({ ...options, format: "HLS", close: undefined, onEnd });
     this.#hls.set(key, reader);
-    reader.sent += bytes;
+    reader.sends(bytes);
     reader.usedAtMs = performance.now();
   }
 
-  #begin(options: HttpReaderOptions & HttpReaderEnd): HttpReader {
+  #begin(options: HttpReaderOptions & Omit<HttpReaderEnd, "onSent">): HttpReader {
     const { recorder, mostReaders } = this.#options;
     if (this.#open.size >= mostReaders) throw new HttpRefusal(503, "there are too many readers");
-    const reader = new HttpReader(options);
+    const reader = new HttpReader({
+      ...options,
+      onSent: (bytes) => {
+        this.bytesSent += bytes;
+      },
+    });
     this.#open.add(reader);
     const entry = recorder.begin(options.connection);
     recorder.bind(reader, entry);
@@ -120,6 +134,11 @@ export class HttpReaders {
     const before = performance.now() - this.#options.idleMs;
     for (const reader of [...this.#hls.values()])
       if (reader.usedAtMs < before) reader.end(`no request for ${this.#options.idleMs / 1_000} s`, "client");
+  }
+
+  /** Closes the answers that go on; readers of HLS have none. */
+  endAnswers(path: string, reason: string): void {
+    for (const reader of [...this.#open]) if (reader.path === path && reader.id !== "") reader.end(reason, "fault");
   }
 
   close(reason: string): void {

@@ -7,6 +7,7 @@ import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { Faults } from "../faults/faults.ts";
 import type { EntryConnection } from "../observe/session-entry.ts";
 import { decodedPath } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
@@ -25,10 +26,14 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
   readonly hls: HlsOutputs;
   readonly readers: HttpReaders;
   readonly transportStreams: TransportStreamLimits;
+  readonly faults: Faults;
+  /** Bytes that faults hold back for one reader. */
+  readonly faultBytes: number;
   readonly access: Access;
   readonly log: Log;
 }
 
+const faultReason = "a fault that was started on demand";
 const jsonType = "application/json; charset=utf-8";
 const isOwnOrigin = createOriginCheck([]);
 
@@ -39,6 +44,8 @@ export function listenManagement({
   hls,
   readers,
   transportStreams,
+  faults,
+  faultBytes,
   access,
   log,
   ...listen
@@ -51,6 +58,7 @@ export function listenManagement({
     const media = isRead ? mediaFile(path) : undefined;
     if (media) {
       const user = await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, address });
+      if (isAnsweredByFault(media.path, response)) return;
       await sendMedia(media, user, request, response);
       return;
     }
@@ -68,6 +76,21 @@ export function listenManagement({
     const query = new URL(url, "http://host").searchParams;
     const { status = 200, type = jsonType, body } = await route.answer(parts, query);
     send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
+  }
+
+  /** True where a fault of the path has closed the connection. Throws where one answers in place of the stream. */
+  function isAnsweredByFault(path: string, response: ServerResponse): boolean {
+    for (const { fault } of faults.ofPath(path)) {
+      if (fault.kind === "close") {
+        response.destroy();
+        return true;
+      }
+      if (fault.kind !== "status") continue;
+      if (fault.status === 401) throw access.unauthorized(faultReason);
+      // The others are of RTSP.
+      if (fault.status === 404) throw new HttpRefusal(404, faultReason);
+    }
+    return false;
   }
 
   async function sendMedia(media: MediaFile, user: string | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,7 +118,7 @@ export function listenManagement({
     }
     if (isHead) response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
     else if (!response.destroyed)
-      sendTransportStream(stream, response, transportStreams, () =>
+      sendTransportStream(stream, response, transportStreams, { registry: faults, path: media.path, mostHeldBytes: faultBytes }, () =>
         readers.openTransportStream(readerOf(stream), () => void response.destroy()),
       );
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import type { Frame } from "../media/track.ts";
 import { MpegTsMuxer } from "../mpegts/mpegts-muxer.ts";
 import type { FrameReader, Stream } from "../streams/stream.ts";
@@ -12,7 +13,7 @@ export interface TransportStreamLimits {
 
 /** What is known of a reader from outside. */
 export interface TransportStreamReader {
-  sent: number;
+  sends(bytes: number): void;
   end(reason: string, by: "client" | "server"): void;
 }
 
@@ -24,6 +25,7 @@ export function sendTransportStream(
   stream: Stream,
   response: ServerResponse,
   limits: TransportStreamLimits,
+  faults: Omit<FrameFaultsOptions, "keyTrack" | "deliver">,
   open: () => TransportStreamReader,
 ): void {
   let muxer = muxerOf(stream);
@@ -50,16 +52,20 @@ export function sendTransportStream(
     return true;
   }
 
+  function deliver(frame: Frame): void {
+    if (!mayTake(frame)) return;
+    const bytes = muxer.push(frame);
+    stream.bytesSent += bytes.length;
+    counts.sends(bytes.length);
+    if (bytes.length > 0) response.write(bytes);
+  }
+
+  const frameFaults = new FrameFaults({ ...faults, keyTrack: stream.keyTrack, deliver });
   const reader: FrameReader = {
-    onFrame(frame) {
-      if (!mayTake(frame)) return;
-      const bytes = muxer.push(frame);
-      stream.bytesSent += bytes.length;
-      counts.sent += bytes.length;
-      if (bytes.length > 0) response.write(bytes);
-    },
+    onFrame: (frame) => frameFaults.push(frame),
     // The tables and sets of a new muxer come with the next key frame.
     onTrack() {
+      frameFaults.restart();
       try {
         muxer = muxerOf(stream);
         waitsForKey = stream.keyTrack >= 0;
@@ -68,6 +74,7 @@ export function sendTransportStream(
       }
     },
     onEnd(reason) {
+      frameFaults.stop();
       counts.end(reason, "server");
       response.end();
     },
@@ -75,6 +82,7 @@ export function sendTransportStream(
   response.writeHead(200, { "Content-Type": "video/mp2t", "Cache-Control": "no-store" });
   const remove = stream.addFrameReader(reader);
   response.once("close", () => {
+    frameFaults.stop();
     remove();
     counts.end("the client has disconnected", "client");
   });

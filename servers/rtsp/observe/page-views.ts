@@ -116,7 +116,10 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
     };
     const last = sessionSamples.get(row) ?? { ...now, history: new RecentSamples(["bitRate", "lossPercent", "jitterMs"]) };
     const bitRate = Math.round(rateSince(last, now.atMs)((now.bytes - last.bytes) * 8));
-    const lossFraction = session.role === "publish" ? lossSince(last, now) : worst(tracks.map((track) => track.lossFraction));
+    // RTMP loses nothing.
+    const isCounted = tracks.some(({ lost }) => lost !== undefined);
+    const lossFraction =
+      session.role === "publish" ? (isCounted ? lossSince(last, now) : undefined) : worst(tracks.map((track) => track.lossFraction));
     const jitterMs = worst(tracks.map((track) => track.jitterMs));
     last.history.add(Date.now() / 1_000, {
       bitRate,

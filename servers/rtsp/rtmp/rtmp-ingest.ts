@@ -41,6 +41,8 @@ export class RtmpIngest {
   #isClosed = false;
   /** Publishers so far, over all workers. */
   #nextConnection = 1;
+  /** Of media, so far. */
+  bytesReceived = 0;
 
   private constructor(options: RtmpIngestOptions) {
     this.#options = options;
@@ -146,6 +148,7 @@ export class RtmpIngest {
         return;
       case "media": {
         const { publisher, kind, timestamp, payload } = message;
+        this.bytesReceived += payload.length;
         this.#post({ type: "taken", publisher, bytes: payload.length });
         this.#publishers.get(publisher)?.receive(kind, timestamp, Buffer.from(payload.buffer, payload.byteOffset, payload.length));
         return;

@@ -36,7 +36,7 @@ export type ChosenTransport =
  */
 export function chooseTransport(
   offers: readonly TransportOffer[],
-  { track, media }: { readonly track: number; readonly media: SessionMedia },
+  { track, media, path }: { readonly track: number; readonly media: SessionMedia; readonly path: string },
   session: RtspSession | undefined,
   connection: TransportConnection,
   freePorts: (ports: PortPair) => void,
@@ -46,7 +46,7 @@ export function chooseTransport(
   for (const offer of offers) {
     if (offer.profile !== "RTP/AVP") continue;
     if (offer.isMulticast) {
-      const group = media.role === "read" && offer.lower === "UDP" ? connection.multicast?.of(media.stream) : undefined;
+      const group = media.role === "read" && offer.lower === "UDP" ? connection.multicast?.of(media.stream, path) : undefined;
       if (group) return { kind: "multicast", offer, group };
       continue;
     }

@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
+import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import type { PacketReader, Stream } from "../streams/stream.ts";
@@ -12,6 +13,8 @@ export interface MulticastOptions {
   readonly ttl: number;
   /** Address of the interface to send by; undefined for the system's choice. */
   readonly interfaceAddress: string | undefined;
+  /** Of paths: a group has those of its path. */
+  readonly faults: Omit<ReaderFaults, "session">;
 }
 
 const prefixBytes = 4;
@@ -22,6 +25,7 @@ export class MulticastGroups {
   readonly #groups = new Map<Stream, MulticastGroup>();
   readonly #socket: Socket;
   #next = 0;
+  bytesSent = 0;
 
   private constructor(options: MulticastOptions, socket: Socket) {
     this.#options = options;
@@ -39,15 +43,28 @@ export class MulticastGroups {
     return new MulticastGroups(options, socket);
   }
 
-  of(stream: Stream): MulticastGroup {
+  /** The stream's group; `path` is that of the session that asks for it. */
+  of(stream: Stream, path: string): MulticastGroup {
     const known = this.#groups.get(stream);
     if (known) return known;
     for (const [ended] of this.#groups) if (ended.ended !== undefined) this.#groups.delete(ended);
     const { address, port, ttl } = this.#options;
     const number = this.#next++ % groupCount;
-    const group = new MulticastGroup(stream, nthAddress(address, number), port + 2 * number * pairsPerGroup, ttl, this.#socket);
+    const group = new MulticastGroup({
+      stream,
+      ttl,
+      address: nthAddress(address, number),
+      port: port + 2 * number * pairsPerGroup,
+      faults: { ...this.#options.faults, session: { path } },
+      send: (bytes, start, length, to) => this.#send(bytes, start, length, to, group.address),
+    });
     this.#groups.set(stream, group);
     return group;
+  }
+
+  #send(bytes: Buffer, start: number, length: number, port: number, address: string): void {
+    this.bytesSent += length;
+    this.#socket.send(bytes, start, length, port, address);
   }
 
   close(): Promise<void> {
@@ -68,25 +85,46 @@ function nthAddress(first: string, number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }
 
+interface MulticastGroupOptions {
+  readonly stream: Stream;
+  readonly address: string;
+  /** Of the first track. */
+  readonly port: number;
+  readonly ttl: number;
+  readonly faults: ReaderFaults;
+  /** Sends a part of a buffer to a port of the group. */
+  readonly send: (bytes: Buffer, start: number, length: number, port: number) => void;
+}
+
 export class MulticastGroup implements PacketReader {
   readonly address: string;
   readonly ttl: number;
-  readonly #stream: Stream;
-  readonly #port: number;
-  readonly #socket: Socket;
+  readonly #options: MulticastGroupOptions;
   #users = 0;
   #remove: (() => void) | undefined;
+  #faults: PacketFaults;
 
-  constructor(stream: Stream, address: string, port: number, ttl: number, socket: Socket) {
-    this.address = address;
-    this.ttl = ttl;
-    this.#stream = stream;
-    this.#port = port;
-    this.#socket = socket;
+  constructor(options: MulticastGroupOptions) {
+    this.address = options.address;
+    this.ttl = options.ttl;
+    this.#options = options;
+    this.#faults = this.#newFaults();
+  }
+
+  #newFaults(): PacketFaults {
+    const { stream, faults } = this.#options;
+    return new PacketFaults({
+      ...faults,
+      tracks: stream.tracks,
+      keyTrack: stream.keyTrack,
+      keyFrame: () => stream.keyPackets,
+      deliver: (packets) => this.#send(packets),
+      deliverReport: (track, report) => this.#sendReport(track, report),
+    });
   }
 
   portsOf(track: number): PortPair {
-    const rtp = this.#port + 2 * track;
+    const rtp = this.#options.port + 2 * track;
     return [rtp, rtp + 1];
   }
 
@@ -94,8 +132,10 @@ export class MulticastGroup implements PacketReader {
   use(): () => void {
     this.#users++;
     if (!this.#remove) {
-      this.#remove = this.#stream.addPacketReader(this);
-      for (const track of this.#stream.tracks.keys()) this.onReport(track, this.#stream.senderReport(track));
+      const { stream } = this.#options;
+      this.#faults = this.#newFaults();
+      this.#remove = stream.addPacketReader(this);
+      for (const track of stream.tracks.keys()) this.onReport(track, stream.senderReport(track));
     }
     let isUsed = true;
     return () => {
@@ -106,24 +146,37 @@ export class MulticastGroup implements PacketReader {
   }
 
   stop(): void {
+    this.#faults.stop();
     this.#remove?.();
     this.#remove = undefined;
   }
 
-  onPackets({ bytes, offsets, frame }: FramePackets): void {
+  onPackets(packets: FramePackets): void {
+    if (this.#faults.isActive) this.#faults.push(packets);
+    else this.#send(packets);
+  }
+
+  #send({ bytes, offsets, frame }: FramePackets): void {
     const [port] = this.portsOf(frame.track);
     for (const [index, offset] of offsets.entries()) {
       const start = offset + prefixBytes;
-      this.#socket.send(bytes, start, (offsets[index + 1] ?? bytes.length) - start, port, this.address);
+      this.#options.send(bytes, start, (offsets[index + 1] ?? bytes.length) - start, port);
     }
   }
 
   onReport(track: number, report: Buffer): void {
-    this.#socket.send(report, this.portsOf(track)[1], this.address);
+    if (this.#faults.isActive) this.#faults.report(track, report);
+    else this.#sendReport(track, report);
+  }
+
+  #sendReport(track: number, report: Buffer): void {
+    this.#options.send(report, 0, report.length, this.portsOf(track)[1]);
   }
 
   onEnd(reason: string): void {
     this.#remove = undefined;
-    for (const track of this.#stream.tracks.keys()) this.onReport(track, this.#stream.goodbye(track, reason));
+    this.#faults.stop();
+    const { stream } = this.#options;
+    for (const track of stream.tracks.keys()) this.#sendReport(track, stream.goodbye(track, reason));
   }
 }

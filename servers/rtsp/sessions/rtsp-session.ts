@@ -210,6 +210,10 @@ export class RtspSession {
     else if (!this.#isCarried() && nowMs - this.#activeAtMs > timeoutMs) this.end(`no request for ${timeoutMs / 1_000} s`, "server");
   }
 
+  get isMulticast(): boolean {
+    return [...this.#transports.values()].some(({ answer }) => answer.isMulticast);
+  }
+
   #isCarried(): boolean {
     return this.state === "playing" && this.#isOverTcp();
   }

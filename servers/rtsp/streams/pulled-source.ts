@@ -15,6 +15,8 @@ export interface PulledSourceOptions extends StreamLimits {
   readonly waitMs: number;
   /** How long it is fetched on after the last reader. */
   readonly idleMs: number;
+  /** Bytes of packets came. */
+  readonly onReceived: (bytes: number) => void;
   readonly log: Log;
 }
 
@@ -78,7 +80,7 @@ export class PulledSource implements PathSource {
   }
 
   async #fetch(): Promise<void> {
-    const { url, tls, packetBytes, keptBytes } = this.#options;
+    const { url, tls, packetBytes, keptBytes, onReceived } = this.#options;
     try {
       const upstream = await pullUpstream({
         url,
@@ -86,6 +88,7 @@ export class PulledSource implements PathSource {
         packetBytes,
         keptBytes,
         onReaders: () => this.#restartIdle(),
+        onPacket: (_, bytes) => onReceived(bytes),
         continues: this.stream && { stream: this.stream, afterSeconds: (performance.now() - this.#beganMs) / 1_000 },
         onDropped: (reason) => this.#dropped(reason),
       });

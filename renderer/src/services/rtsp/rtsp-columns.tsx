@@ -8,16 +8,22 @@ import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantit
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
-import type { FaultTarget } from "./faults/fault-target.ts";
+import type { FaultTarget, SessionPart } from "./faults/fault-target.ts";
 import { bitRateText } from "./picture/stream-texts.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
 
+/** Its first request tells what it is: a reader over HTTP has a GET, a publisher by RTMP none. */
+function partOf({ verb, preview }: TrafficRow): SessionPart {
+  if (verb === "publish") return preview === "RTMP" ? "rtmp-publisher" : "publisher";
+  return preview.startsWith("GET ") ? "http-reader" : "player";
+}
+
 /** What faults of a session's row are about. */
-export const sessionOfRow = ({ id, target, verb }: TrafficRow): FaultTarget => ({
+export const sessionOfRow = (row: TrafficRow): FaultTarget => ({
   kind: "session",
-  row: id,
-  path: target.replace(/^\//, ""),
-  isPublisher: verb === "publish",
+  row: row.id,
+  path: row.target.replace(/^\//, ""),
+  part: partOf(row),
 });
 
 /** Scopes of the filter over sessions. */

@@ -24,10 +24,11 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { FaultPairs } from "./faults/fault-badges.tsx";
 import { FaultMenu } from "./faults/fault-menu.tsx";
-import type { FaultTarget } from "./faults/fault-target.ts";
+import { type FaultTarget, isFaultOf } from "./faults/fault-target.ts";
+import { faultNote } from "./faults/fault-texts.ts";
 import { type HistoryPanel, HistoryPlots } from "./history-plots.tsx";
 import { MessageContent } from "./message-content.tsx";
-import { bitRateText } from "./picture/stream-texts.ts";
+import { bitRateText, codecName } from "./picture/stream-texts.ts";
 import { playerLine, players } from "./player-lines.ts";
 import { type ReadMessage, readMessage } from "./read-message.ts";
 import { lossText, sessionOfRow } from "./rtsp-columns.tsx";
@@ -83,7 +84,7 @@ export function RtspSessionInspector({ row, detail, onClose }: InspectorProps<"r
             name: "session",
             title: "Session",
             content: (
-              <SessionFacts detail={detail} reason={row.reason} faulty={canKick && hasFaults(detail) ? sessionOfRow(row) : undefined} />
+              <SessionFacts detail={detail} reason={row.reason} faulty={row.tone === "pending" ? faultyOf(row, detail) : undefined} />
             ),
           },
         ]}
@@ -122,8 +123,9 @@ function SessionFacts({ detail, reason, faulty }: SessionFactsProps) {
         </Pairs>
       </Section>
       {faulty && (
-        <Section title="Faults" actions={<FaultMenu target={faulty} />}>
+        <Section title="Faults" actions={isFaultOf(faulty, "close") && <FaultMenu target={faulty} />}>
           <FaultPairs target={faulty} />
+          {faultNote(faulty) !== "" && <Note>{faultNote(faulty)}</Note>}
         </Section>
       )}
       {tracks.map((track) => (
@@ -143,14 +145,16 @@ function SessionFacts({ detail, reason, faulty }: SessionFactsProps) {
 function TrackFacts({ track }: { readonly track: RtspSessionTrack }) {
   const { index, codec, transport, packets, bytes, dropped, lost, lossFraction, jitterMs } = track;
   return (
-    <Section title={`Track ${index}, ${codec}`}>
+    <Section title={`Track ${index}, ${codecName(codec)}`}>
       <Pairs>
         <Pair name="Transport">{transport}</Pair>
         {packets > 0 && <Pair name="Packets">{`${formatCount(packets)}, ${formatBytes(bytes)}`}</Pair>}
         {dropped > 0 && <Pair name="Dropped">{formatCount(dropped)}</Pair>}
         {lost !== undefined && (
           <Pair name="Lost">
-            {lossFraction === undefined ? formatCount(lost) : `${formatCount(lost)}, ${formatDecimals(lossFraction * 100, 0, 1)} % at last`}
+            {lossFraction === undefined || lost <= 0
+              ? formatCount(Math.max(0, lost))
+              : `${formatCount(lost)}, ${formatDecimals(lossFraction * 100, 0, 1)} % in the last report`}
           </Pair>
         )}
         {jitterMs !== undefined && <Pair name="Jitter">{formatTook(jitterMs)}</Pair>}
@@ -205,8 +209,12 @@ function SessionPlots({ row }: { readonly row: TrafficRow }) {
     </Section>
   );
 }
-/** Faults are those of RTSP: a reader over HTTP has none, and no publisher by RTMP. */
-const hasFaults = ({ tracks }: RtspSession): boolean => tracks.every(({ transport }) => !/^(?:HLS|MPEG-TS|RTMP)/.test(transport));
+/** Undefined where it cannot have faults. */
+function faultyOf(row: TrafficRow, { role, tracks }: RtspSession): FaultTarget | undefined {
+  const target = sessionOfRow(row);
+  if (role === "none" || target.kind === "path" || target.part === "rtmp-publisher") return undefined;
+  return { ...target, isMulticast: tracks.some(({ transport }) => transport.startsWith("multicast")) };
+}
 
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;

@@ -1,8 +1,8 @@
-import type { RtspActiveFault } from "../../../../../contract/services/rtsp-faults.ts";
+import type { RtspActiveFault, RtspFaultKind } from "../../../../../contract/services/rtsp-faults.ts";
 import { Chip, Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
-import { type FaultTarget, useFaults } from "./fault-target.ts";
+import { type FaultTarget, hasFaultOfPath, useFaults } from "./fault-target.ts";
 import { faultText, faultWords } from "./fault-texts.ts";
 import styles from "./faults.module.css";
 
@@ -10,11 +10,13 @@ interface FaultBadgesProps {
   readonly target: FaultTarget;
 }
 
-/** Of a session also those of its path, but for those of a kind that it has itself. */
+/** Of a session also those of its path that act on it, but for those of a kind that it has itself. */
 function useAllFaults(target: FaultTarget): readonly RtspActiveFault[] {
   const ofPath = useFaults({ kind: "path", path: target.path });
   const own = useFaults(target);
-  return target.kind === "path" ? own : [...own, ...ofPath.filter(({ fault }) => own.every((one) => one.fault.kind !== fault.kind))];
+  if (target.kind === "path") return own;
+  const isOwn = (kind: RtspFaultKind) => own.some(({ fault }) => fault.kind === kind);
+  return [...own, ...ofPath.filter(({ fault }) => hasFaultOfPath(target, fault) && !isOwn(fault.kind))];
 }
 
 /** A chip for each active fault. */

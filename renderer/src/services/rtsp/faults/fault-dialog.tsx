@@ -6,7 +6,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { type FaultDraft, type FaultToStart, faultDraftSchema, firstFault, parseFaultDraft, randomKinds } from "./fault-draft.ts";
 import { type FaultTarget, isFaultOf } from "./fault-target.ts";
-import { faultWords, flawTitles, statusTitles } from "./fault-texts.ts";
+import { faultNote, faultWords, flawTitles, statusTitles } from "./fault-texts.ts";
 
 interface FaultDialogProps {
   readonly target: FaultTarget;
@@ -44,7 +44,7 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
         onChange={(kind) => form.set({ kind })}
       />
       <Text c="var(--bl-text-2)" fz="md" my="md">
-        {words.text}
+        {[words.text, faultNote(target, draft.kind)].filter(Boolean).join(" ")}
       </Text>
       <Group gap="md" align="start">
         <NumberField form={form} name="forSeconds" w={140} label="Duration" suffix=" s" min={0.001} max={3_600} decimalScale={3} />

@@ -1,5 +1,11 @@
-import type { DescriptionFlaw, RtspFault, RtspFaultKind } from "../../../../../contract/services/rtsp-faults.ts";
+import {
+  type DescriptionFlaw,
+  httpReaderFaults,
+  type RtspFault,
+  type RtspFaultKind,
+} from "../../../../../contract/services/rtsp-faults.ts";
 import { formatDecimals } from "../../../ui/texts/quantity.ts";
+import type { FaultTarget } from "./fault-target.ts";
 
 interface FaultWords {
   /** In the dialog, and on the button that starts it. */
@@ -27,6 +33,19 @@ export const faultWords: Readonly<Record<RtspFaultKind, FaultWords>> = {
   },
   description: { title: "Wrong description", text: "DESCRIBE is answered with a description that is not true." },
 };
+
+const ofRtp = "It is one of RTP: readers of HLS and MPEG-TS do not have it.";
+
+/** Who does not have it, or why others cannot be started here; empty where there is nothing to say. */
+export function faultNote(target: FaultTarget, kind?: RtspFaultKind): string {
+  if (target.kind === "path") {
+    if (kind === "status") return "Readers of HLS and MPEG-TS have 401 and 404 only.";
+    return kind === undefined || httpReaderFaults.has(kind) ? "" : kind === "description" ? "HLS and MPEG-TS have no description." : ofRtp;
+  }
+  if (target.isMulticast) return "The packets are those of the whole group: start faults of packets on the path.";
+  if (target.part === "http-reader") return "A reader over HTTP has the faults of its path, but for those of RTP. Start them in Paths.";
+  return "";
+}
 
 export const flawTitles: Readonly<Record<DescriptionFlaw, string>> = {
   cut: "Cut in the middle",
