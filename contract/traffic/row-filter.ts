@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { Tone, TrafficRow } from "./row.ts";
 
-/** `all` is no filter. */
-const toneFilters = ["all", "open", "ok", "neutral", "refused", "failed"] as const;
+/** `all` is no filter; `ended` is for sessions, which end with or without a goodbye. */
+export const toneFilters = ["all", "open", "ended", "ok", "neutral", "refused", "failed"] as const;
 export type ToneFilter = (typeof toneFilters)[number];
 
 /** Fields of calls that filter rows. */
@@ -19,6 +19,7 @@ export const rowFilterFields = {
 const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
   all: undefined,
   open: ["pending"],
+  ended: ["ok", "neutral"],
   ok: ["ok"],
   neutral: ["neutral"],
   refused: ["refused"],

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { hasTone, toneFilters } from "../../contract/traffic/row-filter.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -49,6 +50,19 @@ it("[RTSP-60] a session is a row that opens into its requests and answers, with 
     `received TEARDOWN ${server.url}/stream RTSP/1.0`,
     "sent RTSP/1.0 200 OK",
   ]);
+});
+
+it("[RTSP-60] sessions that ended with and without a TEARDOWN are found together, and neither is a failure", async () => {
+  const server = await startRtsp();
+  const [polite, gone] = [await server.connect(), await server.connect()];
+  const { session: Session } = await polite.play("/stream");
+  await polite.request("TEARDOWN", "/stream", { Session });
+  await gone.play("/stream");
+  gone.socket.destroy();
+  for (const outcome of ["TEARDOWN", "the client has disconnected"]) {
+    const { tone } = await server.ended((row) => row.outcome === outcome);
+    expect(toneFilters.filter((filter) => hasTone(tone, filter))).toEqual(["all", "ended", outcome === "TEARDOWN" ? "ok" : "neutral"]);
+  }
 });
 
 it("[RTSP-61] requests that do not become a session are a row of their connection, with the last answer and the reason", async () => {
@@ -226,6 +240,8 @@ it("[RTSP-73] readers of HLS and MPEG-TS are rows with their bytes and time; of 
   expect(server.detail(ts.id).tracks).toMatchObject([{ transport: "MPEG-TS" }, { transport: "MPEG-TS" }]);
   expect((await httpRequest(`${server.httpUrl}/stream.ts`)).status).toBe(503);
   expect((await json(`${server.httpUrl}/stats`)).body).toMatchObject({ httpReaders: 2 });
+  // No client has used RTSP: the bytes are those of the two readers.
+  expect(((await json(`${server.httpUrl}/stats`)).body as { bytesSent: number }).bytesSent).toBeGreaterThan(15_000);
   expect(await server.act("session.kick", { row: ts.id })).toEqual({ kicked: true });
   expect((await server.ended(({ id }) => id === ts.id)).outcome).toBe("closed from the dashboard");
   // A client of HLS that fetches no more has left.

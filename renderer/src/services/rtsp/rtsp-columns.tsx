@@ -30,7 +30,7 @@ export const sessionOfRow = (row: TrafficRow): FaultTarget => ({
 export const sessionScopes = [
   { value: "all", label: "All" },
   { value: "open", label: "Open" },
-  { value: "ok", label: "Ended" },
+  { value: "ended", label: "Ended" },
   { value: "refused", label: "Refused" },
   { value: "failed", label: "Failed" },
 ] as const;
