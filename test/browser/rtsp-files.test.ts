@@ -22,6 +22,15 @@ it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed a
   await panel.getByText("1 file · 1 refused").waitFor();
   await panel.getByRole("button", { name: "Dismiss notes.txt" }).click();
   await expect.poll(() => refused.count()).toBe(0);
+  // One that is dropped again is refused once, and no more when it can be played.
+  for (const content of ["no pictures", "none either"]) await dropFiles(page, { "door.mp4": content }, hint);
+  await panel.getByText("1 file · 1 refused").waitFor();
+  await dropFiles(page, { "door.mp4": clip }, hint);
+  await page.getByText("door.mp4 is played on /door").waitFor();
+  await panel.getByText("2 files", { exact: true }).waitFor();
+  await panel.getByRole("button", { name: "Remove door.mp4", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove the file" }).click();
+  await panel.getByText("1 file", { exact: true }).waitFor();
 
   await panel.getByRole("button", { name: "Change the path of Front door.mp4" }).click();
   const dialog = page.getByRole("dialog", { name: "Path of Front door.mp4" });

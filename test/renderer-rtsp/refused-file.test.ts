@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { refusedFile } from "../../renderer/src/services/rtsp/files/refused-file.ts";
+import { refusedFile, stillRefused } from "../../renderer/src/services/rtsp/files/refused-file.ts";
 
 const failure = (hint: string) => ({ code: "MEDIA_UNSUPPORTED", message: "The pictures are MPEG-4 Part 2.", hint });
 const hint = "This makes a file that can be streamed: ffmpeg -i FILE -c:v libx264 -c:a copy -movflags +faststart new.mp4";
@@ -21,4 +21,12 @@ it("[RTSP-156] a hint without a line stays as it is", () => {
     advice: "Drop it again when it is complete.",
     command: "",
   });
+});
+
+it("[RTSP-156] a file is no longer refused once it is added, or what its line has made of it", () => {
+  const refused = ["door.mkv", "yard.mp4", "notes.txt"].map((name) => refusedFile(7, name, failure(hint)));
+  const [door, yard, notes] = refused;
+  expect(stillRefused(refused, "door-new.mp4")).toEqual([yard, notes]);
+  expect(stillRefused(refused, "yard.mp4")).toEqual([door, notes]);
+  expect(stillRefused(refused, "other.mp4")).toEqual(refused);
 });

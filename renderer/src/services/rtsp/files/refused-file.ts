@@ -27,6 +27,10 @@ export function refusedFile(at: number, name: string, { message, hint }: Failure
   };
 }
 
+/** The rows that stay when a file was added: the file itself is no longer refused, nor is the one from which it was converted. */
+export const stillRefused = (refused: readonly RefusedFile[], added: string): readonly RefusedFile[] =>
+  refused.filter(({ name, command }) => name !== added && (command === "" || convertedName(name) !== added));
+
 /** "Front door.mkv" becomes "Front door-new.mp4". */
 const convertedName = (name: string): string => `${name.replace(/(.)\.[^.]*$/, "$1")}-new.mp4`;
 

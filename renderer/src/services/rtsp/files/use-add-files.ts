@@ -6,7 +6,7 @@ import { FailureError, failureOf } from "../../../control/failure-error.ts";
 import { announce } from "../../../ui/status/announcer.tsx";
 import { notifyDone } from "../../../ui/status/notify.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { type RefusedFile, refusedFile, refusedFileSchema } from "./refused-file.ts";
+import { type RefusedFile, refusedFile, refusedFileSchema, stillRefused } from "./refused-file.ts";
 import { type FileReceiver, sendFile } from "./send-file.ts";
 
 export interface FileUpload {
@@ -21,7 +21,7 @@ export interface FileUpload {
 
 export interface AddFiles {
   readonly upload: FileUpload | undefined;
-  /** Files that were not added, until they are dismissed. */
+  /** Files that were not added, until they are, or are dismissed. */
   readonly refused: readonly RefusedFile[];
   add(files: readonly File[]): void;
   dismiss(file: RefusedFile): void;
@@ -41,6 +41,10 @@ export function useAddFiles(): AddFiles {
   newestRefused.current = refused;
   const waiting = useRef<File[]>([]);
   const isSending = useRef(false);
+  const keepRefused = (files: readonly RefusedFile[]) => {
+    newestRefused.current = files;
+    setRefused(files);
+  };
   const receiver: FileReceiver = {
     begin: (name, bytes) => client.action(rtspActions, "rtsp", "file.begin", { name, bytes }),
     put: (id, base64) => client.action(rtspActions, "rtsp", "file.put", { upload: id, base64 }),
@@ -60,11 +64,12 @@ export function useAddFiles(): AddFiles {
     show(0);
     try {
       const path = await sendFile(receiver, file, controller.signal, show);
+      if (path !== undefined) keepRefused(stillRefused(newestRefused.current, file.name));
       notifyDone(path === undefined ? `Cancelled: ${file.name} was not added` : `${file.name} is played on /${path}`);
     } catch (error) {
       const failure = failureOf(error instanceof DOMException ? unreadable(file.name, error) : error);
-      newestRefused.current = [...newestRefused.current, refusedFile(at, file.name, failure)].slice(-mostRefused);
-      setRefused(newestRefused.current);
+      const others = newestRefused.current.filter(({ name }) => name !== file.name);
+      keepRefused([...others, refusedFile(at, file.name, failure)].slice(-mostRefused));
       announce(`${file.name} was not added: ${failure.message}`);
     }
   }
@@ -83,7 +88,7 @@ export function useAddFiles(): AddFiles {
       waiting.current.push(...files);
       void sendAll();
     },
-    dismiss: (file) => setRefused(refused.filter((other) => other !== file)),
+    dismiss: (file) => keepRefused(refused.filter((other) => other !== file)),
   };
 }
 
