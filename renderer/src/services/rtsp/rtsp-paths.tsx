@@ -1,3 +1,5 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
 import type { RtspPathView } from "../../../../contract/services/rtsp.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useService } from "../../control/use-store.ts";
@@ -9,6 +11,7 @@ import { ListPage } from "../../list/list-page.tsx";
 import { Fact } from "../../list/list-status.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useHandover } from "../../pages/service/handover.ts";
+import { useCommands } from "../../ui/commands.ts";
 import { DropZone } from "../../ui/forms/drop-zone.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
@@ -25,6 +28,7 @@ import { FilesPanel } from "./files/files-panel.tsx";
 import { useAddFiles } from "./files/use-add-files.ts";
 import { PathInspector, sourceTexts } from "./path-inspector.tsx";
 import { bitRateText, codecName } from "./picture/stream-texts.ts";
+import { PublishDialog } from "./publish/publish-dialog.tsx";
 import { requestedPaths } from "./requested-paths.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
 
@@ -87,6 +91,8 @@ export function RtspPaths() {
   const files = useRtspView("files");
   const { upload, refused, add, dismiss } = useAddFiles();
   const [text, setText] = useRemembered("rtsp.paths.filter", "");
+  const [isPublishing, setPublishing] = useState(false);
+  useCommands([{ id: "rtsp-publish", title: "Publish a stream…", keywords: "ffmpeg gstreamer obs rtmp", run: () => setPublishing(true) }]);
   const columns = useColumnChoice("rtsp-paths", pathColumns);
   const choice = useRowChoice(pathName);
   useHandover(requestedPaths, "rtsp", choice.openId);
@@ -119,12 +125,14 @@ export function RtspPaths() {
         filter={<FilterInput width={242} placeholder="Path" value={text} onChange={setText} />}
         tools={
           <>
+            <Button onClick={() => setPublishing(true)}>Publish…</Button>
             <AddFilesButton onAdd={add} />
             <ColumnMenu all={pathColumns} choice={columns} />
           </>
         }
         below={
           <>
+            {isPublishing && <PublishDialog onClose={() => setPublishing(false)} />}
             <FilesPanel files={files?.files} upload={upload} refused={refused} dismiss={dismiss} />
             {shown && (
               <InspectorSlot shows={shown.name}>
