@@ -19,7 +19,7 @@ export interface RtspTrackView {
 export interface RtspPathView {
   readonly name: string;
   /** Where it comes from: a looped file, a publisher, another server. */
-  readonly source: { readonly kind: "clip" | "publisher" | "rtmp-publisher" | "pull"; readonly title: string };
+  readonly source: { readonly kind: "clip" | "publisher" | "rtmp-publisher" | "whip-publisher" | "pull"; readonly title: string };
   readonly ready: boolean;
   /** Milliseconds since the epoch. */
   readonly since: number;

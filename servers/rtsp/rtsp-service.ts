@@ -1,4 +1,5 @@
 import { rtspActions, rtspBinary } from "../../contract/services/rtsp.ts";
+import { rtspProvided } from "../../contract/services/rtsp-media.ts";
 import { defineService } from "../core/service/service.ts";
 import { rtspConfig } from "./rtsp-config.ts";
 import { rtspEndpoints } from "./rtsp-endpoints.ts";
@@ -14,6 +15,7 @@ export const rtspService = defineService({
   config: rtspConfig,
   actions: rtspActions,
   binary: rtspBinary,
+  provides: rtspProvided,
   details: { rtsp: async () => (await import("./observe/session-record.ts")).sessionDecoder },
   ports: [
     { field: "port", transport: "tcp" },

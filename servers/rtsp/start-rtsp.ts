@@ -1,6 +1,7 @@
 import { rootCertificates } from "node:tls";
 import type { Endpoint } from "../../contract/service.ts";
 import type { RtspActions, RtspBinary, RtspViews } from "../../contract/services/rtsp.ts";
+import type { rtspProvided } from "../../contract/services/rtsp-media.ts";
 import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
@@ -37,13 +38,18 @@ import { UdpPorts } from "./sessions/udp-ports.ts";
 import { ClipSource } from "./streams/clip-source.ts";
 import { Paths } from "./streams/paths.ts";
 import { PulledSource } from "./streams/pulled-source.ts";
+import { WebMedia } from "./web/web-media.ts";
 
-export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions, RtspViews, RtspBinary>): Promise<readonly Endpoint[]> {
+export async function startRtsp(
+  context: ServiceContext<RtspConfig, RtspActions, RtspViews, RtspBinary, typeof rtspProvided>,
+): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const limits = sessionLimits(config);
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
   onStop(() => paths.closeAll(serviceStops));
-  for (const name of testPaths) paths.add(name, new ClipSource(`${name}.mp4`, openClip(assetFile("rtsp", `${name}.mp4`)), limits, log));
+  const asset = (name: string) => openClip(assetFile("rtsp", `${name}.mp4`));
+  for (const name of testPaths)
+    paths.add(name, new ClipSource({ title: `${name}.mp4`, clip: asset(name), webSound: asset("sound-opus"), limits, log }));
   const tls = async () => ({ ca: [...rootCertificates, (await context.certificates()).authority.cert] });
   let pulledBytes = 0;
   for (const line of config.pulls) {
@@ -119,6 +125,10 @@ export async function startRtsp(context: ServiceContext<RtspConfig, RtspActions,
       })
     : undefined;
   if (rtmp) onStop(() => rtmp.close());
+
+  const webMedia = new WebMedia({ paths, access, recorder, limits, services: context.services, log });
+  onStop(() => webMedia.close(serviceStops));
+  context.provide(webMedia.handlers);
 
   const stats = () => {
     const { read, written } = server.bytes();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { DescriptionFlaw, FaultStatus, RtspFaultViews } from "../../contract/services/rtsp-faults.ts";
-import { parseSdp } from "../../servers/rtsp/protocol/sdp.ts";
+import { parseSdp } from "../../servers/core/rtp/sdp.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";

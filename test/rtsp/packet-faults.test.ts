@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RtspFault } from "../../contract/services/rtsp-faults.ts";
+import { parseRtpPacket, type RtpPacket } from "../../servers/core/rtp/rtp-packet.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { PacketFaults } from "../../servers/rtsp/faults/packet-faults.ts";
 import type { FramePackets, Track } from "../../servers/rtsp/media/track.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
-import { parseRtpPacket, type RtpPacket } from "../../servers/rtsp/rtp/rtp-packet.ts";
 
 const video: Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [], pps: [] };
 const audio: Track = { kind: "audio", codec: "opus", clockRate: 48_000, channels: 2 };

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { parseSdp, SdpError } from "../../servers/core/rtp/sdp.ts";
 import { parseTarget, rangeUnitOf } from "../../servers/rtsp/protocol/header-fields.ts";
 import type { RtspItem } from "../../servers/rtsp/protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../../servers/rtsp/protocol/rtsp-parser.ts";
-import { parseSdp, SdpError } from "../../servers/rtsp/protocol/sdp.ts";
 import { parseTransport, writeTransport } from "../../servers/rtsp/protocol/transport-header.ts";
 import { TunnelDecoder } from "../../servers/rtsp/sessions/http-tunnel.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
-import { parseRtcp } from "../../servers/rtsp/rtp/rtcp.ts";
+import { parseRtcp } from "../../servers/core/rtp/rtcp.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { parseRtpPacket, type RtpPacket, TimestampUnwrapper } from "../../servers/core/rtp/rtp-packet.ts";
 import type { AacTrack, DepacketizedFrame, Frame, FramePackets, Track } from "../../servers/rtsp/media/track.ts";
 import { AacGroups, joined } from "../../servers/rtsp/rtp/aac-groups.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
 import { configOfLatm, LatmDepacketizer } from "../../servers/rtsp/rtp/latm-depacketizer.ts";
-import { parseRtpPacket, type RtpPacket, TimestampUnwrapper } from "../../servers/rtsp/rtp/rtp-packet.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { h264Pps, h264Sps } from "./mp4-builder.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { parseRtcp, type RtcpPacket, writeRtcp } from "../../servers/core/rtp/rtcp.ts";
+import type { RtpPacket } from "../../servers/core/rtp/rtp-packet.ts";
 import { PublishedClock } from "../../servers/rtsp/rtp/published-clock.ts";
-import { parseRtcp, type RtcpPacket, writeRtcp } from "../../servers/rtsp/rtp/rtcp.ts";
-import type { RtpPacket } from "../../servers/rtsp/rtp/rtp-packet.ts";
 import { type ReceivedPacket, RtpReceiver } from "../../servers/rtsp/rtp/rtp-receiver.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 

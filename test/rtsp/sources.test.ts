@@ -18,7 +18,7 @@ const limits = { packetBytes: 1_400, keptBytes: 1 << 20 };
 function playing(clip: Clip) {
   const lines: string[] = [];
   const log = createLog({ level: () => "debug", write: ({ text }) => void lines.push(text) });
-  const source = new ClipSource("a.mp4", clip, limits, log);
+  const source = new ClipSource({ title: "a.mp4", clip, limits, log });
   const frames: Frame[] = [];
   const ends: string[] = [];
   onTestFinished(() => source.close("the test is over"));

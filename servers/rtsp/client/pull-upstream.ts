@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from "node:tls";
+import { attributeOf, parseSdp } from "../../core/rtp/sdp.ts";
 import { sessionIdOf, sessionTimeoutOf } from "../protocol/header-fields.ts";
 import { type DescribedTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { headerOf } from "../protocol/message.ts";
-import { attributeOf, parseSdp } from "../protocol/sdp.ts";
 import { parseTransport } from "../protocol/transport-header.ts";
 import { type ReceivedCounts, RtpSource, type RtpSourceOptions } from "../streams/rtp-source.ts";
 import type { Stream } from "../streams/stream.ts";

@@ -168,7 +168,7 @@ export class ClipLibrary {
 
   #play(clip: KeptClip, media: Clip): void {
     const { paths, limits, log } = this.#options;
-    clip.source = new ClipSource(clip.name, media, limits, log);
+    clip.source = new ClipSource({ title: clip.name, clip: media, limits, log });
     clip.problem = undefined;
     paths.add(clip.path, clip.source);
   }

@@ -1,6 +1,6 @@
 import type { DescriptionFlaw } from "../../../contract/services/rtsp-faults.ts";
+import { type SdpMedia, type WrittenDescription, writeSdp } from "../../core/rtp/sdp.ts";
 import { controlOf } from "../protocol/media-description.ts";
-import { type SdpMedia, type WrittenDescription, writeSdp } from "../protocol/sdp.ts";
 
 /** A description that a client should not trust. */
 export function writeWrongSdp(description: WrittenDescription, flaw: DescriptionFlaw): string {

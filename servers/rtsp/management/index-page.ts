@@ -22,6 +22,7 @@ const sourceTexts: Readonly<Record<SourceKind, string>> = {
   clip: "looped file",
   publisher: "publisher by RTSP",
   "rtmp-publisher": "publisher by RTMP",
+  "whip-publisher": "publisher by WHIP",
   pull: "pulled from",
 };
 

@@ -94,6 +94,7 @@ const sourceTypes: Readonly<Record<SourceKind, string>> = {
   clip: "file",
   publisher: "rtspSession",
   "rtmp-publisher": "rtmpConn",
+  "whip-publisher": "webRTCSession",
   pull: "rtspSource",
 };
 

@@ -4,21 +4,17 @@ import type {
   RtspPathView,
   RtspSessionHistory,
   RtspSessionView,
-  RtspTrackView,
   RtspViews,
 } from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
 import type { Faults, FaultTarget } from "../faults/faults.ts";
-import { h264ProfileName } from "../media/h264.ts";
-import { h265ProfileName, parseH265Sps } from "../media/h265.ts";
-import { pictureOf } from "../media/parameter-sets.ts";
-import type { Track, VideoTrack } from "../media/track.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths } from "../streams/paths.ts";
 import type { Previews } from "./previews.ts";
 import { RecentSamples } from "./recent-samples.ts";
 import type { RecordedSession } from "./session-entry.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
+import { describeTrack } from "./track-view.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
@@ -274,36 +270,3 @@ function worst(values: readonly (number | undefined)[]): number | undefined {
 }
 
 const sum = (counts: readonly number[] = []): number => counts.reduce((total, count) => total + count, 0);
-
-function describeTrack(track: Track): RtspTrackView {
-  switch (track.codec) {
-    case "h264":
-    case "h265":
-      return { codec: track.codec, ...describePicture(track) };
-    case "aac":
-    case "opus":
-    case "pcmu":
-    case "pcma":
-      return {
-        codec: track.codec,
-        profile: "",
-        format: `${track.clockRate / 1_000} kHz, ${channelsText(track.channels)}`,
-      };
-    default:
-      return track satisfies never;
-  }
-}
-
-function channelsText(channels: number): string {
-  if (channels === 1) return "mono";
-  return channels === 2 ? "stereo" : `${channels} channels`;
-}
-
-/** Empty texts before the parameter sets. */
-function describePicture(track: VideoTrack): Omit<RtspTrackView, "codec"> {
-  const [sps] = track.sps;
-  const picture = pictureOf(track);
-  if (!sps || !picture) return { profile: "", format: "" };
-  const profile = track.codec === "h264" ? h264ProfileName(sps) : h265ProfileName(parseH265Sps(sps).profile);
-  return { profile, format: `${picture.width}×${picture.height}` };
-}

@@ -1,10 +1,10 @@
 /** Tracks as the media of a session description: RFC 6184 §8.2, RFC 7798 §7.2, RFC 3640 §4.1, RFC 7587 §6.1, RFC 3551 §6. */
 
+import { attributeOf, attributeOfFormat, parametersOf, type SdpMedia } from "../../core/rtp/sdp.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { parseAacConfig } from "../media/aac.ts";
 import type { AacTrack, Track } from "../media/track.ts";
 import { configOfLatm } from "../rtp/latm-depacketizer.ts";
-import { attributeOf, attributeOfFormat, parametersOf, type SdpMedia } from "./sdp.ts";
 
 const firstDynamic = 96;
 
@@ -14,6 +14,12 @@ export function payloadTypeOf(track: Track, index: number): number {
   if (track.codec === "pcma" && track.clockRate === 8_000 && track.channels === 1) return 8;
   return firstDynamic + index;
 }
+
+/** Of the session (RFC 2326, C.1.1 and C.1.5): the URI of all tracks, and a stream without an end. */
+export const aggregateAttributes: SdpMedia["attributes"] = [
+  ["control", "*"],
+  ["range", "npt=now-"],
+];
 
 export const controlOf = (index: number): string => `trackID=${index}`;
 

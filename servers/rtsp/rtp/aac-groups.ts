@@ -1,7 +1,7 @@
+import { rtpHeaderBytes } from "../../core/rtp/rtp-packet.ts";
 import { parseAacConfig } from "../media/aac.ts";
 import type { AacTrack, Frame } from "../media/track.ts";
 import { aacPayloadBytes } from "./create-packetizer.ts";
-import { rtpHeaderBytes } from "./rtp-packet.ts";
 
 /** Sound of a packet: the first frame waits for the last one. */
 const longestSeconds = 0.07;

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
+import { rtpHeaderBytes } from "../../core/rtp/rtp-packet.ts";
 import type { Frame, FramePackets, Packetizer, PacketizerOptions, Track } from "../media/track.ts";
 import { h264Format, h265Format, writeNalUnits } from "./nal-payload.ts";
 import { type PacketHead, PacketWriter } from "./packet-writer.ts";
-import { rtpHeaderBytes } from "./rtp-packet.ts";
 
 /** Below this there is no room for the heads of a payload. */
 const leastPacketBytes = 64;

@@ -1,5 +1,5 @@
+import { rtpHeaderBytes } from "../../core/rtp/rtp-packet.ts";
 import type { Frame, FramePackets } from "../media/track.ts";
-import { rtpHeaderBytes } from "./rtp-packet.ts";
 
 /** RFC 2326 §10.12: dollar sign, channel, length. */
 export const interleavedBytes = 4;

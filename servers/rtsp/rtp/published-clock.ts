@@ -1,4 +1,4 @@
-import { TimestampUnwrapper } from "./rtp-packet.ts";
+import { TimestampUnwrapper } from "../../core/rtp/rtp-packet.ts";
 
 /**
  * Puts the tracks of one sender on one time line, in which pts of its first frame is 0. The sender reports say which RTP times are the same

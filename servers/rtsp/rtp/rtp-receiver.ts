@@ -1,6 +1,6 @@
-import { ReceiverStatistics } from "./receiver-statistics.ts";
-import type { ReportBlock } from "./rtcp.ts";
-import { type RtpPacket, sequenceDistance } from "./rtp-packet.ts";
+import { ReceiverStatistics } from "../../core/rtp/receiver-statistics.ts";
+import type { ReportBlock } from "../../core/rtp/rtcp.ts";
+import { type RtpPacket, sequenceDistance } from "../../core/rtp/rtp-packet.ts";
 
 /** A packet in its place in the sequence. */
 export interface ReceivedPacket {

@@ -1,10 +1,10 @@
 import type { FaultStatus } from "../../../contract/services/rtsp-faults.ts";
+import { parseSdp, SdpError, writeSdp } from "../../core/rtp/sdp.ts";
 import type { Faults } from "../faults/faults.ts";
 import { writeWrongSdp } from "../faults/wrong-description.ts";
 import { parseTarget, type RtspTarget, rangeUnitOf, sessionIdOf, writeRtpInfo, writeSession } from "../protocol/header-fields.ts";
-import { type DescribedTrack, describeTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
+import { aggregateAttributes, type DescribedTrack, describeTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { type HeaderFields, headerOf, headersOf, RtspRefusal, type RtspRequest } from "../protocol/message.ts";
-import { parseSdp, SdpError, writeSdp } from "../protocol/sdp.ts";
 import { parseTransport, writeTransport } from "../protocol/transport-header.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
@@ -178,6 +178,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
       version: stream.version,
       host: connection.localAddress,
       name: path,
+      attributes: aggregateAttributes,
       media: stream.tracks.map(describeTrack),
     };
     const wrong = faults.ofPath(path).find(({ fault }) => fault.kind === "description")?.fault;

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import { parseRtcp } from "../../core/rtp/rtcp.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { EndedBy } from "../observe/session-entry.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { RtspRefusal } from "../protocol/message.ts";
-import { parseRtcp } from "../rtp/rtcp.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
 import { RtpSource } from "../streams/rtp-source.ts";
 import type { Stream, StreamLimits } from "../streams/stream.ts";

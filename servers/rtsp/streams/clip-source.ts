@@ -2,6 +2,7 @@ import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { Clip, Frame, Track } from "../media/track.ts";
 import { RtspRefusal } from "../protocol/message.ts";
+import { joinClips } from "./joined-clip.ts";
 import type { PathSource } from "./paths.ts";
 import { type SourceClock, Stream, type StreamLimits } from "./stream.ts";
 
@@ -11,36 +12,52 @@ const longestGapMs = 2_000;
 /** Sound is sent with the picture before it, so that both are one write for a client; of sound alone, frames are joined. */
 const soundAheadMs = 40;
 
+export interface ClipSourceOptions {
+  readonly title: string;
+  readonly clip: Clip;
+  /** The same sound in a codec that browsers play, as long as the clip. Closed with it. */
+  readonly webSound?: Clip;
+  readonly limits: StreamLimits;
+  readonly log: Log;
+}
+
 /** Plays a clip as a loop on a path, while it has readers. */
 export class ClipSource implements PathSource {
   readonly kind = "clip";
   readonly title: string;
   readonly stream: Stream;
+  readonly webSound?: Stream;
   readonly #clip: Clip;
   readonly #loop: ClipLoop;
 
-  constructor(title: string, clip: Clip, limits: StreamLimits, log: Log) {
+  constructor({ title, clip: main, webSound, limits, log }: ClipSourceOptions) {
     this.title = title;
+    const clip = webSound ? joinClips(main, webSound) : main;
+    const own = main.tracks.length;
     this.#clip = clip;
     this.#loop = new ClipLoop(clip, {
-      publish: (frame) => this.stream.publish(frame),
+      publish: (frame) => (frame.track < own ? this.stream.publish(frame) : this.webSound?.publish({ ...frame, track: frame.track - own })),
       onBroken: (problem) => log.warning(`${title}: a frame is left out. ${problem}`),
       onFault: (problem) => {
         log.error(`${title} is no longer played. ${problem}`);
-        this.stream.end("the clip cannot be read");
+        this.#end("the clip cannot be read");
       },
     });
-    this.stream = new Stream({
-      ...limits,
-      tracks: clip.tracks,
-      clock: this.#loop,
-      onReaders: (count) => (count > 0 ? this.#loop.start() : this.#pause()),
-    });
+    const onReaders = () => (this.stream.readers + (this.webSound?.readers ?? 0) > 0 ? this.#loop.start() : this.#pause());
+    this.stream = new Stream({ ...limits, tracks: main.tracks, clock: this.#loop, onReaders });
+    if (!webSound) return;
+    const clock: SourceClock = { ptsAt: (track, atMs) => this.#loop.ptsAt(own + track, atMs) };
+    this.webSound = new Stream({ ...limits, tracks: webSound.tracks, clock, onReaders });
   }
 
   #pause(): void {
     this.#loop.stop();
     this.stream.forget();
+  }
+
+  #end(reason: string): void {
+    this.stream.end(reason);
+    this.webSound?.end(reason);
   }
 
   open(): Promise<Stream> {
@@ -50,7 +67,7 @@ export class ClipSource implements PathSource {
 
   close(reason: string): void {
     this.#loop.stop();
-    this.stream.end(reason);
+    this.#end(reason);
     this.#clip.close();
   }
 }

@@ -1,8 +1,8 @@
 import { RtspRefusal } from "../protocol/message.ts";
 import type { Stream } from "./stream.ts";
 
-export type SourceKind = "clip" | "publisher" | "rtmp-publisher" | "pull";
-export const isPublisher = (kind: SourceKind): boolean => kind === "publisher" || kind === "rtmp-publisher";
+export type SourceKind = "clip" | "publisher" | "rtmp-publisher" | "whip-publisher" | "pull";
+export const isPublisher = (kind: SourceKind): boolean => kind !== "clip" && kind !== "pull";
 
 /** Gives a path its stream. */
 export interface PathSource {
@@ -11,8 +11,12 @@ export interface PathSource {
   readonly title: string;
   /** What can be read at this moment. */
   readonly stream: Stream | undefined;
+  /** The sound once more, in a codec that browsers play. */
+  readonly webSound?: Stream;
   /** What can be read; a pulled stream is fetched first. Rejects with an RtspRefusal where there is nothing. */
   open(): Promise<Stream>;
+  /** Asks for a key frame before the next one is due. Absent where nobody can be asked. */
+  requestKeyFrame?(): void;
   /** The path goes away, or another source takes it. */
   close(reason: string): void;
 }

@@ -1,4 +1,6 @@
 import { randomInt } from "node:crypto";
+import { parseRtcp, writeRtcp } from "../../core/rtp/rtcp.ts";
+import { isRtcp, parseRtpPacket } from "../../core/rtp/rtp-packet.ts";
 import { DecodeTimes } from "../media/decode-times.ts";
 import { pictureOf, separateParameterSets } from "../media/parameter-sets.ts";
 import type { DepacketizedFrame, Depacketizer, Track } from "../media/track.ts";
@@ -6,8 +8,6 @@ import type { DescribedTrack } from "../protocol/media-description.ts";
 import { createDepacketizer } from "../rtp/create-depacketizer.ts";
 import { LatmDepacketizer } from "../rtp/latm-depacketizer.ts";
 import { PublishedClock } from "../rtp/published-clock.ts";
-import { parseRtcp, writeRtcp } from "../rtp/rtcp.ts";
-import { isRtcp, parseRtpPacket } from "../rtp/rtp-packet.ts";
 import { type ReceivedPacket, RtpReceiver } from "../rtp/rtp-receiver.ts";
 import { cname, type SourceClock, Stream, type StreamLimits, type StreamOptions } from "./stream.ts";
 

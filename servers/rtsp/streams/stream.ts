@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
+import { writeRtcp } from "../../core/rtp/rtcp.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { AacGroups, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
-import { writeRtcp } from "../rtp/rtcp.ts";
 
 /** Takes frames: HLS, MPEG-TS, the page's picture. */
 export interface FrameReader {

@@ -20,7 +20,13 @@ const panels: readonly HistoryPanel<"bitRate" | "frameRate">[] = [
   { series: "frameRate", title: "Frames a second", color: "--bl-s2", text: formatRate, leastTop: 5, leastStep: 1 },
 ];
 
-export const sourceTexts = { clip: "looped file", publisher: "publisher", "rtmp-publisher": "RTMP publisher", pull: "pulled" } as const;
+export const sourceTexts = {
+  clip: "looped file",
+  publisher: "publisher",
+  "rtmp-publisher": "RTMP publisher",
+  "whip-publisher": "WHIP publisher",
+  pull: "pulled",
+} as const;
 
 /** A path: its picture, what it is, its rates over time, and how to play it. */
 export function PathInspector({ path, onClose }: { readonly path: RtspPathView; readonly onClose: () => void }) {

@@ -1,4 +1,4 @@
-/** Session descriptions (RFC 4566), as far as RTSP uses them (RFC 2326 appendix C). */
+/** Session descriptions (RFC 4566), as far as RTSP (RFC 2326 appendix C) and WebRTC (RFC 8829) use them. */
 
 export interface SdpMedia {
   /** "video", "audio", "application" */
@@ -76,10 +76,12 @@ export interface WrittenDescription {
   readonly version: number;
   readonly host: string;
   readonly name: string;
+  /** Of the session. */
+  readonly attributes: SdpMedia["attributes"];
   readonly media: readonly SdpMedia[];
 }
 
-export function writeSdp({ id, version, host, name, media }: WrittenDescription): string {
+export function writeSdp({ id, version, host, name, attributes, media }: WrittenDescription): string {
   const family = host.includes(":") ? "IP6" : "IP4";
   const lines = [
     "v=0",
@@ -87,12 +89,11 @@ export function writeSdp({ id, version, host, name, media }: WrittenDescription)
     `s=${name}`,
     `c=IN ${family} ${family === "IP6" ? "::" : "0.0.0.0"}`,
     "t=0 0",
-    "a=control:*",
-    "a=range:npt=now-",
+    ...attributes.map(writeAttribute),
   ];
-  for (const { kind, port, protocol, formats, attributes } of media) {
-    lines.push(`m=${kind} ${port} ${protocol} ${formats.join(" ")}`);
-    for (const [key, value] of attributes) lines.push(value === "" ? `a=${key}` : `a=${key}:${value}`);
-  }
+  for (const { kind, port, protocol, formats, attributes: ofMedia } of media)
+    lines.push(`m=${kind} ${port} ${protocol} ${formats.join(" ")}`, ...ofMedia.map(writeAttribute));
   return `${lines.join("\r\n")}\r\n`;
 }
+
+const writeAttribute = ([key, value]: readonly [string, string]): string => (value === "" ? `a=${key}` : `a=${key}:${value}`);

@@ -1,5 +1,13 @@
-/** RFC 3550 §6.4 to §6.6. Packets of other types are passed over. */
-export type RtcpPacket = SenderReport | ReceiverReport | SourceDescription | Goodbye;
+/** RFC 3550 §6.4 to §6.6, and the feedback of RFC 4585 and 5104. Packets of other types are passed over. */
+export type RtcpPacket =
+  | SenderReport
+  | ReceiverReport
+  | SourceDescription
+  | Goodbye
+  | GenericNack
+  | PictureLossIndication
+  | FullIntraRequest
+  | BitrateEstimate;
 
 export interface SenderReport {
   readonly type: "sender-report";
@@ -32,6 +40,36 @@ export interface Goodbye {
   readonly reason: string | undefined;
 }
 
+/** RFC 4585 §6.2.1: packets to send again. */
+export interface GenericNack {
+  readonly type: "nack";
+  readonly ssrc: number;
+  readonly mediaSsrc: number;
+  readonly sequences: readonly number[];
+}
+
+/** RFC 4585 §6.3.1: the decoder needs a key frame. */
+export interface PictureLossIndication {
+  readonly type: "picture-loss";
+  readonly ssrc: number;
+  readonly mediaSsrc: number;
+}
+
+/** RFC 5104 §4.3.1: the same with a number that repeated requests share. */
+export interface FullIntraRequest {
+  readonly type: "full-intra";
+  readonly ssrc: number;
+  readonly requests: readonly { readonly mediaSsrc: number; readonly number: number }[];
+}
+
+/** draft-alvestrand-rmcat-remb-03 §2.2: how much the receiver can take. */
+export interface BitrateEstimate {
+  readonly type: "bitrate-estimate";
+  readonly ssrc: number;
+  readonly bitRate: number;
+  readonly mediaSsrcs: readonly number[];
+}
+
 export interface ReportBlock {
   readonly ssrc: number;
   /** Since the report before, in 256ths. */
@@ -47,6 +85,8 @@ export interface ReportBlock {
 }
 
 const types = { 200: "sender-report", 201: "receiver-report", 202: "source-description", 203: "goodbye" } as const;
+/** By packet type and format. */
+const feedback = { "205 1": "nack", "206 1": "picture-loss", "206 4": "full-intra", "206 15": "bitrate-estimate" } as const;
 const reportBytes = 24;
 /** Seconds from 1900, where NTP begins, to 1970. */
 const ntpEpochSeconds = 2_208_988_800;
@@ -62,7 +102,8 @@ export function parseRtcp(bytes: Buffer): readonly RtcpPacket[] | undefined {
     if (first >> 6 !== 2 || end > bytes.length) return undefined;
     const padding = first & 0x20 ? (bytes[end - 1] as number) : 0;
     const body = bytes.subarray(position + 4, Math.max(position + 4, end - padding));
-    const type = types[bytes[position + 1] as number as keyof typeof types];
+    const number = bytes[position + 1] as number;
+    const type = types[number as keyof typeof types] ?? feedback[`${number} ${first & 0x1f}` as keyof typeof feedback];
     if (type !== undefined) {
       const packet = parseBody(type, body, first & 0x1f);
       if (!packet) return undefined;
@@ -103,6 +144,22 @@ function parseBody(type: RtcpPacket["type"], body: Buffer, count: number): RtcpP
       if (reasonAt + 1 + reasonBytes > body.length) return { type, ssrcs, reason: undefined };
       return { type, ssrcs, reason: body.toString("utf8", reasonAt + 1, reasonAt + 1 + reasonBytes) };
     }
+    case "nack":
+      if (body.length < 8) return undefined;
+      return { type, ssrc: body.readUInt32BE(0), mediaSsrc: body.readUInt32BE(4), sequences: parseNack(body.subarray(8)) };
+    case "picture-loss":
+      if (body.length < 8) return undefined;
+      return { type, ssrc: body.readUInt32BE(0), mediaSsrc: body.readUInt32BE(4) };
+    case "full-intra": {
+      if (body.length < 8) return undefined;
+      const requests = Array.from({ length: Math.floor((body.length - 8) / 8) }, (_, index) => ({
+        mediaSsrc: body.readUInt32BE(8 + 8 * index),
+        number: body[12 + 8 * index] as number,
+      }));
+      return { type, ssrc: body.readUInt32BE(0), requests };
+    }
+    case "bitrate-estimate":
+      return parseEstimate(body);
     default:
       return type satisfies never;
   }
@@ -121,6 +178,32 @@ const parseReports = (bytes: Buffer, count: number): ReportBlock[] =>
       delaySinceLastReport: bytes.readUInt32BE(at + 20),
     };
   });
+
+/** Pairs of a sequence number and a mask of the 16 after it. */
+function parseNack(bytes: Buffer): number[] {
+  const sequences: number[] = [];
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const first = bytes.readUInt16BE(at);
+    const mask = bytes.readUInt16BE(at + 2);
+    sequences.push(first);
+    for (let bit = 0; bit < 16; bit++) if (mask & (1 << bit)) sequences.push((first + bit + 1) & 0xffff);
+  }
+  return sequences;
+}
+
+/** Application feedback with another identifier is passed over as one without a rate. */
+function parseEstimate(body: Buffer): BitrateEstimate | undefined {
+  if (body.length < 8) return undefined;
+  const isEstimate = body.length >= 16 && body.toString("latin1", 8, 12) === "REMB";
+  const count = isEstimate ? (body[12] as number) : 0;
+  if (body.length < 16 + 4 * count && isEstimate) return undefined;
+  return {
+    type: "bitrate-estimate",
+    ssrc: body.readUInt32BE(0),
+    bitRate: isEstimate ? (((body[13] as number) & 3) * 2 ** 16 + body.readUInt16BE(14)) * 2 ** ((body[13] as number) >> 2) : 0,
+    mediaSsrcs: Array.from({ length: count }, (_, index) => body.readUInt32BE(16 + 4 * index)),
+  };
+}
 
 /** Chunks are lists of items that end with a zero byte and are filled up to four bytes. */
 function parseDescription(body: Buffer, count: number): SourceDescription | undefined {
@@ -197,9 +280,59 @@ function writePacket(packet: RtcpPacket): Buffer {
       }
       return bytes;
     }
+    case "nack": {
+      const pairs = nackPairs(packet.sequences);
+      const bytes = begin(205, 1, 8 + 4 * pairs.length);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      bytes.writeUInt32BE(packet.mediaSsrc, 8);
+      for (const [index, [first, mask]] of pairs.entries()) {
+        bytes.writeUInt16BE(first, 12 + 4 * index);
+        bytes.writeUInt16BE(mask, 14 + 4 * index);
+      }
+      return bytes;
+    }
+    case "picture-loss": {
+      const bytes = begin(206, 1, 8);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      bytes.writeUInt32BE(packet.mediaSsrc, 8);
+      return bytes;
+    }
+    case "full-intra": {
+      const bytes = begin(206, 4, 8 + 8 * packet.requests.length);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      for (const [index, { mediaSsrc, number }] of packet.requests.entries()) {
+        bytes.writeUInt32BE(mediaSsrc, 12 + 8 * index);
+        bytes[16 + 8 * index] = number;
+      }
+      return bytes;
+    }
+    case "bitrate-estimate": {
+      const bytes = begin(206, 15, 16 + 4 * packet.mediaSsrcs.length);
+      const exponent = Math.max(0, Math.ceil(Math.log2((packet.bitRate + 1) / 2 ** 18)));
+      const mantissa = Math.floor(packet.bitRate / 2 ** exponent);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      bytes.write("REMB", 12, "latin1");
+      bytes[16] = packet.mediaSsrcs.length;
+      bytes[17] = (exponent << 2) | (mantissa >> 16);
+      bytes.writeUInt16BE(mantissa & 0xffff, 18);
+      for (const [index, ssrc] of packet.mediaSsrcs.entries()) bytes.writeUInt32BE(ssrc, 20 + 4 * index);
+      return bytes;
+    }
     default:
       return packet satisfies never;
   }
+}
+
+/** In the order of the numbers; a mask covers the 16 after its first. */
+function nackPairs(sequences: readonly number[]): (readonly [first: number, mask: number])[] {
+  const pairs: [number, number][] = [];
+  for (const sequence of sequences) {
+    const last = pairs.at(-1);
+    const ahead = last ? (sequence - last[0]) & 0xffff : 0;
+    if (last && ahead >= 1 && ahead <= 16) last[1] |= 1 << (ahead - 1);
+    else pairs.push([sequence, 0]);
+  }
+  return pairs;
 }
 
 function begin(type: number, count: number, bodyBytes: number): Buffer {
