@@ -1,13 +1,13 @@
 import { type MqttActions, type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
-import { MessageRecorder } from "./inspector/message-recorder.ts";
+import { MessageRecorder, recorderLimits } from "./inspector/message-recorder.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 
 /** The topic tree and the history of a broker that is stopped, from the records that the supervisor kept. */
 export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions, MqttViews>): Promise<void> {
   const { config } = context;
-  const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
+  const recorder = new MessageRecorder(context.traffic, recorderLimits(config));
   context.onStop(() => recorder.close());
   await recorder.restoreFrom(context.kept);
   const history = historyHandlers(recorder, () => false);

@@ -36,7 +36,7 @@ export const mqttConfig = z.strictObject({
   users: usersField({ env: "MQTT_USERS", group: "Access" }),
   passwordFile: field(z.string().default(""), {
     title: "Password file",
-    help: "Made by mosquitto_passwd; its users are added to those above.",
+    help: "A file made by mosquitto_passwd. Its users are added to those above.",
     env: "MQTT_PASSWORD_FILE",
     group: "Access",
   }),
@@ -45,7 +45,7 @@ export const mqttConfig = z.strictObject({
     group: "Access",
     failures: 100,
     windowSeconds: 60,
-    help: "Allowed for one address within the window; then logins are refused, with 0x9F in MQTT 5.",
+    help: "So many are allowed for one address within the window. After that its logins are refused, with 0x9F in MQTT 5.",
   }),
   topicRules: field(
     z
@@ -65,14 +65,19 @@ export const mqttConfig = z.strictObject({
   ),
   certificateFile: field(z.string().default(""), {
     title: "Certificate",
-    help: "PEM file; empty uses a certificate of this installation.",
+    help: "A PEM file. Without one, a certificate of this installation is used.",
     env: "MQTT_CERTIFICATE_FILE",
     group: "TLS",
   }),
-  keyFile: field(z.string().default(""), { title: "Key", help: "PEM file of the certificate's key.", env: "MQTT_KEY_FILE", group: "TLS" }),
+  keyFile: field(z.string().default(""), {
+    title: "Key",
+    help: "A PEM file with the key of the certificate.",
+    env: "MQTT_KEY_FILE",
+    group: "TLS",
+  }),
   clientCaFile: field(z.string().default(""), {
     title: "Client authority",
-    help: "PEM file; client certificates that it signed are accepted, and their common name is the user name.",
+    help: "A PEM file. Client certificates that this authority signed are accepted, and their common name is the user name.",
     env: "MQTT_CLIENT_CA_FILE",
     group: "TLS",
   }),
@@ -114,7 +119,7 @@ export const mqttConfig = z.strictObject({
   ...protocolFields,
   sysIntervalSeconds: field(wholeNumber(0, 3_600, 10), {
     title: "$SYS interval",
-    help: "How often the broker's statistics are published; 0 is never.",
+    help: "How often the broker publishes its statistics. With 0 it never does.",
     unit: "s",
     env: "MQTT_SYS_INTERVAL_SECONDS",
     group: "Protocol",
@@ -129,58 +134,37 @@ export const mqttConfig = z.strictObject({
 
   recordedPerSecond: field(wholeNumber(0, 100_000, 10_000), {
     title: "Recorded messages",
-    help: "Recorded for the inspector; messages above this rate are only counted.",
+    help: "Messages above this rate are counted and not recorded.",
     unit: "msg/s",
     env: "MQTT_RECORDED_PER_SECOND",
     group: "Recorder",
   }),
   recordedMessages: field(wholeNumber(0, 1_000_000, 50_000), {
     title: "Kept messages",
-    help: "In the history of all topics together.",
+    help: "The history of all topics together has up to so many messages, and one topic a quarter of them.",
     unit: "messages",
     env: "MQTT_RECORDED_MESSAGES",
     group: "Recorder",
   }),
   recordedBytes: field(wholeNumber(0, 1 << 30, 48 << 20), {
     title: "Kept bytes",
-    help: "In the history of all topics together.",
+    help: "The messages of the history have up to so many bytes, and those of one topic a quarter of them.",
     unit: "B",
     env: "MQTT_RECORDED_BYTES",
     group: "Recorder",
   }),
-  recordedTopicMessages: field(wholeNumber(1, 1_000_000, 5_000), {
-    title: "Kept messages of a topic",
-    help: "So that a busy topic does not evict all others.",
-    unit: "messages",
-    env: "MQTT_RECORDED_TOPIC_MESSAGES",
-    group: "Recorder",
-  }),
-  recordedTopicBytes: field(wholeNumber(0, 1 << 30, 12 << 20), {
-    title: "Kept bytes of a topic",
-    help: "Its newest message stays, whatever its size.",
-    unit: "B",
-    env: "MQTT_RECORDED_TOPIC_BYTES",
-    group: "Recorder",
-  }),
   recordedPayloadBytes: field(wholeNumber(0, 1 << 20, 64 << 10), {
     title: "Recorded payload",
-    help: "Bytes of each payload that the inspector shows; an export contains the whole payload.",
+    help: "The inspector shows so many bytes of a payload. An export contains the whole payload.",
     unit: "B",
     env: "MQTT_RECORDED_PAYLOAD_BYTES",
     group: "Recorder",
   }),
   topics: field(wholeNumber(100, 1_000_000, 200_000), {
     title: "Topics in the tree",
-    help: "Messages on further topics are recorded but not in the tree; $SYS is not counted.",
+    help: "When the tree is full, a new topic takes the place of the one that was silent longest. On average a topic may take 640 bytes, a little more than one of ordinary length needs. $SYS is not counted.",
     unit: "topics",
     env: "MQTT_TOPICS",
-    group: "Recorder",
-  }),
-  topicTreeBytes: field(wholeNumber(0, 1 << 30, 128 << 20), {
-    title: "Bytes of the tree",
-    help: "About 600 bytes for a topic of ordinary length.",
-    unit: "B",
-    env: "MQTT_TOPIC_TREE_BYTES",
     group: "Recorder",
   }),
 });

@@ -23,7 +23,7 @@ import { createAedesBus } from "./engine/routing/aedes-bus.ts";
 import type { Message } from "./engine/routing/message.ts";
 import { createClientFaults } from "./inspector/client-faults.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
-import { MessageRecorder } from "./inspector/message-recorder.ts";
+import { MessageRecorder, recorderLimits } from "./inspector/message-recorder.ts";
 import { startPageViews } from "./inspector/page-views.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
@@ -48,8 +48,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
 
   const retained = new RetainedTree();
   const recorder = new MessageRecorder(context.traffic, {
-    ...config,
-    inCluster: config.cluster !== "",
+    ...recorderLimits(config),
     isRetained: (topic) => retained.get(topic) !== undefined,
   });
   onStop(() => recorder.close());

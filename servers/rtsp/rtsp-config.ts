@@ -88,7 +88,12 @@ export const rtspConfig = z.strictObject({
       .array(z.enum(authenticationMethods))
       .min(1)
       .default([...authenticationMethods]),
-    { title: "Authentication", help: "Any of digest-sha256, digest-md5 and basic.", env: "RTSP_AUTHENTICATION", group: "Access" },
+    {
+      title: "Authentication",
+      help: "The methods that are offered: any of digest-sha256, digest-md5 and basic.",
+      env: "RTSP_AUTHENTICATION",
+      group: "Access",
+    },
   ),
   pathRules: field(
     z
@@ -111,12 +116,12 @@ export const rtspConfig = z.strictObject({
     group: "Access",
     failures: 100,
     windowSeconds: 60,
-    help: "Allowed for one address within the window; then logins get 403.",
+    help: "So many are allowed for one address within the window. After that its logins are refused with 403.",
   }),
 
   replacePublishers: field(z.boolean().default(true), {
     title: "Replace publishers",
-    help: "A new publisher takes a path from the one before it; otherwise it gets 403.",
+    help: "A new publisher takes a path from the one before it. Otherwise it is refused with 403.",
     env: "RTSP_REPLACE_PUBLISHERS",
     group: "Streams",
   }),
@@ -153,43 +158,68 @@ export const rtspConfig = z.strictObject({
   }),
   keptBytes: field(wholeNumber(0, 1 << 28, 8 << 20), {
     title: "Kept since the key frame",
-    help: "Per stream, so that a player starts at once. A longer group of pictures is not kept, and players wait for the next one.",
+    help: "The packets of a stream since its last key frame are kept, so that a player starts at once. Packets of a longer group of pictures are not kept, and a player waits for the next key frame.",
     unit: "B",
     env: "RTSP_KEPT_BYTES",
     group: "Streams",
   }),
 
-  sessions: limit(1, 100_000, 5_000, { title: "Sessions", help: "Open at the same time; more get 503.", env: "RTSP_SESSIONS" }),
+  sessions: limit(1, 100_000, 5_000, {
+    title: "Sessions",
+    help: "Open at the same time. A further one is refused with 503.",
+    env: "RTSP_SESSIONS",
+  }),
   sessionsPerAddress: limit(1, 100_000, 2_000, {
     title: "Sessions of an address",
-    help: "More get 503.",
+    help: "Open at the same time for clients of one address. A further one is refused with 503.",
     env: "RTSP_SESSIONS_PER_ADDRESS",
   }),
-  connections: limit(1, 100_000, 6_000, { title: "Connections", help: "More are closed at once.", env: "RTSP_CONNECTIONS" }),
+  connections: limit(1, 100_000, 6_000, {
+    title: "Connections",
+    help: "Open at the same time. A further one is closed at once.",
+    env: "RTSP_CONNECTIONS",
+  }),
   connectionsPerAddress: limit(1, 100_000, 3_000, {
     title: "Connections of an address",
-    help: "More are closed at once.",
+    help: "Open at the same time from one address. A further one is closed at once.",
     env: "RTSP_CONNECTIONS_PER_ADDRESS",
   }),
-  paths: limit(1, 100_000, 500, { title: "Paths", help: "With more of them, publishers get 503.", env: "RTSP_PATHS" }),
-  tracks: limit(1, 64, 8, { title: "Tracks of a publisher", help: "More get 400.", env: "RTSP_TRACKS" }),
+  paths: limit(1, 100_000, 500, {
+    title: "Paths",
+    help: "A publisher of a further path is refused with 503.",
+    env: "RTSP_PATHS",
+  }),
+  tracks: limit(1, 64, 8, {
+    title: "Tracks of a publisher",
+    help: "A publisher that announces more is refused with 400.",
+    env: "RTSP_TRACKS",
+  }),
   headBytes: limit(1 << 10, 1 << 20, 16 << 10, {
     title: "Head of a request",
-    help: "Request line and header fields; a longer one gets 400.",
+    help: "The request line and the header fields. A request with a longer head is refused with 400.",
     unit: "B",
     env: "RTSP_HEAD_BYTES",
   }),
-  headerFields: limit(1, 10_000, 100, { title: "Header fields of a request", help: "More get 400.", env: "RTSP_HEADER_FIELDS" }),
-  uriBytes: limit(16, 1 << 16, 2_048, { title: "URI of a request", help: "A longer one gets 414.", unit: "B", env: "RTSP_URI_BYTES" }),
+  headerFields: limit(1, 10_000, 100, {
+    title: "Header fields of a request",
+    help: "A request with more is refused with 400.",
+    env: "RTSP_HEADER_FIELDS",
+  }),
+  uriBytes: limit(16, 1 << 16, 2_048, {
+    title: "URI of a request",
+    help: "A request with a longer URI is refused with 414.",
+    unit: "B",
+    env: "RTSP_URI_BYTES",
+  }),
   bodyBytes: limit(1 << 10, 1 << 24, 64 << 10, {
     title: "Body of a request",
-    help: "A longer one gets 413.",
+    help: "A request with a longer body is refused with 413.",
     unit: "B",
     env: "RTSP_BODY_BYTES",
   }),
   rtmpMessageBytes: limit(1 << 10, 16 << 20, 8 << 20, {
     title: "Message of RTMP",
-    help: "A picture is one message. A client that sends a longer one is disconnected.",
+    help: "A picture is one message. A client that sends a longer message is disconnected.",
     unit: "B",
     env: "RTMP_MESSAGE_BYTES",
   }),
@@ -202,7 +232,7 @@ export const rtspConfig = z.strictObject({
 
   faultBytes: limit(1 << 16, 1 << 30, 4 << 20, {
     title: "Held back by faults",
-    help: "For one session, while a fault delays its packets; more is left out.",
+    help: "The most bytes that are held back for one session while a fault delays its packets. Further packets are left out.",
     unit: "B",
     env: "RTSP_FAULT_BYTES",
   }),

@@ -25,7 +25,7 @@ describe("bounds", () => {
   );
 
   it("[MQTT-90] with many clients the limit of unread bytes per client is lower", async () => {
-    const broker = await startBroker({ allUnreadBytes: 400_000 });
+    const broker = await startBroker({ memoryBytes: 800_000 });
     const frozen = await connectWire(broker, 5, { clientId: "frozen" });
     await frozen.subscribe("t");
     const clients = [frozen];
@@ -75,7 +75,7 @@ describe("bounds", () => {
   });
 
   it("[MQTT-153] the queues of all clients together are bounded: each has its share, also a late one", async () => {
-    const broker = await startBroker({ allQueueBytes: 20_000 });
+    const broker = await startBroker({ memoryBytes: 80_000 });
     const away = async (clientId: string) => {
       const client = await connectWire(broker, 5, { clientId, cleanStart: false, properties: { sessionExpiryInterval: 60 } });
       await client.subscribe("t", { qos: 1 });
@@ -136,7 +136,7 @@ describe("bounds", () => {
   });
 
   it("[MQTT-155] the memory of deep retained topics is counted, and not only their bytes", async () => {
-    const broker = await startBroker({ retainedBytes: 60_000 });
+    const broker = await startBroker({ memoryBytes: 240_000 });
     const client = await connectWire(broker, 5);
     const retain = async (topic: string, payload = "v") => {
       client.publish(topic, payload, { qos: 1, packetId: 1, retain: true });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { field, wholeNumber } from "../../core/config/common-fields.ts";
+import { type FieldMeta, field, wholeNumber } from "../../core/config/common-fields.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countText } from "../../core/service/quantity.ts";
 
@@ -8,150 +8,124 @@ export const treeLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;
 
-const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
-  field(type, { title, help, unit, env, group: "Limits" });
+const limitsIn = (group: string) => (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group">) =>
+  field(wholeNumber(least, most, standard), { ...meta, group });
+const memory = limitsIn("Memory");
+const ofClient = limitsIn("Limits of a client");
+const ofBroker = limitsIn("Limits of the broker");
 
 /** Limits of what clients may request and of what the broker keeps for them. */
 export const limitFields = {
-  packetBytes: limit(
-    "Largest packet",
-    "MQTT_PACKET_BYTES",
-    "From a client; a larger one is refused with 0x95.",
-    "B",
-    wholeNumber(256, 268_435_455, 1 << 20),
-  ),
-  clients: limit(
-    "Most clients",
-    "MQTT_CLIENTS",
-    "Connected at once; more are refused with 0x97.",
-    "clients",
-    wholeNumber(1, 1_000_000, 50_000),
-  ),
-  sessions: limit(
-    "Most sessions",
-    "MQTT_SESSIONS",
-    "Of connected and absent clients; more are refused with 0x97.",
-    "sessions",
-    wholeNumber(1, 1_000_000, 100_000),
-  ),
-  subscriptions: limit(
-    "Subscriptions of a client",
-    "MQTT_SUBSCRIPTIONS",
-    "More are refused with 0x97.",
-    "subscriptions",
-    wholeNumber(1, 1_000_000, 10_000),
-  ),
-  topicLevels: limit(
-    "Topic levels",
-    "MQTT_TOPIC_LEVELS",
-    "Of a topic or filter; more are refused with 0x90. The standard sets no limit.",
-    "levels",
-    wholeNumber(8, 65_536, 65_536),
-  ),
-  queueMessages: limit(
-    "Queue of a session",
-    "MQTT_QUEUE_MESSAGES",
-    "Messages with QoS 1 and 2 that wait for one client; QoS 0 never waits.",
-    "messages",
-    wholeNumber(0, 1_000_000, 10_000),
-  ),
-  queueBytes: limit(
-    "Queue bytes",
-    "MQTT_QUEUE_BYTES",
-    "Waiting for one client; the same again for messages that it has not acknowledged.",
-    "B",
-    wholeNumber(1_024, 1 << 30, 16 << 20),
-  ),
-  allQueueBytes: limit(
-    "All queues",
-    "MQTT_ALL_QUEUE_BYTES",
-    "Waiting for all clients together.",
-    "B",
-    wholeNumber(1_024, 4_294_967_296, 256 << 20),
-  ),
+  memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
+    title: "Memory for clients",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages.",
+    unit: "B",
+    env: "MQTT_MEMORY_BYTES",
+  }),
+  unreadBytes: memory(4_096, 1 << 30, 1 << 20, {
+    title: "Unread bytes of a client",
+    help: "When a client leaves more unread, QoS 0 messages to it are dropped and others wait in its queue. With many clients the limit of each is its share of the memory, at least 64 KiB.",
+    unit: "B",
+    env: "MQTT_UNREAD_BYTES",
+  }),
+  queueBytes: memory(1_024, 1 << 30, 16 << 20, {
+    title: "Queue bytes of a client",
+    help: "Bytes of the messages that wait for one client. The same number again may be sent and not acknowledged.",
+    unit: "B",
+    env: "MQTT_QUEUE_BYTES",
+  }),
+  queueMessages: memory(0, 1_000_000, 10_000, {
+    title: "Queue of a client",
+    help: "Messages with QoS 1 and 2 that wait for one client. Messages with QoS 0 never wait.",
+    unit: "messages",
+    env: "MQTT_QUEUE_MESSAGES",
+  }),
   queuePolicy: field(z.enum(["drop newest", "drop oldest"]).default("drop newest"), {
     title: "Full queue",
-    help: "Which message is dropped; it is counted either way.",
+    help: "Which message is dropped when a queue is full. It is counted either way.",
     env: "MQTT_QUEUE_POLICY",
-    group: "Limits",
+    group: "Memory",
   }),
-  inflightMessages: limit(
-    "In flight to a client",
-    "MQTT_INFLIGHT_MESSAGES",
-    "Sent and not acknowledged; a client's own receive maximum may be lower.",
-    "messages",
-    wholeNumber(1, 65_535, 1_000),
-  ),
-  receiveMaximum: limit(
-    "Receive maximum",
-    "MQTT_RECEIVE_MAXIMUM",
-    "Messages that an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
-    "messages",
-    wholeNumber(1, 65_535, 1_000),
-  ),
-  topicAliasMaximum: limit(
-    "Topic aliases",
-    "MQTT_TOPIC_ALIAS_MAXIMUM",
-    "Most topic aliases that a client may set.",
-    "aliases",
-    wholeNumber(0, 65_535, 100),
-  ),
-  unreadBytes: limit(
-    "Unread bytes of a client",
-    "MQTT_UNREAD_BYTES",
-    "Above this, QoS 0 messages to the client are dropped and others wait in its queue.",
-    "B",
-    wholeNumber(4_096, 1 << 30, 1 << 20),
-  ),
-  allUnreadBytes: limit(
-    "Unread bytes of all clients",
-    "MQTT_ALL_UNREAD_BYTES",
-    "With many clients, each may leave only its share of this unread, at least 64 KiB.",
-    "B",
-    wholeNumber(65_536, 4_294_967_296, 512 << 20),
-  ),
-  messagesPerSecond: limit(
-    "Rate of a client",
-    "MQTT_MESSAGES_PER_SECOND",
-    "Reading from a faster client is slowed down; 0 is no limit.",
-    "msg/s",
-    wholeNumber(0, 10_000_000, 0),
-  ),
-  retainedMessages: limit(
-    "Retained messages",
-    "MQTT_RETAINED_MESSAGES",
-    "More are refused with 0x97.",
-    "messages",
-    wholeNumber(0, 10_000_000, 200_000),
-  ),
-  retainedBytes: limit(
-    "Retained bytes",
-    "MQTT_RETAINED_BYTES",
-    "All together, including their topics.",
-    "B",
-    wholeNumber(0, 4_294_967_296, 256 << 20),
-  ),
-  sessionExpirySeconds: limit(
-    "Longest session",
-    "MQTT_SESSION_EXPIRY_SECONDS",
-    "After the connection ended; 4294967295 is forever.",
-    "s",
-    wholeNumber(0, neverExpires, neverExpires),
-  ),
-  keepAliveSeconds: limit(
-    "Keep alive",
-    "MQTT_KEEP_ALIVE_SECONDS",
-    "Longest keep alive of an MQTT 5 client; 0 leaves it to the client.",
-    "s",
-    wholeNumber(0, 65_535, 0),
-  ),
-  connectTimeoutMs: limit(
-    "Connect timeout",
-    "MQTT_CONNECT_TIMEOUT_MS",
-    "Until the CONNECT arrives, and before that until the WebSocket upgrade; a TLS handshake has at most 3 s.",
-    "ms",
-    wholeNumber(100, 3_600_000, 10_000),
-  ),
+  retainedMessages: memory(0, 10_000_000, 200_000, {
+    title: "Retained messages",
+    help: "A further one is refused with 0x97.",
+    unit: "messages",
+    env: "MQTT_RETAINED_MESSAGES",
+  }),
+
+  packetBytes: ofClient(256, 268_435_455, 1 << 20, {
+    title: "Largest packet",
+    help: "A larger packet from a client is refused with 0x95.",
+    unit: "B",
+    env: "MQTT_PACKET_BYTES",
+  }),
+  subscriptions: ofClient(1, 1_000_000, 10_000, {
+    title: "Subscriptions",
+    help: "A further subscription of a client is refused with 0x97.",
+    unit: "subscriptions",
+    env: "MQTT_SUBSCRIPTIONS",
+  }),
+  topicLevels: ofClient(8, 65_536, 65_536, {
+    title: "Topic levels",
+    help: "A topic or filter with more levels is refused with 0x90. The standard sets no limit.",
+    unit: "levels",
+    env: "MQTT_TOPIC_LEVELS",
+  }),
+  inflightMessages: ofClient(1, 65_535, 1_000, {
+    title: "In flight to a client",
+    help: "Messages that are sent to a client and not acknowledged. A client's own receive maximum may be lower.",
+    unit: "messages",
+    env: "MQTT_INFLIGHT_MESSAGES",
+  }),
+  receiveMaximum: ofClient(1, 65_535, 1_000, {
+    title: "Receive maximum",
+    help: "Messages that an MQTT 5 client may have unacknowledged. A further one is refused with 0x93.",
+    unit: "messages",
+    env: "MQTT_RECEIVE_MAXIMUM",
+  }),
+  topicAliasMaximum: ofClient(0, 65_535, 100, {
+    title: "Topic aliases",
+    help: "The most topic aliases that a client may set.",
+    unit: "aliases",
+    env: "MQTT_TOPIC_ALIAS_MAXIMUM",
+  }),
+  messagesPerSecond: ofClient(0, 10_000_000, 0, {
+    title: "Message rate",
+    help: "A client that publishes faster is read more slowly. With 0 there is no limit.",
+    unit: "msg/s",
+    env: "MQTT_MESSAGES_PER_SECOND",
+  }),
+  keepAliveSeconds: ofClient(0, 65_535, 0, {
+    title: "Longest keep alive",
+    help: "The longest keep alive of an MQTT 5 client. With 0 the client decides.",
+    unit: "s",
+    env: "MQTT_KEEP_ALIVE_SECONDS",
+  }),
+  connectTimeoutMs: ofClient(100, 3_600_000, 10_000, {
+    title: "Connect timeout",
+    help: "A connection is closed if its CONNECT, or before that its WebSocket upgrade, has not arrived after this time. A TLS handshake has at most 3 s.",
+    unit: "ms",
+    env: "MQTT_CONNECT_TIMEOUT_MS",
+  }),
+
+  clients: ofBroker(1, 1_000_000, 50_000, {
+    title: "Clients",
+    help: "Connected at the same time. A further one is refused with 0x97.",
+    unit: "clients",
+    env: "MQTT_CLIENTS",
+  }),
+  sessions: ofBroker(1, 1_000_000, 100_000, {
+    title: "Sessions",
+    help: "Sessions of connected and absent clients. A further one is refused with 0x97.",
+    unit: "sessions",
+    env: "MQTT_SESSIONS",
+  }),
+  sessionExpirySeconds: ofBroker(0, neverExpires, neverExpires, {
+    title: "Longest session",
+    help: "A session ends at the latest this long after its connection. With 4294967295 it may last forever.",
+    unit: "s",
+    env: "MQTT_SESSION_EXPIRY_SECONDS",
+  }),
 };
 
 /** Settings of the engine that are not limits. */
@@ -174,7 +148,13 @@ const limitConfig = z.object({ ...limitFields, ...protocolFields });
 type LimitConfig = z.output<typeof limitConfig>;
 
 /** Limits of the engine; every queue is bounded by one of them. */
-export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes">> {
+export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" | "memoryBytes">> {
+  /** Sent to all clients and not read by them. */
+  readonly allUnreadBytes: number;
+  /** Of the messages that wait for all clients. */
+  readonly allQueueBytes: number;
+  /** Of all retained messages, with their topics. */
+  readonly retainedBytes: number;
   /** Bytes of a packet from a client. */
   readonly maximumPacketSize: number;
   /** Open connections, including those before CONNECT; further ones are closed immediately. */
@@ -188,7 +168,7 @@ const clientsPart = 0.95;
 
 /** The configured limits, reduced if the system allows fewer open files: `openFiles` is its limit for this process. */
 export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
-  const { packetBytes, ...limits } = config;
+  const { packetBytes, memoryBytes, ...limits } = config;
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
   const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
   if (clients < config.clients) {
@@ -197,7 +177,15 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
       `At most ${places} clients can be connected at the same time: the system allows ${files} open files (raise it with ulimit -n).`,
     );
   }
-  return { ...limits, maximumPacketSize: packetBytes, sockets, clients };
+  return {
+    ...limits,
+    allUnreadBytes: memoryBytes / 2,
+    allQueueBytes: memoryBytes / 4,
+    retainedBytes: memoryBytes / 4,
+    maximumPacketSize: packetBytes,
+    sockets,
+    clients,
+  };
 }
 
 interface Report {

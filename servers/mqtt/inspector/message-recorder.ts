@@ -4,6 +4,7 @@ import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { Message } from "../engine/routing/message.ts";
+import type { MqttConfig } from "../mqtt-config.ts";
 import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import { mqttEvent } from "./mqtt-event.ts";
@@ -18,6 +19,29 @@ export interface RecorderLimits extends KeptMessagesLimits {
   /** Retained topics keep their place in the topic tree. */
   readonly isRetained?: (topic: string) => boolean;
 }
+
+/** Largest part of the history for one topic. */
+const topicPart = 1 / 4;
+/** A topic of ordinary length takes about 600. */
+const treeBytesPerTopic = 640;
+
+type RecorderConfig = Pick<
+  MqttConfig,
+  "recordedPerSecond" | "recordedPayloadBytes" | "recordedMessages" | "recordedBytes" | "topics" | "cluster"
+>;
+
+/** The configured limits, and those that follow from them. */
+export const recorderLimits = (config: RecorderConfig): RecorderLimits => ({
+  recordedPerSecond: config.recordedPerSecond,
+  recordedPayloadBytes: config.recordedPayloadBytes,
+  recordedMessages: config.recordedMessages,
+  recordedBytes: config.recordedBytes,
+  recordedTopicMessages: Math.max(1, config.recordedMessages * topicPart),
+  recordedTopicBytes: config.recordedBytes * topicPart,
+  topics: config.topics,
+  topicTreeBytes: config.topics * treeBytesPerTopic,
+  inCluster: config.cluster !== "",
+});
 
 const tickMs = 100;
 /** Above this multiple of the recorded rate, only a sample is recorded. */
