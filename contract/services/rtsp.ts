@@ -1,6 +1,7 @@
 /** Actions and views of the RTSP service. */
 import { z } from "zod";
 import { binaryTopic } from "../binary.ts";
+import type { History } from "../history.ts";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { RtspRole } from "../traffic/rtsp.ts";
@@ -65,10 +66,8 @@ export interface RtspEndedSessionView {
   readonly jitterMs?: number;
 }
 
-/** The last two minutes by second: times in seconds since the epoch, and of each series the values; null where there was none. */
-export type RtspHistory<Series extends string> = Readonly<Record<Series, readonly (number | null)[]>> & { readonly at: readonly number[] };
-export type RtspSessionHistory = RtspHistory<"bitRate" | "lossPercent" | "jitterMs">;
-export type RtspPathHistory = RtspHistory<"bitRate" | "frameRate">;
+export type RtspSessionHistory = History<"bitRate" | "lossPercent" | "jitterMs">;
+export type RtspPathHistory = History<"bitRate" | "frameRate">;
 
 /** An access unit as ITU-T H.264 annex B has it; a key item begins with the parameter sets. */
 export interface RtspPictureHeader {

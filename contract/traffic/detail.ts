@@ -3,10 +3,22 @@ import type { GrpcCall, GrpcMessagePart } from "./grpc.ts";
 import type { HttpExchange, SseEventPart } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
 import type { RtspMessagePart, RtspSession } from "./rtsp.ts";
+import type { TurnAllocation, TurnRequest, WebrtcPeer, WebrtcSignal } from "./webrtc.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
 /** What was recorded of a row, beyond the row. A page chooses the inspector by `kind`, for every service alike. */
-export type Detail = HttpExchange | WebSocketConnection | WebSocketMessage | MqttMessage | MqttEvent | GrpcCall | RtspSession;
+export type Detail =
+  | HttpExchange
+  | WebSocketConnection
+  | WebSocketMessage
+  | MqttMessage
+  | MqttEvent
+  | GrpcCall
+  | RtspSession
+  | WebrtcPeer
+  | WebrtcSignal
+  | TurnRequest
+  | TurnAllocation;
 export type DetailKind = Detail["kind"];
 /** The details by their kind. */
 export type Details = { readonly [Kind in DetailKind]: Extract<Detail, { kind: Kind }> };

@@ -21,7 +21,13 @@ export function rowMark({ tone, kind, outcome, bytesOut }: Pick<TrafficRow, "ton
     case "http":
     case "websocket":
       return tone === "pending" && outcome !== "" ? "running" : tone;
+    case "webrtc-peer":
+    case "turn-allocation":
+      if (tone === "pending") return "running";
+      return tone === "ok" || tone === "neutral" ? "ended" : tone;
     case "websocket-message":
+    case "webrtc-signal":
+    case "turn-request":
     case "mqtt-message":
     case "mqtt-event":
       return tone;

@@ -8,9 +8,10 @@ import { grpcPage } from "./grpc/grpc-page.tsx";
 import { httpPage } from "./http/http-page.tsx";
 import { mqttPage } from "./mqtt/mqtt-page.tsx";
 import { rtspPage } from "./rtsp/rtsp-page.tsx";
+import { webrtcPage } from "./webrtc/webrtc-page.tsx";
 
 /** The page of each built service: one line each. */
-const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, rtspPage, accountPage, eventsPage];
+const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, rtspPage, webrtcPage, accountPage, eventsPage];
 
 export const servicePages: ReadonlyMap<ServiceId, ServicePageDefinition> = new Map(pages.map((page) => [page.id, page]));
 

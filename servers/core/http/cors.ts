@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendEmpty } from "./http-answer.ts";
 
 export interface CorsOptions {
-  /** Origins whose pages may read the answers: "*" is any, without credentials; a listed origin may send credentials. */
-  readonly origins: readonly string[];
+  /** Origins whose pages may read the answers, as a list or a rule: "*" is any, without credentials; any other may send credentials. */
+  readonly origins: readonly string[] | ((origin: string | undefined) => boolean);
   /** Response fields that a page may read in addition to the safelisted ones. */
   readonly exposed: string;
   readonly methods: string;
@@ -45,8 +45,9 @@ export function createOriginRule(origins: readonly string[]): (origin: string | 
 
 /** Fetch standard, "CORS protocol". */
 export function createCors(options: CorsOptions): Cors {
-  const any = options.origins.includes("*");
-  const allows = createOriginRule(options.origins);
+  const { origins } = options;
+  const any = typeof origins !== "function" && origins.includes("*");
+  const allows = typeof origins === "function" ? origins : createOriginRule(origins);
   return {
     fields: any ? ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", options.exposed] : [],
     listsAllow: options.listsAllow ?? false,

@@ -4,7 +4,7 @@ import { TLSSocket } from "node:tls";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
-import type { FaultLog } from "./fault-log.ts";
+import type { FaultLog } from "../../core/net/fault-log.ts";
 
 export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;

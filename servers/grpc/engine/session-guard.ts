@@ -1,8 +1,8 @@
 import { constants, type Http2Session, type Http2Stream, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
+import type { FaultLog } from "../../core/net/fault-log.ts";
 import { headerListBytes } from "./call-metadata.ts";
 import type { GrpcConnection } from "./connections.ts";
-import type { FaultLog } from "./fault-log.ts";
 
 export interface Http2Limits {
   /** Open calls on a connection. */

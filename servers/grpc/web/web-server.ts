@@ -6,11 +6,12 @@ import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { type ClientError, malformedVerdict } from "../../core/http/malformed-request.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
+import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
-import { FaultLog } from "../engine/fault-log.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
@@ -174,7 +175,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       ofSockets.set(socket, connection);
       if ((socket as TLSSocket).alpnProtocol === "h2") takeHttp2(socket, connection);
       else {
-        sniff(socket, options.handshakeMs, (isHttp2) => {
+        readFirstBytes(socket, options.handshakeMs, isHttp2Preface, (isHttp2) => {
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
@@ -250,30 +251,8 @@ function malformedHead(request: IncomingMessage): Refusal | undefined {
 /** RFC 9113 §3.4: the first bytes of an HTTP/2 client. No method of HTTP/1.1 begins with the same three letters. */
 const preface = "PRI";
 
-/** Finds out the HTTP version from the first bytes, which can still be read after that. */
-function sniff(socket: Socket, withinMs: number, then: (isHttp2: boolean) => void): void {
-  let first: Buffer = Buffer.alloc(0);
-  const timer = setTimeout(() => socket.destroy(), withinMs);
-  const end = () => {
-    clearTimeout(timer);
-    socket.off("data", take);
-    socket.off("close", end);
-    socket.off("end", leave);
-  };
-  const leave = () => {
-    end();
-    socket.destroy();
-  };
-  const take = (chunk: Buffer) => {
-    first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
-    const start = first.toString("latin1", 0, preface.length);
-    if (start.length < preface.length && preface.startsWith(start)) return;
-    end();
-    socket.pause();
-    socket.unshift(first);
-    then(start === preface);
-  };
-  socket.on("data", take);
-  socket.once("close", end);
-  socket.once("end", leave);
+function isHttp2Preface(first: Buffer): boolean | undefined {
+  const start = first.toString("latin1", 0, preface.length);
+  if (start.length < preface.length && preface.startsWith(start)) return undefined;
+  return start === preface;
 }

@@ -4,8 +4,9 @@ import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
 import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
+import { handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import type { Log } from "../../core/service/log.ts";
-import { handshakeProblem, type OriginRule, offersWebSocket } from "./websocket-handshake.ts";
+import { offersWebSocket } from "./websocket-handshake.ts";
 
 /** Unsent bytes of one client above which reading from it pauses. */
 const queuedBytes = 1 << 20;

@@ -7,11 +7,11 @@ import type {
   RtspViews,
 } from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
+import { RecentSamples } from "../../core/traffic/recent-samples.ts";
 import type { Faults, FaultTarget } from "../faults/faults.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths } from "../streams/paths.ts";
 import type { Previews } from "./previews.ts";
-import { RecentSamples } from "./recent-samples.ts";
 import type { RecordedSession } from "./session-entry.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 import { describeTrack } from "./track-view.ts";

@@ -1,4 +1,4 @@
-import type { RtspHistory } from "../../../contract/services/rtsp.ts";
+import type { History } from "../../../contract/history.ts";
 
 /** Two minutes by second. */
 const capacity = 120;
@@ -22,11 +22,11 @@ export class RecentSamples<Series extends string> {
     for (const [index, name] of this.#names.entries()) (this.#values[index] as Float32Array)[place] = values[name] ?? Number.NaN;
   }
 
-  read(): RtspHistory<Series> {
+  read(): History<Series> {
     const places = Array.from({ length: Math.min(capacity, this.#count) }, (_, index) => Math.max(0, this.#count - capacity) + index);
     const column = (values: ArrayLike<number>) => places.map((place) => nullOfNaN(values[place % capacity] as number));
     const series = Object.fromEntries(this.#names.map((name, index) => [name, column(this.#values[index] as Float32Array)]));
-    return { at: places.map((place) => this.#at[place % capacity]), ...series } as unknown as RtspHistory<Series>;
+    return { at: places.map((place) => this.#at[place % capacity]), ...series } as unknown as History<Series>;
   }
 }
 

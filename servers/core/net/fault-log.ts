@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import type { Log } from "../../core/service/log.ts";
-import { countText } from "../../core/service/quantity.ts";
+import type { Log } from "../service/log.ts";
+import { countText } from "../service/quantity.ts";
 
 /** `authorizationError` says why the client's certificate was refused. */
 type HandshakeSocket = Socket & { readonly authorizationError?: unknown };

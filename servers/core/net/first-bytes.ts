@@ -1,0 +1,41 @@
+import type { Socket } from "node:net";
+
+/**
+ * Finds out what a client speaks from its first bytes, which can still be read after that: the socket is paused. `verdict` gets all
+ * bytes so far, and returns undefined while they are too few. A client that takes longer than `withinMs` is disconnected.
+ */
+export function readFirstBytes<Verdict>(
+  socket: Socket,
+  withinMs: number,
+  verdict: (first: Buffer) => Verdict | undefined,
+  then: (found: Verdict) => void,
+): void {
+  let first: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), withinMs);
+  const end = () => {
+    clearTimeout(timer);
+    socket.off("data", take);
+    socket.off("close", end);
+    socket.off("end", leave);
+    socket.off("error", ignore);
+  };
+  const leave = () => {
+    end();
+    socket.destroy();
+  };
+  const take = (chunk: Buffer) => {
+    first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
+    const found = verdict(first);
+    if (found === undefined) return;
+    end();
+    socket.pause();
+    socket.unshift(first);
+    then(found);
+  };
+  // "close" follows.
+  const ignore = () => {};
+  socket.on("data", take);
+  socket.once("close", end);
+  socket.once("end", leave);
+  socket.on("error", ignore);
+}

@@ -1,0 +1,72 @@
+import { loadDigestUsers } from "../../core/credentials/digest-users.ts";
+import type { TlsSource } from "../../core/net/tls-listener.ts";
+import type { Log } from "../../core/service/log.ts";
+import type { TurnObserver } from "../turn/turn-observer.ts";
+import { listenTurn, type TurnServer } from "../turn/turn-server.ts";
+import type { WebrtcConfig } from "../webrtc-config.ts";
+import { relayAddressing } from "./relay-addresses.ts";
+
+export interface StartTurnOptions {
+  readonly config: WebrtcConfig;
+  readonly secret: string;
+  readonly certificates: TlsSource;
+  readonly observer: Partial<TurnObserver>;
+  readonly log: Log;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+const longestAllocationMs = 3_600_000;
+/** RFC 8656 §7.2 */
+const reservationMs = 30_000;
+const receiveBufferBytes = 4 << 20;
+const relayBufferBytes = 512 << 10;
+/** What impairments hold back of one allocation. */
+const delayedBytes = 4 << 20;
+const transactions = 20_000;
+
+/** Serves STUN and TURN as it is configured. */
+export function startTurn({ config, secret, certificates, observer, log, onStop }: StartTurnOptions): Promise<TurnServer> {
+  const { openToLan } = config;
+  const { addresses, own } = relayAddressing(openToLan, config.relayAddress);
+  return listenTurn({
+    port: config.turnPort,
+    openToLan,
+    observer,
+    log,
+    onStop,
+    receiveBufferBytes,
+    software: "Backlot",
+    realm: config.turnRealm,
+    users: loadDigestUsers(config.turnUsers, config.turnRealm),
+    secrets: [secret],
+    passwordAlgorithms: ["SHA-256", "MD5"],
+    ...(config.turns && { tls: { port: config.turnsPort, certificates } }),
+    relays: { addresses, ports: { first: config.relayPort, last: config.relayLastPort }, receiveBufferBytes: relayBufferBytes },
+    // Relays of this server reach one another by the addresses that clients are told.
+    allowedPeers: [...config.allowedPeers, ...own],
+    lifetimes: {
+      allocation: config.allocationSeconds * 1_000,
+      longestAllocation: longestAllocationMs,
+      permission: config.permissionSeconds * 1_000,
+      channel: config.channelSeconds * 1_000,
+      nonce: config.nonceSeconds * 1_000,
+      reservation: reservationMs,
+    },
+    limits: {
+      allocations: config.allocations,
+      allocationsPerUser: config.allocationsPerUser,
+      transactions,
+      delayedBytes,
+      permissions: config.permissions,
+      channels: config.channels,
+      failures: config.loginFailures,
+      failureWindowMs: config.loginWindowSeconds * 1_000,
+    },
+    streams: {
+      connections: config.turnConnections,
+      connectionsPerAddress: config.turnConnectionsPerAddress,
+      unsentBytes: config.unsentBytes,
+      idleMs: config.turnIdleSeconds * 1_000,
+    },
+  });
+}

@@ -1,0 +1,63 @@
+import { mostShownMembers, type WebrtcPeerView, type WebrtcRoomView, type WebrtcViews } from "../../../contract/services/webrtc.ts";
+import type { Hub } from "../signalling/hub.ts";
+import type { Peer } from "../signalling/peer.ts";
+import type { Room } from "../signalling/room.ts";
+import type { TurnEngine } from "../turn/turn-engine.ts";
+import type { SignallingRecorder } from "./signalling-recorder.ts";
+import type { TurnRecorder } from "./turn-recorder.ts";
+
+/** Rows of a view; the rest is counted. */
+const mostShown = 200;
+
+export interface PageViewsOptions {
+  readonly hub: Hub;
+  readonly recorder: SignallingRecorder;
+  readonly turnRecorder: TurnRecorder;
+  readonly turn: TurnEngine | undefined;
+  readonly view: <Name extends "rooms" | "peers" | "allocations" | "turn">(name: Name, value: WebrtcViews[Name]) => void;
+}
+
+/** Rooms, peers and allocations as the page shows them. To be called once a second. */
+export function showViews({ hub, recorder, turnRecorder, turn, view }: PageViewsOptions): void {
+  view("rooms", roomsView(hub));
+  view("peers", peersView(hub, recorder));
+  view("allocations", turnRecorder.views(mostShown));
+  if (!turn) return;
+  const { allocations, opened, connections, requests, errors, malformed, withoutAllocation, toPeers, fromPeers } = turn.statistics();
+  view("turn", { allocations, opened, connections, requests, errors, malformed, withoutAllocation, toPeers, fromPeers });
+}
+
+function roomsView(hub: Hub): WebrtcViews["rooms"] {
+  const largest = [...hub.rooms()].sort((one, other) => other.members.size - one.members.size).slice(0, mostShown);
+  return { rooms: largest.map(roomView), more: hub.roomCount - largest.length };
+}
+
+const roomView = ({ name, since, password, members, chat, chatMessages }: Room): WebrtcRoomView => ({
+  name,
+  since,
+  hasPassword: password !== undefined,
+  peerCount: members.size,
+  chatMessages,
+  chatKept: chat.length,
+  peers: [...members.keys()].slice(0, mostShownMembers),
+});
+
+function peersView(hub: Hub, recorder: SignallingRecorder): WebrtcViews["peers"] {
+  const first = Math.max(0, hub.peerCount - mostShown);
+  const newest = [...hub.peers()].slice(first).reverse();
+  return { peers: newest.map((peer) => peerView(peer, recorder.rowOf(peer))), more: first };
+}
+
+const peerView = ({ id, name, dialect, since, rooms, received, sent, facts }: Peer, row: number): WebrtcPeerView => ({
+  id,
+  row,
+  name,
+  dialect,
+  since,
+  received,
+  sent,
+  unsentBytes: facts.link.unsentBytes,
+  remote: facts.connection.remote,
+  isSecure: facts.connection.tls !== undefined,
+  rooms: rooms.slice(0, mostShownMembers).map((room) => room.name),
+});

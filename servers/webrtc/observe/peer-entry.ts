@@ -1,0 +1,132 @@
+import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import { type WebrtcSignalKind, webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
+import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { type SignalFact, serviceId } from "../signalling/hub.ts";
+import type { Peer } from "../signalling/peer.ts";
+import { peerTag } from "./webrtc-records.ts";
+
+const rowTextLength = 300;
+
+/** The row of a client, from its connection to its end. */
+export class PeerEntry implements TrafficEntry {
+  queueSlot = notQueued;
+  readonly id: number;
+  readonly client: string;
+  readonly #peer: Peer;
+  #wroteHead = false;
+  #isStateNew = true;
+  #end: { readonly text: string; readonly tone: Tone; readonly totalMs: number } | undefined;
+
+  constructor(id: number, peer: Peer, client: string) {
+    this.id = id;
+    this.#peer = peer;
+    this.client = client;
+  }
+
+  get open(): boolean {
+    return this.#end === undefined;
+  }
+
+  get heldBytes(): number {
+    return 500;
+  }
+
+  get totalMs(): number {
+    return this.#end?.totalMs ?? Date.now() - this.#peer.since;
+  }
+
+  /** Its name or its rooms have changed. */
+  changed(): void {
+    this.#isStateNew = true;
+  }
+
+  end(text: string, tone: Tone): void {
+    this.#isStateNew = true;
+    this.#end = { text, tone, totalMs: Date.now() - this.#peer.since };
+  }
+
+  write(record: RecordWriter): void {
+    const { id, name, dialect, since, received, receivedBytes, sent, facts } = this.#peer;
+    const rooms = this.#peer.rooms.map((room) => room.name);
+    record.row({
+      id: this.id,
+      at: since,
+      kind: "webrtc-peer",
+      verb: dialect,
+      target: id.slice(0, rowTextLength),
+      tone: this.#end?.tone ?? "pending",
+      outcome: this.#end?.text ?? "connected",
+      tookMs: this.#end?.totalMs,
+      bytesIn: receivedBytes,
+      bytesOut: facts.link.sentBytes,
+      client: this.client,
+      peer: facts.connection.remote,
+      preview: rooms.join(", ").slice(0, previewBytes),
+      user: name === "" ? undefined : name,
+    });
+    if (!this.#wroteHead) {
+      this.#wroteHead = true;
+      record.u8(peerTag.head);
+      record.connection(facts.connection);
+      record.u8(webrtcDialects.indexOf(dialect));
+      record.text(facts.userAgent);
+      record.text(facts.origin ?? "");
+    }
+    if (!this.#isStateNew) return;
+    this.#isStateNew = false;
+    record.u8(peerTag.state);
+    record.text(name);
+    record.u32(rooms.length);
+    for (const room of rooms) record.text(room);
+    record.f64(received);
+    record.f64(sent);
+    record.text(this.#end?.text ?? "");
+    record.f64(this.#end?.totalMs ?? Number.NaN);
+  }
+}
+
+const outcomes: Readonly<Partial<Record<WebrtcSignalKind, string>>> = { join: "joined", leave: "left" };
+
+/** A message of a client, or of the dashboard: it is written once. `parent` is the client's row. */
+export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | undefined, messageLimit: number): TrafficEntry {
+  const { kind, peer, to, room, raw, deliveries, refusal } = fact;
+  const at = Date.now();
+  const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
+  const content = bytes.subarray(0, messageLimit);
+  const delivered = outcomes[kind] ?? (deliveries > 0 ? "delivered" : to === undefined && room !== undefined ? "nobody there" : "received");
+  return {
+    id,
+    heldBytes: 300 + content.length,
+    open: false,
+    queueSlot: notQueued,
+    write(record) {
+      record.row({
+        id,
+        parent: parent?.id,
+        at,
+        kind: "webrtc-signal",
+        verb: kind,
+        target: to?.slice(0, rowTextLength) ?? (room === undefined ? "" : `#${room.slice(0, rowTextLength)}`),
+        tone: refusal ? "refused" : "ok",
+        outcome: refusal?.code ?? delivered,
+        tookMs: 0,
+        bytesIn: bytes.length,
+        bytesOut: 0,
+        client: parent?.client ?? "",
+        peer: peer?.facts.connection.remote ?? "",
+        preview: content.subarray(0, previewBytes),
+        user: peer?.name || undefined,
+        reason: refusal?.message,
+      });
+      record.u8(webrtcSignalKinds.indexOf(kind));
+      record.u8(webrtcDialects.indexOf(peer?.dialect ?? "service"));
+      record.text(peer?.id ?? serviceId);
+      record.text(to?.slice(0, rowTextLength) ?? "");
+      record.text(room?.slice(0, rowTextLength) ?? "");
+      record.u32(deliveries);
+      record.u32(bytes.length);
+      record.bytes(content);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { TurnAllocation, TurnRequest, TurnTransport } from "../../../contract/traffic/webrtc.ts";
+import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+
+export const turnTransports: readonly TurnTransport[] = ["udp", "tcp", "tls"];
+
+/** Tags of the pieces of an allocation's detail. */
+export const allocationTag = { head: 1, state: 2 } as const;
+
+/** Neither has a password: names of users and nonces are sent in the clear. */
+export const turnRequestDecoder: DetailDecoder<"turn-request"> = {
+  detail({ row, detail }): TurnRequest {
+    const reader = new RecordReader(detail);
+    const transport = turnTransports[reader.u8()] ?? "udp";
+    const code = reader.u32();
+    const [username, software] = [reader.text(), reader.text()];
+    return {
+      kind: "turn-request",
+      id: row.id,
+      at: row.at,
+      transport,
+      remote: row.peer,
+      method: row.verb,
+      code,
+      ...(row.parent !== undefined && { parent: row.parent }),
+      ...(row.reason !== undefined && { why: row.reason }),
+      ...(username !== "" && { username }),
+      ...(software !== "" && { software }),
+    };
+  },
+  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+};
+
+export const turnAllocationDecoder: DetailDecoder<"turn-allocation"> = {
+  detail: readAllocation,
+  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+};
+
+/** Of the states that were written one after the other, the last one counts. */
+function readAllocation({ row, detail }: RecordedRow): TurnAllocation {
+  const reader = new RecordReader(detail);
+  let head: ReturnType<typeof readHead> | undefined;
+  let state: ReturnType<typeof readState> | undefined;
+  while (!reader.atEnd) {
+    const tag = reader.u8();
+    if (tag === allocationTag.head) head = readHead(reader);
+    else if (tag === allocationTag.state) state = readState(reader);
+    else throw new RecordError("a piece of an allocation has an unknown tag");
+  }
+  if (!head || !state) throw new RecordError("an allocation has no head");
+  return { kind: "turn-allocation", id: row.id, at: row.at, remote: row.peer, ...head, ...state };
+}
+
+function readHead(reader: RecordReader) {
+  const transport = turnTransports[reader.u8()] ?? "udp";
+  const allocation = reader.f64();
+  const [user, username, software] = [reader.text(), reader.text(), reader.text()];
+  return { transport, allocation, user, username, ...(software !== "" && { software }) };
+}
+
+function readState(reader: RecordReader) {
+  const relayed = readList(reader, () => reader.text());
+  const permissions = readList(reader, () => reader.text());
+  const channels = readList(reader, () => ({ number: reader.u32(), peer: reader.text() }));
+  const toPeers = { datagrams: reader.f64(), bytes: reader.f64() };
+  const fromPeers = { datagrams: reader.f64(), bytes: reader.f64() };
+  const lost = reader.f64();
+  const ended = reader.text();
+  const totalMs = reader.milliseconds();
+  return {
+    relayed,
+    permissions,
+    channels,
+    toPeers,
+    fromPeers,
+    lost,
+    ...(ended !== "" && { ended }),
+    ...(totalMs !== undefined && { totalMs }),
+  };
+}
+
+function readList<Item>(reader: RecordReader, read: () => Item): Item[] {
+  const items: Item[] = [];
+  for (let left = reader.u32(); left > 0; left--) items.push(read());
+  return items;
+}

@@ -1,0 +1,77 @@
+import { type WebrtcPeer, type WebrtcSignal, webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
+import { base64WithoutCredentials, rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+
+/** Tags of the pieces of a peer's detail. */
+export const peerTag = { head: 1, state: 2 } as const;
+
+export const peerDecoder: DetailDecoder<"webrtc-peer"> = {
+  detail: readPeer,
+  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+};
+
+/** Of the states that were written one after the other, the last one counts. */
+function readPeer({ row, detail }: RecordedRow): WebrtcPeer {
+  const reader = new RecordReader(detail);
+  let head: ReturnType<typeof readHead> | undefined;
+  let state: ReturnType<typeof readState> | undefined;
+  while (!reader.atEnd) {
+    const tag = reader.u8();
+    if (tag === peerTag.head) head = readHead(reader, row.peer);
+    else if (tag === peerTag.state) state = readState(reader);
+    else throw new RecordError("a piece of a peer has an unknown tag");
+  }
+  if (!head || !state) throw new RecordError("a peer has no head");
+  return { kind: "webrtc-peer", id: row.id, at: row.at, peer: row.target, ...head, ...state };
+}
+
+function readHead(reader: RecordReader, remote: string) {
+  const connection = reader.connection(remote);
+  const dialect = webrtcDialects[reader.u8()] ?? "json";
+  const userAgent = reader.text();
+  const origin = reader.text();
+  return { connection, dialect, userAgent, ...(origin !== "" && { origin }) };
+}
+
+function readState(reader: RecordReader) {
+  const name = reader.text();
+  const rooms: string[] = [];
+  for (let left = reader.u32(); left > 0; left--) rooms.push(reader.text());
+  const [received, sent] = [reader.f64(), reader.f64()];
+  const ended = reader.text();
+  const totalMs = reader.milliseconds();
+  return { name, rooms, received, sent, ...(ended !== "" && { ended }), ...(totalMs !== undefined && { totalMs }) };
+}
+
+export const signalDecoder: DetailDecoder<"webrtc-signal"> = {
+  detail: readSignal,
+  withoutCredentials: ({ row, detail }) => ({
+    row: rowWithoutCredentials(row),
+    detail: detail && { ...detail, base64: base64WithoutCredentials(detail.base64) },
+  }),
+};
+
+function readSignal({ row, detail }: RecordedRow): WebrtcSignal {
+  const reader = new RecordReader(detail);
+  const signal = webrtcSignalKinds[reader.u8()] ?? "bad";
+  const dialect = webrtcDialects[reader.u8()] ?? "json";
+  const [from, to, room] = [reader.text(), reader.text(), reader.text()];
+  const [deliveries, bytes] = [reader.u32(), reader.u32()];
+  const base64 = reader.bytes().toString("base64");
+  return {
+    kind: "webrtc-signal",
+    id: row.id,
+    at: row.at,
+    signal,
+    dialect,
+    from,
+    deliveries,
+    outcome: row.outcome,
+    bytes,
+    base64,
+    ...(row.parent !== undefined && { parent: row.parent }),
+    ...(to !== "" && { to }),
+    ...(room !== "" && { room }),
+  };
+}

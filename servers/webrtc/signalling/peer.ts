@@ -1,0 +1,58 @@
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
+import type { Room } from "./room.ts";
+import type { PeerEvent } from "./signalling-event.ts";
+
+/** The way to a client, in its dialect. */
+export interface PeerLink {
+  /** Never throws, never waits. */
+  deliver(event: PeerEvent): void;
+  /** Ends the connection. It is called once, after the peer has left its rooms. */
+  close(reason: string): void;
+  /** What the client has not taken yet. */
+  readonly unsentBytes: number;
+  /** So far, of messages. */
+  readonly sentBytes: number;
+}
+
+export interface PeerFacts {
+  readonly dialect: WebrtcDialect;
+  readonly link: PeerLink;
+  readonly connection: ConnectionHead;
+  readonly userAgent: string;
+  /** Of the page that opened the connection. */
+  readonly origin?: string | undefined;
+  readonly name?: string;
+}
+
+/** A connected client. */
+export class Peer {
+  readonly id: string;
+  readonly facts: PeerFacts;
+  readonly since = Date.now();
+  name: string;
+  /** It is in these. */
+  readonly rooms: Room[] = [];
+  /** Messages from and to it. */
+  received = 0;
+  receivedBytes = 0;
+  sent = 0;
+  isConnected = true;
+
+  constructor(id: string, facts: PeerFacts) {
+    this.id = id;
+    this.facts = facts;
+    this.name = facts.name ?? "";
+  }
+
+  get dialect(): WebrtcDialect {
+    return this.facts.dialect;
+  }
+}
+
+/** "127.0.0.1:53110", "[::1]:53110" */
+const hostOf = (address: string): string => address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
+
+export const remoteHostOf = ({ facts }: Peer): string => hostOf(facts.connection.remote);
+/** By which the client has reached this computer. */
+export const localHostOf = ({ facts }: Peer): string => hostOf(facts.connection.local);

@@ -1,0 +1,119 @@
+import type { Endpoint } from "../../contract/service.ts";
+import type { WebrtcActions, WebrtcViews } from "../../contract/services/webrtc.ts";
+import { createFailureLimits } from "../core/credentials/failure-limits.ts";
+import { createHttpRecorder } from "../core/http/http-recorder.ts";
+import { createOriginCheck } from "../core/net/allowed-origins.ts";
+import { FaultLog } from "../core/net/fault-log.ts";
+import { countOf } from "../core/service/quantity.ts";
+import type { Counters, ServiceContext } from "../core/service/service.ts";
+import { jsonDialect } from "./dialects/json/json-dialect.ts";
+import { WebSocketClients } from "./dialects/web-socket-clients.ts";
+import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
+import { startTurn } from "./ice/start-turn.ts";
+import { keptTurnSecret } from "./ice/turn-secret.ts";
+import { showViews } from "./observe/page-views.ts";
+import { SignallingRecorder } from "./observe/signalling-recorder.ts";
+import { TurnRecorder } from "./observe/turn-recorder.ts";
+import { createWebrtcSampleTraffic } from "./sample-traffic.ts";
+import { Hub } from "./signalling/hub.ts";
+import { localHostOf } from "./signalling/peer.ts";
+import { listenWeb } from "./web/web-listener.ts";
+import type { WebRoutes } from "./web/web-routes.ts";
+import { createWebrtcActions } from "./webrtc-actions.ts";
+import type { WebrtcConfig } from "./webrtc-config.ts";
+import { webrtcEndpoints } from "./webrtc-endpoints.ts";
+
+export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews>): Promise<readonly Endpoint[]> {
+  const { config, log, traffic, onStop } = context;
+  const { openToLan } = config;
+  const certificates = await context.certificates();
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+
+  const turnRecorder = new TurnRecorder(traffic);
+  const secret = config.turnSecret || (await keptTurnSecret(context.dataDir(), log));
+  const turn = config.turn ? await startTurn({ config, secret, certificates, observer: turnRecorder, log, onStop }) : undefined;
+  const iceServers = createIceServers({ turn, secret, credentialSeconds: config.credentialSeconds });
+
+  const recorder = new SignallingRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
+  const failures = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });
+  const hub = new Hub({
+    limits: config,
+    observer: recorder,
+    failures: passwordFailures(failures),
+    iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
+  });
+
+  const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
+  const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
+  const routes: readonly WebRoutes[] = [jsonDialect({ hub, webSockets, messageDepth: config.messageDepth })];
+  const port = await listenWeb({
+    port: config.port,
+    openToLan,
+    certificates,
+    routes,
+    recorder: httpRecorder,
+    faults,
+    log,
+    onStop,
+    allowsOrigin: createOriginCheck(config.allowedOrigins),
+    limits: {
+      ...config,
+      headersTimeoutMs: Math.min(10, config.requestSeconds) * 1_000,
+      requestTimeoutMs: config.requestSeconds * 1_000,
+      keepAliveTimeoutMs: config.keepAliveSeconds * 1_000,
+    },
+  });
+  onStop(() => webSockets.close());
+  onStop(() => hub.close());
+
+  const ports = { ...config, port, turnPort: turn?.port ?? config.turnPort, turnsPort: turn?.tlsPort || config.turnsPort };
+  const endpoints = webrtcEndpoints(ports);
+  const originsOf = (scheme: string) => endpoints.flatMap(({ url }) => (url.startsWith(scheme) ? [new URL(url).origin] : []));
+  context.view("offers", {
+    origins: originsOf("ws:"),
+    secureOrigins: originsOf("wss:"),
+    iceServers: iceUrls(turn, "127.0.0.1").map((urls) => ({ urls })),
+    realm: config.turnRealm,
+    credentialSeconds: config.credentialSeconds,
+    turnUsers: config.turnUsers.map((line) => line.slice(0, line.indexOf(":"))),
+    openToLan,
+  });
+  const sample = createWebrtcSampleTraffic({ port, show: (view) => context.view("sample", view) });
+  onStop(sample.stop);
+  context.counters((): Counters => {
+    recorder.tick();
+    turnRecorder.tick(turn?.engine.allocations() ?? []);
+    showViews({ hub, recorder, turnRecorder, turn: turn?.engine, view: context.view });
+    const http = httpRecorder.counters();
+    const relayed = turn?.engine.statistics();
+    return {
+      items: hub.messages + http.items + turnRecorder.requests,
+      bytesIn: http.bytesIn + (relayed?.toPeers.bytes ?? 0),
+      bytesOut: http.bytesOut + (relayed?.fromPeers.bytes ?? 0),
+      clients: hub.peerCount,
+      figures: [
+        { label: "rooms", value: hub.roomCount, unit: "" },
+        { label: "relays", value: relayed?.allocations ?? 0, unit: "" },
+      ],
+      note: noteOf(hub.peerCount, hub.roomCount, relayed?.allocations ?? 0),
+    };
+  });
+  context.handle(createWebrtcActions({ hub, turn: turn?.engine, turnRecorder, iceServers, sample }));
+  return endpoints;
+}
+
+const noteOf = (peers: number, rooms: number, relays: number): string =>
+  peers === 0 && relays === 0 ? "" : `${countOf(peers, "peer")} in ${countOf(rooms, "room")} · ${countOf(relays, "relay")}`;
+
+const passwordFailures = (failures: ReturnType<typeof createFailureLimits>) => ({
+  isBlocked: (address: string) => failures.stateOf(address).remaining === 0,
+  count(address: string) {
+    failures.begin(address, undefined).then(
+      (attempt) => {
+        if (!("refused" in attempt)) attempt.failed();
+      },
+      () => {},
+    );
+  },
+});

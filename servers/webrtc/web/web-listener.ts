@@ -1,0 +1,210 @@
+import type { Server as HttpServer } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { createCors } from "../../core/http/cors.ts";
+import { createHttpDispatch, type HttpErrors } from "../../core/http/http-dispatch.ts";
+import type { HttpRecorder } from "../../core/http/http-recorder.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-route.ts";
+import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
+import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
+import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import type { FaultLog } from "../../core/net/fault-log.ts";
+import { readFirstBytes } from "../../core/net/first-bytes.ts";
+import { listenTcp } from "../../core/net/tcp-listener.ts";
+import type { TlsSource } from "../../core/net/tls-listener.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import { createUpgradeTable, type WebRoutes } from "./web-routes.ts";
+
+export interface WebListenerOptions {
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly certificates: TlsSource;
+  readonly routes: readonly WebRoutes[];
+  readonly recorder: HttpRecorder;
+  /** Pages that may use the service. */
+  readonly allowsOrigin: OriginRule;
+  readonly limits: HttpServerLimits & {
+    readonly connections: number;
+    /** Of one IPv4 address, or one /64 of IPv6. */
+    readonly connectionsPerAddress: number;
+    readonly bodyBytes: number;
+  };
+  readonly faults: FaultLog;
+  readonly log: Log;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+/** RFC 8446 §5.1: the type of a handshake record. No method of HTTP begins with it. */
+const tlsHandshake = 0x16;
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Serves http, https, ws and wss on one port: the first byte of a connection tells whether it is TLS. What is inside goes to Node's parser,
+ * and from there to the route of its path. Resolves with the port when it listens.
+ */
+export async function listenWeb(options: WebListenerOptions): Promise<number> {
+  const { routes, recorder, allowsOrigin, limits, faults, log, certificates, onStop } = options;
+  const upgradeOf = createUpgradeTable(routes.flatMap(({ upgrades = [] }) => upgrades));
+  const sockets = new Set<Socket>();
+  const perAddress = new AddressCounts();
+
+  const cors = createCors({
+    origins: allowsOrigin,
+    exposed: "Location, Link, ETag",
+    methods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+    isPreflight: ({ headers }) => headers.origin !== undefined && headers["access-control-request-method"] !== undefined,
+    privateNetwork: true,
+  });
+  const errors = errorsOf(limits.bodyBytes, log);
+  const fields = ["X-Content-Type-Options", "nosniff"];
+
+  /** RFC 9112 §9.3.2: earlier answers would follow the 101 among the frames. */
+  function isAnswerPending(request: HttpRequest): boolean {
+    const { latest } = recorder.connections.of(request.socket);
+    return latest !== undefined && latest.req !== request && !latest.writableFinished;
+  }
+
+  const createHttp = createHttpServers({
+    recorder,
+    log,
+    limits,
+    errors,
+    cors,
+    fields,
+    dispatch: createHttpDispatch({ routes: guarded(routes), caseSensitivePaths: true, cors, errors, log }),
+    upgrade: {
+      accepts: (request) =>
+        asksForWebSocket(request) &&
+        upgradeOf(pathOf(request.url ?? "")) !== undefined &&
+        hasValidHost(request) &&
+        handshakeProblem(request, allowsOrigin) === undefined &&
+        !isAnswerPending(request),
+      handle(request, duplex: Duplex, head) {
+        const socket = duplex as Socket;
+        try {
+          upgradeOf(pathOf(request.url ?? ""))?.handle(request, socket, head);
+        } catch (error) {
+          log.error(`A WebSocket of ${socket.remoteAddress} could not be opened: ${errorText(error)}`);
+          socket.destroy();
+        }
+      },
+    },
+  });
+
+  /** Every route, with what no route may see; and an answer for those that open no WebSocket where one is expected. */
+  function guarded(all: readonly WebRoutes[]): readonly HttpRoute[] {
+    const http = all.flatMap((part) => part.http ?? []);
+    const withGet = new Set(http.flatMap(({ path, methods }) => (methods === "any" || methods.includes("GET") ? [path] : [])));
+    const others = all.flatMap(({ upgrades = [] }) =>
+      upgrades.flatMap(({ path }): HttpRoute[] =>
+        withGet.has(path)
+          ? []
+          : [{ path: path.length > 1 && path.endsWith("/") ? `${path}*rest` : path, methods: ["GET"], handle: refuseRequest }],
+      ),
+    );
+    return [...http, ...others].map(
+      (route): HttpRoute => ({
+        ...route,
+        handle(request, response) {
+          refuseForeign(request);
+          return route.handle(request, response);
+        },
+      }),
+    );
+  }
+
+  function refuseForeign(request: HttpRequest): void {
+    if (asksForWebSocket(request) && upgradeOf(pathOf(request.url ?? ""))) {
+      const problem = handshakeProblem(request, allowsOrigin);
+      if (problem) throw problem;
+    }
+    // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
+    const { method = "", headers, socket } = request;
+    const ownOrigin = `${(socket as Partial<TLSSocket>).encrypted ? "https" : "http"}://${headers.host}`;
+    if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && headers.origin !== ownOrigin)
+      throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration");
+  }
+
+  function admit(socket: Socket): boolean {
+    const key = rateLimitKey(socket.remoteAddress ?? "");
+    if (sockets.size >= limits.connections || perAddress.of(key) >= limits.connectionsPerAddress) {
+      faults.write(
+        `A connection of ${key} was refused: there are too many${sockets.size >= limits.connections ? "" : " of this address"}.`,
+      );
+      socket.destroy();
+      return false;
+    }
+    sockets.add(socket);
+    perAddress.add(key);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      perAddress.remove(key);
+    });
+    return true;
+  }
+
+  function createServer(): HttpServer {
+    const server = createHttp() as unknown as HttpServer;
+    const takers = server.listeners("connection") as ((socket: Socket) => void)[];
+    const takeHttp = (socket: Socket) => {
+      for (const take of takers) take.call(server, socket);
+      socket.resume();
+    };
+    const tlsServer = createTlsServer(
+      { ...certificates.options, handshakeTimeout: limits.headersTimeoutMs, ALPNProtocols: ["http/1.1"] },
+      takeHttp,
+    );
+    tlsServer.on("tlsClientError", (error: Error, socket: Socket) => {
+      faults.handshakeFailed(error, socket);
+      socket.destroy();
+    });
+    const release = certificates.onChange(() => tlsServer.setSecureContext(certificates.options));
+    server.once("close", release);
+    server.removeAllListeners("connection");
+    server.on("connection", (socket: Socket) => {
+      if (!admit(socket)) return;
+      readFirstBytes(
+        socket,
+        limits.headersTimeoutMs,
+        (first) => first[0] === tlsHandshake,
+        (isTls) => {
+          if (isTls) tlsServer.emit("connection", socket);
+          else takeHttp(socket);
+        },
+      );
+    });
+    return server;
+  }
+
+  const port = await listenTcp({ ...options, createServer });
+  onStop(async () => {
+    const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(closed);
+  });
+  // From here on an aborted exchange counts as aborted by the service.
+  onStop(recorder.stop);
+  return port;
+}
+
+function refuseRequest(): never {
+  throw new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
+}
+
+const errorBody = (status: number, message: string): string => `${JSON.stringify({ error: { status, message } })}\n`;
+
+const errorsOf = (bodyBytes: number, log: Log): HttpErrors => ({
+  body: errorBody,
+  notFound: () => new HttpRefusal(404, "There is nothing here"),
+  notAllowed: (method, allow) => new HttpRefusal(405, `${method} is not allowed here; ${allow} are`, { headers: { Allow: allow } }),
+  badPath: () => new HttpRefusal(400, "Invalid percent-encoding in the path"),
+  tooLarge: () => new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`),
+  refusalOf(error, request) {
+    log.error(`${request.method} ${pathOf(request.url ?? "").slice(0, 200)} failed: ${errorText(error)}`);
+    return new HttpRefusal(500, "Internal error");
+  },
+});

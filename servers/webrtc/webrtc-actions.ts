@@ -1,0 +1,31 @@
+import type { Handlers } from "../../contract/operation.ts";
+import type { WebrtcActions } from "../../contract/services/webrtc.ts";
+import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
+import type { IceServersFor } from "./ice/ice-servers.ts";
+import type { TurnRecorder } from "./observe/turn-recorder.ts";
+import type { Hub } from "./signalling/hub.ts";
+import type { TurnEngine } from "./turn/turn-engine.ts";
+
+export interface WebrtcActionParts {
+  readonly hub: Hub;
+  readonly turn: Pick<TurnEngine, "close"> | undefined;
+  readonly turnRecorder: TurnRecorder;
+  readonly iceServers: IceServersFor;
+  readonly sample: Pick<SampleSwitch, "actions">;
+}
+
+/** The page's actions. */
+export const createWebrtcActions = ({ hub, turn, turnRecorder, iceServers, sample }: WebrtcActionParts): Handlers<WebrtcActions> => ({
+  "peer.kick"({ peer: id }) {
+    const peer = hub.find(id);
+    if (peer) hub.disconnect(peer, "disconnected from the dashboard", "server");
+    return { kicked: peer !== undefined };
+  },
+  "room.close": ({ room }) => ({ closed: hub.closeRoom(room) }),
+  "room.chat": ({ room }) => (hub.findRoom(room)?.chat ?? []).map(({ message: { from, name, text, at } }) => ({ from, name, text, at })),
+  "chat.send": ({ text, ...target }) => ({ deliveries: hub.announce(target, text) }),
+  "allocation.close": ({ allocation }) => ({ closed: turn?.close(allocation) ?? false }),
+  "allocation.history": ({ allocation }) => turnRecorder.historyOf(allocation) ?? null,
+  "ice.servers": () => iceServers("127.0.0.1", "dashboard"),
+  ...sample.actions,
+});
