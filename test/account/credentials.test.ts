@@ -269,6 +269,35 @@ it("[AC-20] failures are limited per account, from any address; the window slide
   expect(await attempt("2001:db8::99", "u99")).toBeDefined();
 });
 
+it("[AC-20] strangers who exhaust an account's failures slow down an address that logged in before, and do not lock it out", async () => {
+  const limits = createFailureLimits({ failures: 3, windowMs: 60_000, slowedMs: 1 });
+  const attempt = async (address: string, account = "a@example.com") => {
+    const begun = await limits.begin(address, account);
+    return "refused" in begun ? undefined : begun;
+  };
+  (await attempt("192.0.2.1"))?.succeeded(true);
+  // The right password without the second factor is no login.
+  (await attempt("192.0.2.2"))?.succeeded(false);
+  for (let host = 1; host <= 3; host++) (await attempt(`198.51.100.${host}`))?.failed();
+  for (const stranger of ["203.0.113.9", "192.0.2.2"]) expect(await attempt(stranger), stranger).toBeUndefined();
+  // Known for one account only, and limited by its own failures as every address is.
+  expect((await attempt("192.0.2.1"))?.failed()).toMatchObject({ remaining: 2 });
+  for (const remaining of [1, 0]) expect((await attempt("192.0.2.1"))?.failed()).toMatchObject({ remaining });
+  expect(await attempt("192.0.2.1")).toBeUndefined();
+  limits.reset();
+  (await attempt("192.0.2.1", "b@example.com"))?.dropped();
+  expect(limits.usage()).toMatchObject({ addresses: 0, accounts: 0 });
+
+  const { url } = await startAccount({ loginFailures: 2, proxyHops: 1 });
+  const from = (address: string, secret: string) =>
+    send(`${url}/login`, "POST", { username: email, password: secret }, { "X-Forwarded-For": address });
+  expect((await from("192.0.2.1", password)).status).toBe(200);
+  const wrong = await Promise.all([1, 2].map((host) => from(`198.51.100.${host}`, "x")));
+  expect(wrong.map(({ status }) => status)).toEqual([401, 401]);
+  expect((await from("203.0.113.9", password)).status).toBe(429);
+  expect((await from("192.0.2.1", password)).status).toBe(200);
+});
+
 it("[AC-20] X-Forwarded-For counts only where proxies are configured", async () => {
   const plain = await startAccount({ loginFailures: 1 });
   const from = (url: string, address: string) =>

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { TooBusy } from "./passwords.ts";
 
@@ -20,7 +21,8 @@ export type AttemptResult = Attempt | (FailureDecision & { readonly refused: tru
 export interface FailureLimits {
   /**
    * Begins an attempt, or refuses it where the allowed number of failures is reached. Where the attempts in progress could
-   * still reach it, it waits for their results. Rejects with TooBusy when too many wait.
+   * still reach it, it waits for their results. Rejects with TooBusy when too many wait. If failures from other addresses have
+   * reached an account's limit, an address that logged in to it before is only slowed down: strangers must not lock its owner out.
    */
   begin(address: string, account: string | undefined): Promise<AttemptResult>;
   /** The state of an address, without beginning an attempt. */
@@ -47,6 +49,9 @@ interface Failures {
 
 type Kept = readonly (readonly [map: Map<string, Failures>, key: string, part: Failures])[];
 
+/** An account with its own limit reached, and an address from which it was logged in to before. */
+const slowedMs = 1_000;
+
 /** Most addresses, and most accounts, that are tracked; beyond it the one longest without a failure is evicted. */
 const mostKeys = 20_000;
 const mostWaiting = 1_000;
@@ -56,13 +61,23 @@ export function createFailureLimits(options: {
   readonly failures: number;
   readonly windowMs: number;
   readonly now?: () => number;
+  readonly slowedMs?: number;
   /** An attempt failed, or was refused because of the limit. */
   readonly onFailure?: () => void;
   /** The text shown for an account: users type passwords into the wrong field. */
   readonly accountName?: (name: string) => string;
 }): FailureLimits {
-  const { failures: limit, windowMs, now = () => performance.now(), onFailure, accountName = (name) => name } = options;
+  const {
+    failures: limit,
+    windowMs,
+    now = () => performance.now(),
+    slowedMs: slowed = slowedMs,
+    onFailure,
+    accountName = (name) => name,
+  } = options;
   const addresses = new Map<string, Failures>();
+  /** Where an account was logged in to: "address account". */
+  const known = new Set<string>();
   const accounts = new Map<string, Failures>();
   /** In the order in which they came. */
   let waiting: { readonly retry: () => AttemptResult | undefined; readonly resolve: (begun: AttemptResult) => void }[] = [];
@@ -74,8 +89,8 @@ export function createFailureLimits(options: {
   }
 
   function of(map: Map<string, Failures>, key: string): Failures {
-    const known = map.get(key);
-    if (known) return slide(known);
+    const tracked = map.get(key);
+    if (tracked) return slide(tracked);
     const fresh: Failures = { times: [], underWay: 0 };
     if (map.size >= mostKeys) map.delete(map.keys().next().value as string);
     map.set(key, fresh);
@@ -95,13 +110,22 @@ export function createFailureLimits(options: {
     for (const [map, key, part] of kept) if (part.times.length + part.underWay === 0 && map.get(key) === part) map.delete(key);
   }
 
+  function remember(addressKey: string, accountKey: string): void {
+    const pair = `${addressKey} ${accountKey}`;
+    known.delete(pair);
+    if (known.size >= mostKeys) known.delete(known.keys().next().value as string);
+    known.add(pair);
+  }
+
   /** Undefined where it depends on the attempts in progress. */
   function tryBegin(addressKey: string, accountKey: string | undefined): AttemptResult | undefined {
     const kept: Kept = [
       [addresses, addressKey, of(addresses, addressKey)],
       ...(accountKey === undefined ? [] : ([[accounts, accountKey, of(accounts, accountKey)]] as const)),
     ];
-    const parts = kept.map(([, , part]) => part);
+    const isKnown = known.has(`${addressKey} ${accountKey}`);
+    /** Those whose limit may refuse it. */
+    const parts = (isKnown ? kept.slice(0, 1) : kept).map(([, , part]) => part);
     if (parts.some(({ times }) => times.length >= limit)) {
       const decided = decision(parts);
       tidy(kept);
@@ -112,13 +136,13 @@ export function createFailureLimits(options: {
       tidy(kept);
       return undefined;
     }
-    for (const part of parts) part.underWay += 1;
+    for (const [, , part] of kept) part.underWay += 1;
     return attemptOf(kept, parts);
   }
 
   function attemptOf(kept: Kept, parts: readonly Failures[]): Attempt {
     function settle(change: () => void): FailureDecision {
-      for (const part of parts) part.underWay -= 1;
+      for (const [, , part] of kept) part.underWay -= 1;
       change();
       const decided = decision(parts);
       tidy(kept);
@@ -130,6 +154,7 @@ export function createFailureLimits(options: {
         settle(() => {
           for (const [map, key, part] of kept) {
             part.times.push(now());
+            if (part.times.length > limit) part.times.shift();
             // Moved to the end: the first is the one longest without a failure.
             map.delete(key);
             map.set(key, part);
@@ -138,8 +163,10 @@ export function createFailureLimits(options: {
         }),
       succeeded: (forgive) =>
         settle(() => {
-          const own = kept[1]?.[2];
-          if (forgive && own) own.times.length = 0;
+          const [[, addressKey], account] = kept as [Kept[number], Kept[number]?];
+          if (!forgive || !account) return;
+          account[2].times.length = 0;
+          remember(addressKey, account[1]);
         }),
       dropped: () => settle(() => {}),
     };
@@ -161,13 +188,15 @@ export function createFailureLimits(options: {
       const accountKey = account?.toLowerCase().slice(0, 200);
       const retry = () => tryBegin(addressKey, accountKey);
       const begun = retry();
+      if (begun && accountKey !== undefined && !("refused" in begun) && (accounts.get(accountKey)?.times.length ?? 0) >= limit)
+        return delay(slowed, begun);
       if (begun) return Promise.resolve(begun);
       if (waiting.length >= mostWaiting) return Promise.reject(new TooBusy());
       return new Promise((resolve) => waiting.push({ retry, resolve }));
     },
     stateOf(address) {
-      const known = addresses.get(rateLimitKey(address));
-      return decision([known ? slide(known) : { times: [], underWay: 0 }]);
+      const tracked = addresses.get(rateLimitKey(address));
+      return decision([tracked ? slide(tracked) : { times: [], underWay: 0 }]);
     },
     usage() {
       const counted = (kind: "address" | "account", map: Map<string, Failures>) =>
