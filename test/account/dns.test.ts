@@ -30,9 +30,15 @@ it("[AC-34] a zone's records are an object by position, SOA and NS first, every 
   const { url } = await startAccount();
   const { text } = await ask(url + zonePath, { headers: basic() });
   const soa =
-    '"0":{"id":"1","domain_id":"1178","name":"example.com","type":"SOA","content":"ns1.backlot.example hostmaster.example.com 2019110601 10800 3600 604800 3600",' +
+    '"0":\n{"id":"1","domain_id":"1178","name":"example.com","type":"SOA","content":"ns1.backlot.example hostmaster.example.com 2019110601 10800 3600 604800 3600",' +
     '"ttl":"86400","prio":"0","change_date":"1573041600","priority":"0"}';
-  expect(text.startsWith(`{"service_id":"292","name":"example.com","records":{${soa},"1":{"id":"2",`)).toBe(true);
+  expect(text.startsWith(`{"service_id":"292","name":"example.com","records":{${soa},"1":\n{"id":"2",`)).toBe(true);
+  expect(
+    text
+      .split("\n")
+      .slice(1)
+      .map((line) => line.split('"').slice(1, 4)),
+  ).toEqual(["1", "2", "3", "4", "5", "6", "7"].map((id) => ["id", ":", id]));
   const { records } = JSON.parse(text);
   expect(Object.keys(records)).toEqual(["0", "1", "2", "3", "4", "5", "6"]);
   expect((Object.values(records) as ListedRecord[]).map(({ type }) => type)).toEqual(["SOA", "NS", "NS", "A", "MX", "TXT", "CNAME"]);
@@ -183,6 +189,20 @@ curl -s -H "$auth" "${url}/api/service/$service/dns/$zone" | tr '}' '\\n' | grep
 `);
     expect(output).toBe(`"success":true\n"name":"_acme-challenge.${zone}"\n`);
   }
+});
+
+it("[AC-39] a shell client that cuts a record's id out of its line removes the record", async () => {
+  const { url } = await startAccount();
+  const { id } = (await add(url, { name: "_acme-challenge", type: "TXT", content: "v-1" })).json.record;
+  const output = await shell(`
+set -eu
+auth="Authorization: Basic $(printf %s '${email}:${password}' | base64)"
+record=$(curl -s -H "$auth" '${url}/api${zonePath}' | grep -- 'v-1' | cut -d'"' -f4)
+printf '%s\\n' "$record"
+curl -s -H "$auth" -X DELETE "${url}/api${zonePath}/records/$record"
+`);
+  expect(output).toBe(`${id}\n{"success":true}`);
+  expect((await recordsOf(url)).map(({ content }) => content)).not.toContain('"v-1"');
 });
 
 it("[AC-39] a Python client logs in by form, sends {} on every GET, and keeps its records by the whole name", async () => {

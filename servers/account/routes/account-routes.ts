@@ -7,6 +7,17 @@ import { type Fields, readFields } from "./request-fields.ts";
 
 export type ApiMethod = HttpMethod & ("GET" | "POST" | "PUT" | "DELETE");
 
+/** An answer that is JSON already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
+
 /** One path below both bases. The handler's result is answered as JSON with 200; a refusal is thrown. */
 export interface ApiRoute {
   readonly path: string;
@@ -92,8 +103,8 @@ export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): re
     methods: [method],
     handle(request, response) {
       const result = answer(new RequestCall(request, response));
-      if (!(result instanceof Promise)) return send(response, 200, jsonType, JSON.stringify(result));
-      return result.then((value) => send(response, 200, jsonType, JSON.stringify(value)));
+      if (!(result instanceof Promise)) return send(response, 200, jsonType, jsonOf(result));
+      return result.then((value) => send(response, 200, jsonType, jsonOf(value)));
     },
   });
   return bases.flatMap((base) =>

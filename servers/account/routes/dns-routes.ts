@@ -1,5 +1,5 @@
 import type { DnsRecord, Zone, ZonesTable } from "../store/zones-table.ts";
-import type { ApiRoute, Call } from "./account-routes.ts";
+import { type ApiRoute, type Call, JsonText } from "./account-routes.ts";
 import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
 import { notFound, Refusal } from "./refusal.ts";
 
@@ -43,9 +43,11 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
       methods: {
         GET: async (call) => {
           const { service_id, name, domain_id } = await zoneOf(call);
-          // Integer keys keep their order: an object by position.
-          const records = Object.fromEntries(zones.records(Number(domain_id)).map((record, position) => [position, listedRecord(record)]));
-          return { service_id, name, records };
+          // An object by position. Each record is on a line of its own, for clients that cut its id out of a line.
+          const records = zones
+            .records(Number(domain_id))
+            .map((record, position) => `"${position}":\n${JSON.stringify(listedRecord(record))}`);
+          return new JsonText(`${JSON.stringify({ service_id, name }).slice(0, -1)},"records":{${records.join(",")}}}`);
         },
       },
     },
