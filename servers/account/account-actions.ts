@@ -201,6 +201,21 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   };
 }
 
+/** The same actions, whose errors become what `faultOf` makes of them. */
+export const withFaults = (handlers: DataHandlers, faultOf: (error: unknown) => unknown): DataHandlers =>
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handle]) => [
+      name,
+      async (params: unknown) => {
+        try {
+          return await handle(params as never);
+        } catch (error) {
+          throw faultOf(error);
+        }
+      },
+    ]),
+  ) as unknown as DataHandlers;
+
 const tokenNames: Readonly<Record<TokenKind, string>> = { access: "an access token", refresh: "a refresh token", mfa: "an mfa token" };
 
 /** Drops undefined fields. */

@@ -18,7 +18,7 @@ import { createCredentialCheck } from "./access/credential-check.ts";
 import { createLogins } from "./access/logins.ts";
 import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
-import { createAccountActions } from "./account-actions.ts";
+import { createAccountActions, withFaults } from "./account-actions.ts";
 import type { AccountConfig } from "./account-config.ts";
 import { createAccountViews } from "./page/account-views.ts";
 import { tryAccount } from "./page/try-account.ts";
@@ -57,9 +57,13 @@ export async function startAccount(
     limits.reset();
     log.notable("Created the sample data");
   }
-  if (config.resetData || store.users.count() === 0) await resetData();
-
   const faultOf = (error: unknown) => sqliteFileError(error, store.file);
+  try {
+    if (config.resetData || store.users.count() === 0) await resetData();
+  } catch (error) {
+    throw faultOf(error);
+  }
+
   function onFault(error: unknown): void {
     const fault = faultOf(error);
     if (fault instanceof ServiceError) log.error(`${fault.message}. ${fault.hint}`);
@@ -123,7 +127,7 @@ export async function startAccount(
     sample: accountSample(log),
   });
   context.handle({
-    ...createAccountActions({ store, show, passwords, cache, limits, issuer: config.issuer, log, now, resetData }),
+    ...withFaults(createAccountActions({ store, show, passwords, cache, limits, issuer: config.issuer, log, now, resetData }), faultOf),
     ...serving.actions,
     try: (params) => tryAccount(serving.client, params),
   });

@@ -230,6 +230,31 @@ it("[AC-47] a file that is not an account database is named in the error and lef
   expect(readFileSync(other).equals(otherBefore)).toBe(true);
 });
 
+it.each(["users", "sessions"])("[AC-47] damage in the table of %s is named at the start, in answers and to the page", async (table) => {
+  const first = await startAccount();
+  await login(first.url);
+  await first.stop();
+  const file = path.join(first.dataDir, "account.db");
+  const database = new Sqlite(file);
+  const pages = database.prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'").pluck().all(table) as number[];
+  const pageSize = database.pragma("page_size", { simple: true }) as number;
+  database.close();
+  const bytes = readFileSync(file);
+  for (const page of pages) bytes.fill(0xa5, (page - 1) * pageSize, page * pageSize);
+  writeFileSync(file, bytes);
+  const named = { code: "STORE_DAMAGED", message: `${file} is not a readable database` };
+  const again = await startAccount({}, first).catch((error: unknown) => error);
+  if (again instanceof Error) {
+    expect(again).toMatchObject(named);
+    return;
+  }
+  const { url, act, logs } = again as Awaited<ReturnType<typeof startAccount>>;
+  const answer = await send(`${url}/login`, "POST", { username: email, password });
+  expect([answer.status, answer.text]).toEqual([503, '{"error":["storage"]}']);
+  await expect(act("session.list", {})).rejects.toMatchObject(named);
+  expect(logs.filter(({ text }) => text.includes("A request failed"))).toEqual([]);
+});
+
 it("[AC-47] a locked database is answered 503, and the service continues when it is unlocked", async () => {
   const { url, dataDir, logs } = await startAccount();
   const { token } = await login(url);
