@@ -39,7 +39,14 @@ export interface SuggestedFix {
 export type ServiceStatus =
   | { readonly state: "stopped"; readonly lastRun?: { readonly from: number; readonly to: number } }
   | { readonly state: "starting"; readonly since: number }
-  | { readonly state: "running"; readonly since: number; readonly pid: number; readonly endpoints: readonly Endpoint[] }
+  | {
+      readonly state: "running";
+      readonly since: number;
+      readonly pid: number;
+      readonly endpoints: readonly Endpoint[];
+      /** When its process last reported, while it does not answer. */
+      readonly silentSince?: number;
+    }
   | { readonly state: "stopping"; readonly since: number }
   | {
       readonly state: "failed";

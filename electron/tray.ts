@@ -67,9 +67,10 @@ function stateWord(status: ServiceStatus): string {
   switch (status.state) {
     case "stopped":
     case "starting":
-    case "running":
     case "stopping":
       return status.state;
+    case "running":
+      return status.silentSince === undefined ? "running" : "not answering";
     case "failed":
       return status.retryAt === undefined ? "failed" : "failed, starts again soon";
     default:

@@ -21,7 +21,7 @@ export interface ManagedServiceOptions {
   readonly firstRowId: () => number;
   /** Adds details to a failure to start, for example the program that holds the port. */
   readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
-  readonly onStatus: (status: ServiceStatus) => void;
+  readonly onStatus: (status: ServiceStatus, before: ServiceStatus) => void;
   /** The kept records of the service's traffic. */
   readonly readKept: (after: number) => Uint8Array;
   readonly onBatch: (batch: ServiceBatch) => void;
@@ -40,11 +40,24 @@ export interface ServiceTiming {
   /** Timeout of a stop; then the process is killed. */
   readonly stopTimeoutMs: number;
   readonly firstBackOffMs: number;
+  /** After this time without counters, which a running process sends every second, it counts as not answering. */
+  readonly silenceMs: number;
   /** How long the last batches of an ended process may take to be read. */
   readonly lastBatchesMs: number;
 }
 
-const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_000, firstBackOffMs: 500, lastBatchesMs: 1_000 };
+const defaultTiming: ServiceTiming = {
+  startTimeoutMs: 20_000,
+  stopTimeoutMs: 5_000,
+  firstBackOffMs: 500,
+  silenceMs: 5_000,
+  lastBatchesMs: 1_000,
+};
+
+/** Looks at the clock within `silenceMs`: counted in these, silence does not include a time in which the supervisor itself did not run. */
+const silenceSteps = 5;
+/** Actions wait longer: a service that is only busy answers them later. */
+const actionSilences = 3;
 
 /** One service's process and the only writer of its status. Operations run one at a time; the last one requested wins. */
 export interface ManagedService {
@@ -59,7 +72,7 @@ export interface ManagedService {
   restart(): Promise<void>;
   /** Ends its process and timers; a failed status is kept. */
   close(): Promise<void>;
-  /** Throws SERVICE_NOT_RUNNING, or the action's error. */
+  /** Throws SERVICE_NOT_RUNNING, SERVICE_NOT_ANSWERING, or the action's error. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
   /** Whether a dashboard receives the service's views. */
@@ -87,8 +100,32 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   const actions = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
 
   function setStatus(next: ServiceStatus) {
+    const before = status;
     status = next;
-    options.onStatus(next);
+    options.onStatus(next, before);
+  }
+  function rejectActions(error: ServiceError) {
+    for (const { reject } of actions.values()) reject(error);
+    actions.clear();
+  }
+  /** Follows the reports of a running process; returns what is to be called at each report. */
+  function watchSilence(onEnd: (stop: () => void) => void): () => void {
+    let steps = 0;
+    let reportedAt = Date.now();
+    const timer = setInterval(() => {
+      steps += 1;
+      if (status.state !== "running") return;
+      if (steps >= silenceSteps && status.silentSince === undefined) setStatus({ ...status, silentSince: reportedAt });
+      if (steps >= silenceSteps * actionSilences) rejectActions(notAnswering(service));
+    }, timing.silenceMs / silenceSteps);
+    onEnd(() => clearInterval(timer));
+    return () => {
+      steps = 0;
+      reportedAt = Date.now();
+      if (status.state !== "running" || status.silentSince === undefined) return;
+      const { silentSince: _, ...answering } = status;
+      setStatus(answering);
+    };
   }
   function enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = queue.then(operation);
@@ -109,6 +146,8 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   async function launch(config: Readonly<Record<string, unknown>>): Promise<StartOutcome> {
     let crash = "";
     let batches: BatchReceiver | undefined;
+    let onReport: (() => void) | undefined;
+    let endWatch = () => {};
     let said: ((outcome: StartOutcome) => void) | undefined;
     const outcome = new Promise<StartOutcome>((resolve) => {
       said = resolve;
@@ -137,10 +176,17 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       } else if (message.type === "running") said?.({ running: message.endpoints });
       else if (message.type === "failed") said?.({ failure: message.failure });
       else if (message.type === "crashed") crash = message.message;
-      else receive(message, process);
+      else if (message.type === "counters") {
+        onReport ??= watchSilence((stop) => {
+          endWatch = stop;
+        });
+        onReport();
+        options.onCounters(message.counters, message.at);
+      } else receive(message, process);
     });
     exited = new Promise((resolve) => {
       process.onExit(async (code) => {
+        endWatch();
         // What the process wrote before its end is still in the socket.
         const deadline = setTimeout(() => batches?.close(), timing.lastBatchesMs);
         await batches?.ended;
@@ -174,8 +220,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     if (child !== process) return;
     child = undefined;
     runningConfig = undefined;
-    for (const { reject } of actions.values()) reject(notRunning(service));
-    actions.clear();
+    rejectActions(notRunning(service));
     const crashed = status.state === "running";
     options.onGone(crashed);
     if (crashed) retryAfter(crashFailure(service, code, crash));
@@ -194,16 +239,16 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     retryTimer = setTimeout(() => void enqueue(() => startNow({ asked: stopsAsked, byItself: true })).catch(() => {}), waitMs);
   }
 
-  function receive(message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" }>, process: ServiceProcess) {
+  function receive(
+    message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" | "counters" }>,
+    process: ServiceProcess,
+  ) {
     switch (message.type) {
       case "readKept":
         process.post({ type: "kept", records: options.readKept(message.after) });
         return;
       case "view":
         options.onView(message.name, message.value, process.pid ?? 0);
-        return;
-      case "counters":
-        options.onCounters(message.counters, message.at);
         return;
       case "stream":
         options.onStream?.(message.message);
@@ -321,6 +366,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
 
 export const notRunning = (service: Service) =>
   new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");
+
+const notAnswering = (service: Service) =>
+  new ServiceError("SERVICE_NOT_ANSWERING", `${service.title} does not answer`, "Wait a moment, or restart it.");
 
 const timeoutFailure = (service: Service, timeoutMs: number): Failure => ({
   code: "START_TIMEOUT",

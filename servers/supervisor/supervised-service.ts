@@ -214,8 +214,13 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       processOptions.onGone(crashed);
       options.onGone(crashed);
     },
-    onStatus: (status) => {
+    onStatus: (status, before) => {
       refresh();
+      if (status.state === "running" && before.state === "running") {
+        if (status.silentSince === undefined) log.notable(`${service.title} answers again`);
+        else log.warning(`${service.title} does not answer: its process hangs or is very busy. A restart ends it.`);
+        return;
+      }
       if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
       if (status.state === "running") options.onStarted();
       if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ServiceStatus } from "../../contract/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { eventually } from "../support/eventually.ts";
@@ -239,6 +240,27 @@ describe("actions and signals", () => {
     const hanging = failureOf(managed.act("hang", {}));
     process.kill(pid(), "SIGKILL");
     expect(await hanging).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+  });
+
+  it("[BL-300] a process that does not answer is shown as such, its actions fail, and both end when it answers again", async () => {
+    const { managed, statuses, reports, pid } = manage({ timing: { silenceMs: 2_500, stopTimeoutMs: 150 } });
+    const isSilent = (status: ServiceStatus) => status.state === "running" && status.silentSince !== undefined;
+    await managed.start();
+    const suspended = pid();
+    const waiting = failureOf(managed.act("hang", {}));
+    await reports.next();
+    process.kill(suspended, "SIGSTOP");
+    onTestFinished(() => void (isAlive(suspended) && process.kill(suspended, "SIGCONT")));
+    const stopped = await statuses.until(isSilent);
+    expect(stopped).toMatchObject({ state: "running", pid: suspended });
+    expect(await waiting).toMatchObject({ code: "SERVICE_NOT_ANSWERING" });
+    expect(await failureOf(managed.act("echo", { value: "" }))).toMatchObject({ code: "SERVICE_NOT_ANSWERING" });
+    process.kill(suspended, "SIGCONT");
+    await eventually(() => !isSilent(managed.status), "it answers again");
+    expect(await managed.act("echo", { value: "back" })).toMatchObject({ value: "back" });
+    process.kill(suspended, "SIGSTOP");
+    await managed.stop();
+    expect([managed.status.state, isAlive(suspended)]).toEqual(["stopped", false]);
   });
 
   it("[BL-17] a service's process ignores the signals of a terminal", async () => {

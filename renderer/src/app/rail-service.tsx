@@ -18,7 +18,7 @@ export function RailService({ service, current }: { service: ServiceView; curren
       aria-current={current ? "page" : undefined}
       data-unbuilt={!built || undefined}
     >
-      <StatusShape shape={shapeOf(status.state)} className={styles.shape} />
+      <StatusShape shape={shapeOf(status)} className={styles.shape} />
       <span className={styles.name}>{title}</span>
       {built ? <State service={service} /> : <span className={styles.figure}>not built yet</span>}
       {built && (

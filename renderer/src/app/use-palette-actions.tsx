@@ -41,8 +41,8 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const pageOf = (service: ServiceView): SpotlightActionData => ({
     id: `page-${service.id}`,
     label: service.title,
-    description: service.built ? `${stateWord(service.status.state)} · ${service.purpose}` : "Not built yet",
-    leftSection: <StatusShape shape={shapeOf(service.status.state)} />,
+    description: service.built ? `${stateWord(service.status)} · ${service.purpose}` : "Not built yet",
+    leftSection: <StatusShape shape={shapeOf(service.status)} />,
     onClick: () => goTo(servicePage(service.id)),
   });
 

@@ -5,6 +5,9 @@ import type { ControlClient } from "./control-client.ts";
 /** How long unused answers are kept: long enough to return to the previous row. */
 const keptMs = 30_000;
 
+const stateKey = (status: ServiceStatus): string =>
+  status.state === "running" && status.silentSince !== undefined ? "silent" : status.state;
+
 /** Cached answers to calls, requested again after a reconnect or when the state of their service changes: keys begin with its id. */
 export function createQueries(client: ControlClient): QueryClient {
   const queries = new QueryClient({
@@ -29,13 +32,14 @@ export function createQueries(client: ControlClient): QueryClient {
       else renewOne();
     }
   }
-  const states = new Map<ServiceId, ServiceStatus["state"]>();
+  const states = new Map<ServiceId, string>();
   client.onOpen(() => renew());
   client.subscribe("status", ({ items }) => {
     for (const { id, status } of items) {
       const before = states.get(id);
-      states.set(id, status.state);
-      if (before !== undefined && before !== status.state) renew({ queryKey: [id] });
+      const state = stateKey(status);
+      states.set(id, state);
+      if (before !== undefined && before !== state) renew({ queryKey: [id] });
     }
   });
   return queries;

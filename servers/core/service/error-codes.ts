@@ -10,6 +10,7 @@ export const errorCodes = {
   SERVICE_UNKNOWN: "There is no service with that name.",
   SERVICE_NOT_BUILT: "The service is not in this version yet.",
   SERVICE_NOT_RUNNING: "The call needs a running service.",
+  SERVICE_NOT_ANSWERING: "The service's process runs and does not answer.",
   START_TIMEOUT: "The service did not begin to listen in time.",
   CRASHED: "The service's process ended unexpectedly.",
   CRASH_LOOP: "The service crashed too often and is not restarted automatically.",

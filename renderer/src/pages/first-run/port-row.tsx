@@ -7,7 +7,7 @@ import { useControl } from "../../control/client-context.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { applyFix, useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { attempt } from "../../ui/status/notify.tsx";
-import { StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
+import { StatusShape, shapeOf, stateWord } from "../../ui/status/status-shape.tsx";
 import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./first-run.module.css";
 
@@ -24,8 +24,8 @@ export function PortRow({ service, checks, onFixed }: PortRowProps) {
   return (
     <tr>
       <td className={styles.shape}>
-        <StatusShape shape={shapeOf(status.state)} />
-        <span className="visually-hidden">{status.state}</span>
+        <StatusShape shape={shapeOf(status)} />
+        <span className="visually-hidden">{stateWord(status)}</span>
       </td>
       <td className={styles.name}>{title}</td>
       <td className={styles.purpose}>{purpose}</td>

@@ -11,6 +11,7 @@ const shapes: readonly [shape: Shape, word: string][] = [
   ["pending", "changing"],
   ["stopped", "stopped"],
   ["failed", "failed"],
+  ["warning", "not answering"],
 ];
 
 function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<ServiceId, RateSample>) {
@@ -38,7 +39,7 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
       <PageTitle>Overview</PageTitle>
       <div className={styles.states}>
         {shapes.map(([shape, word]) => {
-          const count = services.filter(({ status }) => shapeOf(status.state) === shape).length;
+          const count = services.filter(({ status }) => shapeOf(status) === shape).length;
           if (count === 0) return null;
           return (
             <ShapeLabel key={shape} shape={shape}>

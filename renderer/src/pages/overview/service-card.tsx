@@ -20,7 +20,7 @@ export function ServiceCard({ service }: { service: ServiceView }) {
         <h2 className={styles.title} id={`card-${id}`}>
           <a href={hashOf(servicePage(id))}>{title}</a>
         </h2>
-        <StateLabel state={status.state} />
+        <StateLabel status={status} />
         <span className={styles.since}>
           <Since status={status} />
         </span>

@@ -22,7 +22,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   return (
     <div className={styles.heading}>
       <PageTitle>{title}</PageTitle>
-      <StateLabel state={status.state} />
+      <StateLabel status={status} />
       <Since status={status} />
       <EndpointChips className={styles.addresses} title={title} endpoints={endpointsOf(service)} running={running} />
       {openToLan && (

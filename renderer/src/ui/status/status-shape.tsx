@@ -38,21 +38,23 @@ export function StatusShape({ shape, className }: { shape: Shape; className?: st
   );
 }
 
-export function shapeOf(state: ServiceStatus["state"]): Shape {
-  switch (state) {
+export function shapeOf(status: ServiceStatus): Shape {
+  switch (status.state) {
     case "running":
+      return status.silentSince === undefined ? "running" : "warning";
     case "stopped":
     case "failed":
-      return state;
+      return status.state;
     case "starting":
     case "stopping":
       return "pending";
     default:
-      return state satisfies never;
+      return status satisfies never;
   }
 }
 
-export const stateWord = (state: ServiceStatus["state"]): string => capitalized(state);
+export const stateWord = (status: ServiceStatus): string =>
+  status.state === "running" && status.silentSince !== undefined ? "Not answering" : capitalized(status.state);
 
 /** Shape and words together. */
 export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonly children: string }) {
@@ -64,8 +66,8 @@ export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonl
   );
 }
 
-export const StateLabel = ({ state }: { readonly state: ServiceStatus["state"] }) => (
-  <ShapeLabel shape={shapeOf(state)}>{stateWord(state)}</ShapeLabel>
+export const StateLabel = ({ status }: { readonly status: ServiceStatus }) => (
+  <ShapeLabel shape={shapeOf(status)}>{stateWord(status)}</ShapeLabel>
 );
 
 interface MarkProps {
