@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { Spring } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
 import { Toolbar } from "../ui/toolbar.tsx";
 import styles from "./list-page.module.css";
@@ -63,8 +62,7 @@ export function ListPage(props: ListPageProps) {
         <Toolbar label={toolbarLabel} className={scopes ? `${styles.withScopes} ${hasWideScopes ? styles.withWideScopes : ""}` : ""}>
           {filter}
           {scopes && <span className={styles.scopes}>{scopes}</span>}
-          <Spring />
-          {tools}
+          <div className={styles.tools}>{tools}</div>
         </Toolbar>
       </Boundary>
       <ListArea region={label}>{children}</ListArea>

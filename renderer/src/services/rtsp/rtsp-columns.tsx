@@ -40,7 +40,7 @@ export const lossText = (fraction: number): string => `${formatDecimals(fraction
 /** Less is rounded to nothing. */
 const leastLoss = 0.0005;
 
-interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "align"> {
+interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "besidePx" | "align"> {
   readonly textOf: (session: RtspSessionView) => string;
   readonly warns?: (session: RtspSessionView) => boolean;
   /** After its end; `figures` are absent of one that ended long ago. */
@@ -132,7 +132,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     id: "transport",
     title: "Over",
     rank: 2,
-    minSample: "multicast",
+    minSample: "MPEG-TS0",
     textOf: overText,
     endedText: (_, figures) => (figures ? overText(figures) : "–"),
   }),
@@ -150,6 +150,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     title: "Loss",
     rank: 2,
     minSample: "00.0 %",
+    besidePx: 14,
     align: "end",
     textOf: lossOf,
     endedText: (_, figures) => (figures ? lossOf(figures) : "–"),

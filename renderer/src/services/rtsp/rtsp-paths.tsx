@@ -62,7 +62,14 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     minSample: "H.264 1280×720",
     preferredSample: "H.264 1280×720 · AAC 48 kHz, stereo",
     rank: 2,
-    cell: ({ tracks }) => <CellText tone="soft">{tracks.map(({ codec, format }) => `${codecName(codec)} ${format}`).join(" · ")}</CellText>,
+    cell({ tracks }) {
+      const text = tracks.map(({ codec, format }) => `${codecName(codec)} ${format}`).join(" · ");
+      return (
+        <CellText tone="soft" title={text}>
+          {text}
+        </CellText>
+      );
+    },
   },
   { id: "readers", title: "Readers", align: "end", minSample: "00,000", rank: 1, cell: ({ readers }) => formatCount(readers) },
   {

@@ -4,7 +4,7 @@ import type { RtspPathView } from "../../../../../contract/services/rtsp.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useService } from "../../../control/use-store.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
-import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { Caption, Chip, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { Card } from "../../../ui/plot-card.tsx";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
@@ -67,7 +67,7 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
       {({ picture, tools, losses, facts }) => (
         <Card as="article" className={styles.card} aria-label={`/${path.name}`}>
           <div className={styles.cardHead}>
-            <button type="button" className={styles.name} title="Open the path" onClick={open}>
+            <button type="button" className={styles.name} title={`Open ${shownText(`/${path.name}`)}`} onClick={open}>
               {shownText(`/${path.name}`)}
             </button>
             <CopyButton text={url} what="the address" />
@@ -79,12 +79,17 @@ function PictureCard({ path, url }: { readonly path: RtspPathView; readonly url:
             {picture}
             <div className={styles.faults}>
               <FaultBadges target={{ kind: "path", path: path.name }} />
+              {losses.length > 0 && (
+                <Chip className={styles.losses} title="The picture has fallen behind, or could not be decoded">
+                  {losses.join(" · ")}
+                </Chip>
+              )}
             </div>
           </div>
           <p className={styles.facts} title={tracks}>
             {tracks || (path.ready ? "No track is known yet" : "not fetched")}
           </p>
-          <p className={styles.facts}>{[...rateTexts(path), ...facts, ...losses].join(" · ")}</p>
+          <p className={styles.facts}>{[...rateTexts(path), ...facts].join(" · ")}</p>
         </Card>
       )}
     </StreamPictureParts>
