@@ -6,7 +6,7 @@ import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import { FaultLog } from "../core/net/fault-log.ts";
 import { countOf } from "../core/service/quantity.ts";
 import type { Counters, ServiceContext } from "../core/service/service.ts";
-import { jsonDialect } from "./dialects/json/json-dialect.ts";
+import { openDialects } from "./dialects/open-dialects.ts";
 import { WebSocketClients } from "./dialects/web-socket-clients.ts";
 import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
 import { startTurn } from "./ice/start-turn.ts";
@@ -15,6 +15,7 @@ import { showViews } from "./observe/page-views.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
 import { TurnRecorder } from "./observe/turn-recorder.ts";
 import { createWebrtcSampleTraffic } from "./sample-traffic.ts";
+import { WebrtcCluster } from "./signalling/cluster/webrtc-cluster.ts";
 import { Hub } from "./signalling/hub.ts";
 import { localHostOf } from "./signalling/peer.ts";
 import { listenWeb } from "./web/web-listener.ts";
@@ -44,9 +45,15 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
     iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
   });
 
+  if (config.cluster !== "") {
+    const cluster = await WebrtcCluster.join({ url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
+    onStop(() => cluster.close());
+  }
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
-  const routes: readonly WebRoutes[] = [jsonDialect({ hub, webSockets, messageDepth: config.messageDepth })];
+  const dialects = openDialects({ hub, webSockets, iceServers, config, faults });
+  onStop(dialects.close);
+  const routes: readonly WebRoutes[] = [...dialects.routes];
   const port = await listenWeb({
     port: config.port,
     openToLan,

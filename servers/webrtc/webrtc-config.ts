@@ -7,6 +7,7 @@ import {
   limitField,
   portField,
   recordedMessageField,
+  redisAddressField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -84,6 +85,20 @@ export const webrtcConfig = z.strictObject({
     help: "Of TURN, and of rooms with a password. Allowed for one address within the window; then all are refused.",
   }),
 
+  cluster: redisAddressField({
+    title: "Redis",
+    help: "redis://user:password@host:6379/0: all instances that name the same database share rooms, presence, chat and signals. Empty: a single instance.",
+    env: "WEBRTC_CLUSTER",
+    group: "Cluster",
+  }),
+  clusterTimeoutMs: field(wholeNumber(500, 600_000, 6_000), {
+    title: "Instance timeout",
+    help: "The peers of an instance without a sign of life for this time leave their rooms.",
+    unit: "ms",
+    env: "WEBRTC_CLUSTER_TIMEOUT_MS",
+    group: "Cluster",
+  }),
+
   connections: limitField(1, 100_000, 10_000, { title: "Connections", help: "More are closed at once.", env: "WEBRTC_CONNECTIONS" }),
   connectionsPerAddress: limitField(1, 100_000, 8_000, {
     title: "Connections of an address",
@@ -139,6 +154,17 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_ALL_UNSENT_BYTES",
   }),
+  offlineMessages: limitField(0, 1_000_000, 10_000, {
+    title: "Waiting messages of PeerJS",
+    help: "For clients that are not connected yet; one more expires at once.",
+    env: "WEBRTC_OFFLINE_MESSAGES",
+  }),
+  offlineBytes: limitField(0, 1 << 30, 16 << 20, {
+    title: "Waiting bytes of PeerJS",
+    help: "Of the messages for clients that are not connected yet.",
+    unit: "B",
+    env: "WEBRTC_OFFLINE_BYTES",
+  }),
   bodyBytes: limitField(1 << 10, 16 << 20, 1 << 20, {
     title: "Largest body",
     help: "Over HTTP; a larger body gets 413.",
@@ -174,6 +200,11 @@ export const webrtcConfig = z.strictObject({
     title: "Heartbeat",
     help: "A client of signalling that is silent for this time gets a ping; after the same time without an answer it is disconnected.",
     env: "WEBRTC_HEARTBEAT_SECONDS",
+  }),
+  offlineSeconds: time(0, 3_600, 5, {
+    title: "Waiting messages of PeerJS",
+    help: "How long they wait for a client that is not connected; then their sender is told.",
+    env: "WEBRTC_OFFLINE_SECONDS",
   }),
   requestSeconds: time(1, 3_600, 30, {
     title: "Request timeout",

@@ -2,8 +2,9 @@ import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type WebrtcSignalKind, webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
-import { type SignalFact, serviceId } from "../signalling/hub.ts";
+import { serviceId } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
+import type { SignalFact } from "../signalling/signalling-observer.ts";
 import { peerTag } from "./webrtc-records.ts";
 
 const rowTextLength = 300;

@@ -3,8 +3,9 @@ import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
-import { type EndedBy, type SignalFact, type SignallingObserver, serviceStops } from "../signalling/hub.ts";
+import { serviceStops } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
+import type { EndedBy, SignalFact, SignallingObserver } from "../signalling/signalling-observer.ts";
 import { PeerEntry, signalEntry } from "./peer-entry.ts";
 
 export interface SignallingRecorderOptions {

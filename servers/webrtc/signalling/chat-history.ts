@@ -1,4 +1,4 @@
-import type { Room } from "./room.ts";
+import type { KeptChat, Room } from "./room.ts";
 import type { ChatEvent } from "./signalling-event.ts";
 
 export interface ChatLimits {
@@ -6,12 +6,6 @@ export interface ChatLimits {
   readonly chatHistory: number;
   /** Bytes that are kept of all rooms. */
   readonly chatHistoryBytes: number;
-}
-
-export interface KeptChat {
-  readonly room: Room;
-  readonly message: ChatEvent;
-  isKept: boolean;
 }
 
 /** What a message costs beside its text. */

@@ -1,34 +1,19 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
-import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
-import { Peer, type PeerFacts, remoteHostOf } from "./peer.ts";
-import { Room } from "./room.ts";
+import { Peer, type PeerFacts } from "./peer.ts";
+import { passwordOf, Room } from "./room.ts";
+import { type JoinRequest, type PasswordFailures, RoomAccess, type RoomLimits } from "./room-access.ts";
 import type { ChatEvent, PeerEvent, Refusal, RefusalCode, Signal } from "./signalling-event.ts";
+import type { EndedBy, OtherInstances, RoomElsewhere, SignallingObserver } from "./signalling-observer.ts";
+import { UnsentBytes, type UnsentLimits } from "./unsent-bytes.ts";
 
-export interface HubLimits extends ChatLimits {
+export interface HubLimits extends ChatLimits, RoomLimits, UnsentLimits {
   /** Connected at the same time. */
   readonly peers: number;
-  readonly rooms: number;
-  /** Members of a room. */
-  readonly roomPeers: number;
-  /** Rooms of a peer. */
-  readonly peerRooms: number;
-  /** Characters of the name of a room or a peer, and of a password. */
-  readonly nameLength: number;
   /** Characters of a chat message. */
   readonly chatLength: number;
-  /** What waits for one client; one that lets more wait is disconnected. */
-  readonly unsentBytes: number;
-  /** What waits for all clients; beyond it those for whom most waits are disconnected. */
-  readonly allUnsentBytes: number;
-}
-
-/** Wrong passwords of rooms, by address. */
-export interface PasswordFailures {
-  isBlocked(address: string): boolean;
-  count(address: string): void;
 }
 
 /** A message of a client as it came, without passwords. */
@@ -36,27 +21,6 @@ export interface ClientMessage {
   readonly raw: string | Uint8Array;
   /** Its type in the client's dialect, which a refusal names. */
   readonly re?: string | undefined;
-}
-
-/** What became of a message. */
-export interface SignalFact {
-  readonly kind: WebrtcSignalKind;
-  /** Absent for one of the dashboard. */
-  readonly peer: Peer | undefined;
-  readonly to?: string | undefined;
-  readonly room?: string | undefined;
-  readonly raw: string | Uint8Array;
-  readonly deliveries: number;
-  readonly refusal?: Refusal | undefined;
-}
-
-/** Who ended a connection. */
-export type EndedBy = "client" | "server";
-
-export interface SignallingObserver {
-  onConnected(peer: Peer): void;
-  onDisconnected(peer: Peer, reason: string, by: EndedBy): void;
-  onMessage(fact: SignalFact): void;
 }
 
 export interface HubOptions {
@@ -81,7 +45,6 @@ export const serviceId = "service";
 export const serviceStops = "the service stops";
 
 const idBytes = 9;
-const recountMs = 100;
 
 /** Peers, rooms and chat of all dialects. A dialect makes a peer with `connect` and calls what its client asks for. */
 export class Hub {
@@ -90,13 +53,13 @@ export class Hub {
   readonly #peers = new Map<string, Peer>();
   readonly #rooms = new Map<string, Room>();
   readonly #history: ChatHistory;
-  readonly #passwordKey = randomBytes(32);
-  /** They have left too much unread. They are disconnected after the message that they were sent. */
-  readonly #slow = new Set<Peer>();
-  #isClosingSlow = false;
-  /** An upper bound, counted anew where it is too much. */
-  #allUnsentBytes = 0;
-  #recountedAt = 0;
+  /** Peers of other instances, which are in a room. */
+  readonly #elsewhere = new Map<string, Peer>();
+  #others: OtherInstances | undefined;
+  /** Called for each peer that can be reached from now on. */
+  readonly appeared = new Set<(peer: Peer) => void>();
+  readonly #access: RoomAccess;
+  readonly #unsent: UnsentBytes;
   /** Messages of clients so far. */
   messages = 0;
   /** Messages to clients so far. */
@@ -107,6 +70,12 @@ export class Hub {
     this.#options = options;
     this.#deliver = options.deliver ?? deliverAtOnce;
     this.#history = new ChatHistory(options.limits);
+    this.#access = new RoomAccess(options.limits, options.failures);
+    this.#unsent = new UnsentBytes(
+      options.limits,
+      () => this.#peers.values(),
+      (peer) => this.disconnect(peer, "it reads too slowly", "server"),
+    );
   }
 
   get peerCount(): number {
@@ -125,8 +94,9 @@ export class Hub {
     return this.#rooms.values();
   }
 
+  /** Also a peer of another instance. */
   find(id: string): Peer | undefined {
-    return this.#peers.get(id);
+    return this.#peers.get(id) ?? this.#elsewhere.get(id);
   }
 
   findRoom(name: string): Room | undefined {
@@ -136,7 +106,7 @@ export class Hub {
   /** Undefined where there are too many peers, or the wanted identifier is taken. It is sent its welcome. */
   connect(facts: PeerFacts, wantedId?: string): Peer | undefined {
     if (this.#peers.size >= this.#options.limits.peers) return undefined;
-    if (wantedId !== undefined && (this.#peers.has(wantedId) || wantedId === serviceId)) return undefined;
+    if (wantedId !== undefined && (this.find(wantedId) || wantedId === serviceId)) return undefined;
     const peer = new Peer(wantedId ?? this.newId(), facts);
     this.#peers.set(peer.id, peer);
     this.opened++;
@@ -155,47 +125,42 @@ export class Hub {
     if (!peer.isConnected) return;
     peer.isConnected = false;
     this.#peers.delete(peer.id);
-    this.#slow.delete(peer);
+    this.#unsent.forget(peer);
     // Its rooms are still known.
     this.#options.observer.onDisconnected(peer, reason, by);
-    for (const room of [...peer.rooms]) this.#remove(peer, room);
+    for (const room of [...peer.rooms]) this.#remove(peer, room.name);
     peer.facts.link.close(reason);
   }
 
-  join(
-    peer: Peer,
-    wanted: { readonly room: string; readonly name?: string | undefined; readonly password?: string | undefined },
-    message: ClientMessage,
-  ): boolean {
-    const refusal = this.#refusalOfJoin(peer, wanted);
+  join(peer: Peer, wanted: JoinRequest, message: ClientMessage): boolean {
+    const refusal = this.#access.refusalOf(peer, wanted, this.#rooms);
     this.#observe(peer, { kind: "join", room: wanted.room, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal) return false;
     if (wanted.name !== undefined) peer.name = wanted.name;
     const { room: name, password } = wanted;
     let room = this.#rooms.get(name);
     if (!room) {
-      room = new Room(name, password ? this.#digest(password) : undefined);
+      room = new Room(name, password ? passwordOf(password) : undefined);
       this.#rooms.set(name, room);
     }
     const isNew = !room.members.has(peer.id);
-    const others = [...room.members.values()];
     if (isNew) {
       room.members.set(peer.id, peer);
       peer.rooms.push(room);
     }
+    this.#others?.joined(peer, room);
     this.#send(peer, { type: "joined", room: name, peers: room.membersBeside(peer) });
     if (!isNew) return true;
     for (const { message: kept } of room.chat) this.#send(peer, { ...kept, isHistory: true });
-    const event: PeerEvent = { type: "peer-joined", room: name, id: peer.id, name: peer.name };
-    for (const other of others) this.#send(other, event);
+    this.#tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
     return true;
   }
 
   leave(peer: Peer, name: string, message: ClientMessage): boolean {
-    const room = peer.rooms.find((one) => one.name === name);
+    const room = this.#roomOf(peer, name);
     const refusal = room ? undefined : notInRoom(name);
     this.#observe(peer, { kind: "leave", room: name, refusal, deliveries: room ? room.members.size - 1 : 0 }, message);
-    if (room) this.#remove(peer, room);
+    if (room) this.#remove(peer, name);
     return room !== undefined;
   }
 
@@ -207,15 +172,15 @@ export class Hub {
   ): boolean {
     const { kind } = signal;
     if (to !== undefined) {
-      const receiver = this.#peers.get(to);
+      const receiver = this.find(to);
       const refusal = receiver ? undefined : ({ code: "peer-unknown", message: "There is no such peer" } as const);
       this.#observe(peer, { kind, to, refusal, deliveries: receiver ? 1 : 0 }, message);
       if (receiver) this.#send(receiver, { type: "signal", from: peer.id, signal });
       return receiver !== undefined;
     }
-    const rooms = room === undefined ? peer.rooms : peer.rooms.filter(({ name }) => name === room);
+    const rooms = peer.rooms.flatMap(({ name }) => (room === undefined || room === name ? (this.#rooms.get(name) ?? []) : []));
     const refusal = rooms.length === 0 ? notInRoom(room) : undefined;
-    const receivers = this.#others(peer, rooms);
+    const receivers = othersIn(rooms, peer);
     this.#observe(peer, { kind, room: room ?? rooms[0]?.name, refusal, deliveries: receivers.length }, message);
     const event: PeerEvent = { type: "signal", from: peer.id, room: room ?? rooms[0]?.name, signal };
     for (const receiver of receivers) this.#send(receiver, event);
@@ -223,7 +188,7 @@ export class Hub {
   }
 
   say(peer: Peer, name: string, text: string, message: ClientMessage): boolean {
-    const room = peer.rooms.find((one) => one.name === name);
+    const room = this.#roomOf(peer, name);
     const refusal = room ? this.#refusalOfText(text) : notInRoom(name);
     this.#observe(peer, { kind: "chat", room: name, refusal, deliveries: refusal || !room ? 0 : room.members.size - 1 }, message);
     if (refusal || !room) return false;
@@ -232,7 +197,7 @@ export class Hub {
   }
 
   sayTo(peer: Peer, to: string, text: string, message: ClientMessage): boolean {
-    const receiver = this.#peers.get(to);
+    const receiver = this.find(to);
     const refusal = receiver ? this.#refusalOfText(text) : ({ code: "peer-unknown", message: "There is no such peer" } as const);
     this.#observe(peer, { kind: "chat", to, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal || !receiver) return false;
@@ -254,7 +219,7 @@ export class Hub {
   announce(target: { readonly room: string } | { readonly to: string }, text: string): number {
     const event: ChatEvent = { type: "chat", from: serviceId, name: serviceId, text, at: Date.now() };
     if ("to" in target) {
-      const peer = this.#peers.get(target.to);
+      const peer = this.find(target.to);
       this.#options.observer.onMessage({ kind: "chat", peer: undefined, to: target.to, raw: text, deliveries: peer ? 1 : 0 });
       if (peer) this.#send(peer, event);
       return peer ? 1 : 0;
@@ -270,11 +235,71 @@ export class Hub {
   closeRoom(name: string): boolean {
     const room = this.#rooms.get(name);
     if (!room) return false;
-    for (const member of [...room.members.values()]) {
-      this.#send(member, { type: "error", code: "room-closed", message: `The room ${name} was closed` });
-      this.#remove(member, room);
-    }
+    this.#others?.roomClosed(name);
+    this.closeRoomHere(name);
     return true;
+  }
+
+  /** For the members that are connected here. */
+  closeRoomHere(name: string): void {
+    const room = this.#rooms.get(name);
+    for (const member of [...(room?.members.values() ?? [])]) {
+      if (!room || member.isElsewhere) continue;
+      this.#send(member, { type: "error", code: "room-closed", message: `The room ${name} was closed` });
+      this.#remove(member, name);
+    }
+  }
+
+  /** From now on they are told what happens here. */
+  share(others: OtherInstances | undefined): void {
+    this.#others = others;
+  }
+
+  /** A peer that is connected to another instance is in a room. */
+  joinElsewhere(peer: Peer, { name, since, password }: RoomElsewhere): void {
+    const known = this.#elsewhere.get(peer.id) ?? peer;
+    this.#elsewhere.set(peer.id, known);
+    known.name = peer.name;
+    const room = this.#rooms.get(name) ?? new Room(name, password, since);
+    this.#rooms.set(name, room);
+    // Two instances have opened the room at the same time: the older one counts.
+    if (since < room.since) {
+      room.since = since;
+      room.password = password;
+    }
+    if (room.members.has(known.id)) return;
+    room.members.set(known.id, known);
+    known.rooms.push(room);
+    this.#tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name });
+    if (known.rooms.length === 1) for (const notify of this.appeared) notify(known);
+  }
+
+  /** It has left a room, or all of them. */
+  leaveElsewhere(id: string, name?: string): void {
+    const peer = this.#elsewhere.get(id);
+    if (!peer) return;
+    for (const room of [...peer.rooms]) if (name === undefined || room.name === name) this.#remove(peer, room.name);
+    if (peer.rooms.length > 0) return;
+    peer.isConnected = false;
+    this.#elsewhere.delete(id);
+  }
+
+  /** A message of another instance for a peer that is connected here. */
+  deliverHere(id: string, event: PeerEvent): void {
+    const peer = this.#peers.get(id);
+    if (peer) this.#send(peer, event);
+  }
+
+  /** A message of chat of another instance. */
+  sayHere(name: string, event: ChatEvent): void {
+    const room = this.#rooms.get(name);
+    if (room) this.#sayToOwn(room, event, undefined);
+  }
+
+  /** The chat of a room from before this instance knew it. */
+  remember(name: string, chat: readonly ChatEvent[]): void {
+    const room = this.#rooms.get(name);
+    if (room && room.chatMessages === 0) for (const event of chat) this.#history.add(room, event);
   }
 
   close(): void {
@@ -282,61 +307,42 @@ export class Hub {
   }
 
   #sayIn(room: Room, event: ChatEvent, sender: Peer | undefined): void {
+    this.#others?.said(room, event);
+    this.#sayToOwn(room, event, sender);
+  }
+
+  #sayToOwn(room: Room, event: ChatEvent, sender: Peer | undefined): void {
     this.#history.add(room, event);
-    for (const member of room.members.values()) if (member !== sender) this.#send(member, event);
+    this.#tell(room, event, sender);
   }
 
-  #others(peer: Peer, rooms: readonly Room[]): readonly Peer[] {
-    const others = new Set<Peer>();
-    for (const room of rooms) for (const member of room.members.values()) others.add(member);
-    others.delete(peer);
-    return [...others];
+  /** The members that are connected here, but for one. */
+  #tell(room: Room, event: PeerEvent, except?: Peer): void {
+    for (const member of room.members.values()) if (member !== except && !member.isElsewhere) this.#send(member, event);
   }
 
-  #remove(peer: Peer, room: Room): void {
-    const at = peer.rooms.indexOf(room);
-    if (at >= 0) peer.rooms.splice(at, 1);
-    if (!room.members.delete(peer.id)) return;
+  #roomOf(peer: Peer, name: string): Room | undefined {
+    const room = this.#rooms.get(name);
+    return room?.members.has(peer.id) ? room : undefined;
+  }
+
+  #remove(peer: Peer, name: string): void {
+    const room = this.#roomOf(peer, name);
+    if (!room) return;
+    peer.rooms.splice(peer.rooms.indexOf(room), 1);
+    room.members.delete(peer.id);
+    if (!peer.isElsewhere) this.#others?.left(peer, room);
     if (room.members.size === 0) {
       this.#history.forget(room);
-      this.#rooms.delete(room.name);
+      this.#rooms.delete(name);
       return;
     }
-    const event: PeerEvent = { type: "peer-left", room: room.name, id: peer.id };
-    for (const member of room.members.values()) this.#send(member, event);
-  }
-
-  #refusalOfJoin(
-    peer: Peer,
-    {
-      room: name,
-      password,
-      name: ownName = "",
-    }: { readonly room: string; readonly name?: string | undefined; readonly password?: string | undefined },
-  ): Refusal | undefined {
-    const { limits, failures } = this.#options;
-    if (name.length > limits.nameLength || ownName.length > limits.nameLength || (password ?? "").length > limits.nameLength)
-      return { code: "too-long", message: `A name or password is longer than ${limits.nameLength} characters` };
-    const room = this.#rooms.get(name);
-    if (room?.members.has(peer.id)) return undefined;
-    if (peer.rooms.length >= limits.peerRooms) return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms` };
-    if (!room) return this.#rooms.size < limits.rooms ? undefined : { code: "too-many-rooms", message: `There are ${limits.rooms} rooms` };
-    if (room.members.size >= limits.roomPeers) return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
-    if (!room.password) return undefined;
-    const address = rateLimitKey(remoteHostOf(peer));
-    if (failures.isBlocked(address)) return { code: "too-many-failures", message: "Too many wrong passwords from this address" };
-    if (password !== undefined && timingSafeEqual(room.password, this.#digest(password))) return undefined;
-    failures.count(address);
-    return { code: "wrong-password", message: password === undefined ? "The room has a password" : "The password of the room is wrong" };
+    this.#tell(room, { type: "peer-left", room: name, id: peer.id });
   }
 
   #refusalOfText(text: string): Refusal | undefined {
     const { chatLength } = this.#options.limits;
     return text.length > chatLength ? { code: "too-long", message: `A chat message has at most ${chatLength} characters` } : undefined;
-  }
-
-  #digest(password: string): Buffer {
-    return createHmac("sha256", this.#passwordKey).update(password).digest();
   }
 
   #observe(
@@ -352,45 +358,16 @@ export class Hub {
   }
 
   #send(peer: Peer, event: PeerEvent): void {
-    if (!peer.isConnected || this.#slow.has(peer)) return;
-    const { link } = peer.facts;
-    const { limits } = this.#options;
-    const before = link.unsentBytes;
+    if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
+    // What a tester has asked for happens where it is connected.
+    if (peer.isElsewhere) {
+      peer.facts.link.deliver(event);
+      return;
+    }
+    const before = peer.facts.link.unsentBytes;
     this.#deliver(peer, event);
     peer.sent++;
-    this.deliveries++;
-    const after = link.unsentBytes;
-    this.#allUnsentBytes += Math.max(0, after - before);
-    if (after > limits.unsentBytes) this.#disconnectLater(peer);
-    else if (this.#allUnsentBytes > limits.allUnsentBytes) this.#recountUnsent();
-  }
-
-  /** What waits for clients shrinks without a word. */
-  #recountUnsent(): void {
-    const now = performance.now();
-    if (now - this.#recountedAt < recountMs && this.#allUnsentBytes < 2 * this.#options.limits.allUnsentBytes) return;
-    this.#recountedAt = now;
-    const { allUnsentBytes } = this.#options.limits;
-    const behind = [...this.#peers.values()].map((peer) => ({ peer, bytes: peer.facts.link.unsentBytes }));
-    this.#allUnsentBytes = behind.reduce((sum, { bytes }) => sum + bytes, 0);
-    behind.sort((one, other) => other.bytes - one.bytes);
-    for (const { peer, bytes } of behind) {
-      if (this.#allUnsentBytes <= allUnsentBytes) break;
-      this.#allUnsentBytes -= bytes;
-      this.#disconnectLater(peer);
-    }
-  }
-
-  /** Not at once: the peer may be one of many that a message is being sent to, and others are told that it leaves. */
-  #disconnectLater(peer: Peer): void {
-    this.#slow.add(peer);
-    if (this.#isClosingSlow) return;
-    this.#isClosingSlow = true;
-    setImmediate(() => {
-      for (const one of this.#slow) this.disconnect(one, "it reads too slowly", "server");
-      this.#slow.clear();
-      this.#isClosingSlow = false;
-    });
+    this.#unsent.sent(peer, before);
   }
 }
 
@@ -398,3 +375,10 @@ const notInRoom = (name: string | undefined): { readonly code: RefusalCode; read
   code: "not-in-room",
   message: name === undefined ? "The peer is in no room" : "The peer is not in this room",
 });
+
+function othersIn(rooms: readonly Room[], peer: Peer): readonly Peer[] {
+  const others = new Set<Peer>();
+  for (const room of rooms) for (const member of room.members.values()) others.add(member);
+  others.delete(peer);
+  return [...others];
+}

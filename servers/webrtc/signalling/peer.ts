@@ -1,6 +1,5 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
-import type { Room } from "./room.ts";
 import type { PeerEvent } from "./signalling-event.ts";
 
 /** The way to a client, in its dialect. */
@@ -23,26 +22,38 @@ export interface PeerFacts {
   /** Of the page that opened the connection. */
   readonly origin?: string | undefined;
   readonly name?: string;
+  /** Where it is connected, if that is another instance of the cluster. */
+  readonly instance?: string;
+}
+
+/** A room, as its members know it. */
+export interface JoinedRoom {
+  readonly name: string;
 }
 
 /** A connected client. */
 export class Peer {
   readonly id: string;
   readonly facts: PeerFacts;
-  readonly since = Date.now();
+  readonly since: number;
   name: string;
   /** It is in these. */
-  readonly rooms: Room[] = [];
+  readonly rooms: JoinedRoom[] = [];
   /** Messages from and to it. */
   received = 0;
   receivedBytes = 0;
   sent = 0;
   isConnected = true;
 
-  constructor(id: string, facts: PeerFacts) {
+  constructor(id: string, facts: PeerFacts, since = Date.now()) {
     this.id = id;
+    this.since = since;
     this.facts = facts;
     this.name = facts.name ?? "";
+  }
+
+  get isElsewhere(): boolean {
+    return this.facts.instance !== undefined;
   }
 
   get dialect(): WebrtcDialect {

@@ -1,21 +1,37 @@
-import type { KeptChat } from "./chat-history.ts";
-import type { Peer } from "./peer.ts";
-import type { Member } from "./signalling-event.ts";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { JoinedRoom, Peer } from "./peer.ts";
+import type { ChatEvent, Member } from "./signalling-event.ts";
+
+/** Of clients that name no room, in dialects that know none. */
+export const defaultRoom = "default";
+
+/** Of the password that the first member has chosen. */
+export interface RoomPassword {
+  readonly salt: Buffer;
+  readonly digest: Buffer;
+}
+
+/** A message of its chat. */
+export interface KeptChat {
+  readonly room: Room;
+  readonly message: ChatEvent;
+  isKept: boolean;
+}
 
 /** Peers that see one another, and their chat. It is there as long as it has a member. */
-export class Room {
+export class Room implements JoinedRoom {
   readonly name: string;
-  readonly since = Date.now();
-  /** Digest of the password that its first member has chosen. */
-  readonly password: Buffer | undefined;
+  since: number;
+  password: RoomPassword | undefined;
   readonly members = new Map<string, Peer>();
   /** The kept part of its chat, the oldest first. */
   readonly chat: KeptChat[] = [];
   chatMessages = 0;
 
-  constructor(name: string, password: Buffer | undefined) {
+  constructor(name: string, password: RoomPassword | undefined, since = Date.now()) {
     this.name = name;
     this.password = password;
+    this.since = since;
   }
 
   membersBeside(peer: Peer): Member[] {
@@ -24,3 +40,14 @@ export class Room {
     return members;
   }
 }
+
+const saltBytes = 16;
+const digestOf = (password: string, salt: Buffer): Buffer => createHmac("sha256", salt).update(password).digest();
+
+export function passwordOf(password: string): RoomPassword {
+  const salt = randomBytes(saltBytes);
+  return { salt, digest: digestOf(password, salt) };
+}
+
+export const isPasswordOf = ({ password }: Room, given: string): boolean =>
+  password === undefined || timingSafeEqual(password.digest, digestOf(given, password.salt));

@@ -1,4 +1,5 @@
 import type { CandidateInit, Refusal } from "../../signalling/signalling-event.ts";
+import { isDeeper, isObject, isOptionalText, isText, jsonOf } from "../json-value.ts";
 
 /** A message of a client. */
 export type JsonMessage =
@@ -15,12 +16,8 @@ const types = new Set(["join", "leave", "offer", "answer", "candidate", "chat"])
 const longestType = 40;
 
 export function parseJsonMessage(text: string, mostDepth: number): JsonMessage | JsonRefusal {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { code: "bad-message", message: "The message is not JSON" };
-  }
+  const value = jsonOf(text);
+  if (value === undefined) return { code: "bad-message", message: "The message is not JSON" };
   if (!isObject(value)) return { code: "bad-message", message: "The message is not an object" };
   const { type } = value;
   if (typeof type !== "string") return { code: "bad-message", message: "The message has no type" };
@@ -66,19 +63,4 @@ export function parseJsonMessage(text: string, mostDepth: number): JsonMessage |
     default:
       throw new Error(`${type} is listed and not read`);
   }
-}
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-const isOptionalText = (value: unknown): value is string | null | undefined =>
-  value === undefined || value === null || typeof value === "string";
-
-/** Goes no deeper than the limit. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  for (const inner of Object.values(value)) if (isDeeper(inner, levels - 1)) return true;
-  return false;
 }

@@ -1,0 +1,63 @@
+import { send } from "../../core/http/http-answer.ts";
+import type { HttpRoute } from "../../core/http/http-route.ts";
+import { plainAddress } from "../../core/net/client-socket.ts";
+import type { FaultLog } from "../../core/net/fault-log.ts";
+import type { IceServersFor } from "../ice/ice-servers.ts";
+import type { Hub } from "../signalling/hub.ts";
+import type { WebRoutes } from "../web/web-routes.ts";
+import type { WebrtcConfig } from "../webrtc-config.ts";
+import { jsonDialect } from "./json/json-dialect.ts";
+import { peerJsDialect } from "./peerjs/peerjs-dialect.ts";
+import { socketIoDialect } from "./socketio/socketio-dialect.ts";
+import type { WebSocketClients } from "./web-socket-clients.ts";
+import { yWebrtcDialect } from "./ywebrtc/ywebrtc-dialect.ts";
+
+export interface DialectsOptions {
+  readonly hub: Hub;
+  readonly webSockets: WebSocketClients;
+  readonly iceServers: IceServersFor;
+  readonly config: WebrtcConfig;
+  readonly faults: FaultLog;
+}
+
+/** All dialects of signalling, on the paths where their clients look for them. */
+export function openDialects({ hub, webSockets, iceServers, config, faults }: DialectsOptions): {
+  readonly routes: readonly WebRoutes[];
+  close(): Promise<void>;
+} {
+  const { messageDepth } = config;
+  const peerJs = peerJsDialect({
+    hub,
+    webSockets,
+    messageDepth,
+    nameLength: config.nameLength,
+    offlineMs: config.offlineSeconds * 1_000,
+    offlineMessages: config.offlineMessages,
+    offlineBytes: config.offlineBytes,
+  });
+  const socketIo = socketIoDialect({ hub, faults, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
+  return {
+    routes: [
+      jsonDialect({ hub, webSockets, messageDepth }),
+      socketIo,
+      yWebrtcDialect({ hub, webSockets, messageDepth }),
+      { http: [iceServersRoute(hub, iceServers)] },
+      // The last one: it takes any path of two parts that ends with /id or /peers.
+      peerJs,
+    ],
+    async close() {
+      peerJs.close();
+      await socketIo.close();
+    },
+  };
+}
+
+/** For clients whose protocol has no place for them: PeerJS and y-webrtc take them from their own configuration. */
+const iceServersRoute = (hub: Hub, iceServers: IceServersFor): HttpRoute => ({
+  path: "/ice-servers",
+  methods: ["GET"],
+  handle({ socket }, response) {
+    const servers = iceServers(plainAddress(socket.localAddress ?? "127.0.0.1"), hub.newId());
+    send(response, 200, "application/json; charset=utf-8", JSON.stringify(servers), { "Cache-Control": "no-store" });
+  },
+});

@@ -1,0 +1,233 @@
+import { randomUUID } from "node:crypto";
+import { send } from "../../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/http-route.ts";
+import type { ClientMessage, Hub } from "../../signalling/hub.ts";
+import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import { defaultRoom } from "../../signalling/room.ts";
+import type { PeerEvent } from "../../signalling/signalling-event.ts";
+import type { WebRoutes } from "../../web/web-routes.ts";
+import { isDeeper, jsonOf } from "../json-value.ts";
+import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
+import { OfflineQueue } from "./offline-queue.ts";
+import { PeerJsConnections, type PeerJsMessage, parsePeerJsMessage, signalOfPeerJs } from "./peerjs-message.ts";
+
+export interface PeerJsDialectOptions {
+  readonly hub: Hub;
+  readonly webSockets: WebSocketClients;
+  readonly messageDepth: number;
+  /** Characters of an id. */
+  readonly nameLength: number;
+  /** How long messages wait for a client that is not connected, and how many of all clients. */
+  readonly offlineMs: number;
+  readonly offlineMessages: number;
+  readonly offlineBytes: number;
+}
+
+/** The key of a client that was given none: it is in the default room. */
+const standardKey = "peerjs";
+/** Connections to clients of other dialects that are remembered for each client. */
+const mostConnections = 1_000;
+const joinedAs = "key";
+
+/** The protocol of PeerJS clients: a WebSocket at /peerjs, and identifiers over HTTP. A client's key names its room. */
+export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { close(): void } {
+  const { hub, webSockets, messageDepth, nameLength } = options;
+  const offline = new OfflineQueue<{ readonly message: PeerJsMessage; readonly as: ClientMessage }>({
+    holdMs: options.offlineMs,
+    messages: options.offlineMessages,
+    bytes: options.offlineBytes,
+    onExpired(dst, src, messages) {
+      const sender = clientOf(src);
+      if (!sender) return;
+      for (const { message, as } of messages)
+        hub.refuse(sender.peer, { code: "peer-unknown", message: `${dst} has not connected in time` }, as, signalOfPeerJs(message).kind);
+      sender.link.send({ type: "EXPIRE", src: dst, dst: src });
+    },
+  });
+  hub.appeared.add(deliverWaiting);
+
+  function clientOf(id: string): PeerJsClient | undefined {
+    const link = hub.find(id)?.facts.link;
+    return link instanceof PeerJsLink ? link.owner : undefined;
+  }
+
+  /** Also a client of another instance, or of another dialect. */
+  function deliverWaiting(peer: Peer): void {
+    for (const { src, message } of offline.take(peer.id)) {
+      const sender = clientOf(src);
+      if (sender) pass(sender, peer.id, message.message, message.as);
+    }
+  }
+
+  function open(client: WebSocketClient, query: URLSearchParams): void {
+    const [id, token, key] = [query.get("id"), query.get("token"), query.get("key")];
+    if (!id || !token || !key) {
+      refuse(client, "ERROR", "No id, token, or key supplied to websocket server");
+      return;
+    }
+    if (id.length > nameLength || token.length > nameLength) {
+      refuse(client, "ERROR", `An id or token has at most ${nameLength} characters`);
+      return;
+    }
+    const known = clientOf(id);
+    // Its former connection is about to be found dead.
+    if (known?.token === token) hub.disconnect(known.peer, "the client connected again", "client");
+    if (hub.find(id)) {
+      refuse(client, "ID-TAKEN", "ID is taken");
+      return;
+    }
+    const link = new PeerJsLink(client);
+    const { connection, userAgent, origin } = client;
+    const peer = hub.connect({ dialect: "peerjs", link, connection, userAgent, origin }, id);
+    if (!peer) {
+      refuse(client, "ERROR", "Server has reached its concurrent user limit");
+      return;
+    }
+    client.peer = peer;
+    link.owner = { peer, token, link };
+    const joined = hub.join(peer, roomOf(key), { raw: JSON.stringify({ id, key: roomOf(key).room }), re: joinedAs });
+    if (joined) deliverWaiting(peer);
+    else hub.disconnect(peer, "its key was refused", "server");
+  }
+
+  function receive(client: WebSocketClient, bytes: Buffer): void {
+    const owner = client.peer instanceof Peer ? clientOf(client.peer.id) : undefined;
+    if (!owner) return;
+    const value = jsonOf(bytes.toString());
+    const message = parsePeerJsMessage(value);
+    const as: ClientMessage = { raw: bytes, re: "type" in message ? message.type : undefined };
+    if ("problem" in message) {
+      hub.refuse(owner.peer, { code: "bad-message", message: message.problem }, as);
+      return;
+    }
+    if (message.type === "HEARTBEAT") return;
+    if (isDeeper(value, messageDepth)) {
+      hub.refuse(owner.peer, { code: "bad-message", message: `The message is deeper than ${messageDepth} levels` }, as);
+      return;
+    }
+    const { dst, type } = message;
+    if (dst) {
+      if (hub.find(dst)) pass(owner, dst, message, as);
+      // Nobody is told that a client which is not there was left.
+      else if (type === "LEAVE" || type === "EXPIRE") hub.note(owner.peer, "other", as);
+      else offline.add(dst, owner.peer.id, { message, as }, bytes.length);
+    } else if (type === "LEAVE") hub.disconnect(owner.peer, "the client left", "client");
+    else hub.refuse(owner.peer, { code: "bad-message", message: `${type} needs dst, the id of a peer` }, as);
+  }
+
+  function pass({ peer, link }: PeerJsClient, dst: string, message: PeerJsMessage, as: ClientMessage): void {
+    link.connections.note(dst, message);
+    hub.signal(peer, { to: dst, signal: signalOfPeerJs(message) }, as);
+  }
+
+  const handler: WebSocketHandler = {
+    onText: receive,
+    onClosed(client, reason) {
+      if (client.peer instanceof Peer) hub.disconnect(client.peer, reason, "client");
+    },
+  };
+  const upgradeAt = (path: string) => ({
+    path,
+    handle(request: HttpRequest, socket: Parameters<WebSocketClients["accept"]>[1], head: Buffer) {
+      const query = queryOf(request);
+      webSockets.accept(request, socket, head, handler, (client) => open(client, query));
+    },
+  });
+
+  function listPeers(request: HttpRequest, response: HttpResponse): void {
+    const room = hub.findRoom(roomOf(keyOf(request)).room);
+    // The client says of this status that it may not list peers.
+    if (room?.password) throw new HttpRefusal(401, "The peers of a room with a password are not listed");
+    send(response, 200, "application/json; charset=utf-8", JSON.stringify([...(room?.members.keys() ?? [])]));
+  }
+
+  const giveId = (_request: HttpRequest, response: HttpResponse) => send(response, 200, "text/plain; charset=utf-8", randomUUID());
+  const routesAt = (base: string): readonly HttpRoute[] => [
+    { path: `${base}/id`, methods: ["GET"], handle: giveId },
+    { path: `${base}/peers`, methods: ["GET"], handle: listPeers },
+  ];
+
+  return {
+    // The client puts its key behind its path, "/" or as it is set.
+    http: [...routesAt("/peerjs"), ...routesAt("/peerjs/:key"), ...routesAt("/:key")],
+    upgrades: [upgradeAt("/peerjs"), upgradeAt("/peerjs/peerjs")],
+    close() {
+      hub.appeared.delete(deliverWaiting);
+      offline.close();
+    },
+  };
+}
+
+interface PeerJsClient {
+  readonly peer: Peer;
+  readonly token: string;
+  readonly link: PeerJsLink;
+}
+
+class PeerJsLink implements PeerLink {
+  owner: PeerJsClient | undefined;
+  readonly connections = new PeerJsConnections(mostConnections);
+  sentBytes = 0;
+  readonly #client: WebSocketClient;
+
+  constructor(client: WebSocketClient) {
+    this.#client = client;
+  }
+
+  get unsentBytes(): number {
+    return this.#client.unsentBytes;
+  }
+
+  send(message: object): void {
+    const bytes = Buffer.from(JSON.stringify(message));
+    this.sentBytes += bytes.length;
+    this.#client.sendText(bytes);
+  }
+
+  deliver(event: PeerEvent): void {
+    switch (event.type) {
+      case "joined":
+        this.send({ type: "OPEN" });
+        return;
+      case "signal": {
+        const { from, signal } = event;
+        const message = signal.dialect === "peerjs" ? (signal.payload as PeerJsMessage) : this.connections.translate(from, signal);
+        if (message) this.send({ ...message, src: from, ...(this.owner && { dst: this.owner.peer.id }) });
+        return;
+      }
+      case "peer-left":
+        this.connections.forget(event.id);
+        return;
+      case "error":
+        // A message that has expired is told as such.
+        if (event.code !== "peer-unknown")
+          this.send({ type: event.re === joinedAs ? "INVALID-KEY" : "ERROR", payload: { msg: event.message } });
+        return;
+      case "welcome":
+      case "peer-joined":
+      case "chat":
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  close(reason: string): void {
+    this.#client.close(closeCode.goingAway, reason);
+  }
+}
+
+function refuse(client: WebSocketClient, type: "ERROR" | "ID-TAKEN", msg: string): void {
+  client.sendText(JSON.stringify({ type, payload: { msg } }));
+  client.close(closeCode.policy, msg);
+}
+
+/** "peerjs" is the default room, another key a room of its own; its password may follow after a colon. */
+function roomOf(key: string): { readonly room: string; readonly password?: string | undefined } {
+  const [, name = "", password] = /^([^:]*)(?::(.*))?$/s.exec(key) ?? [];
+  return { room: name === standardKey || name === "" ? defaultRoom : name, password: password || undefined };
+}
+
+const queryOf = ({ url = "" }: HttpRequest): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?") + 1));
+const keyOf = ({ params }: HttpRequest): string => (typeof params.key === "string" ? params.key : standardKey);

@@ -1,0 +1,350 @@
+import { Server as Engine } from "engine.io";
+import { Server, type Socket } from "socket.io";
+import { WebSocketServer } from "ws";
+import { redactBody } from "../../../core/http/redact-body.ts";
+import { connectionHead } from "../../../core/net/client-socket.ts";
+import type { FaultLog } from "../../../core/net/fault-log.ts";
+import type { ClientMessage, Hub } from "../../signalling/hub.ts";
+import type { Peer, PeerLink } from "../../signalling/peer.ts";
+import { defaultRoom } from "../../signalling/room.ts";
+import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
+import type { WebRoutes } from "../../web/web-routes.ts";
+import { isDeeper, isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
+import { signalOfSocketIo, socketIoSignal } from "./socketio-signal.ts";
+
+export interface SocketIoDialectOptions {
+  readonly hub: Hub;
+  readonly faults: FaultLog;
+  readonly limits: {
+    readonly messageBytes: number;
+    readonly messageDepth: number;
+    readonly messagesPerSecond: number;
+    readonly heartbeatMs: number;
+  };
+}
+
+const path = "/socket.io";
+const tickMs = 1_000;
+const pollingCloseMs = 500;
+
+type Acknowledge = (answer: object) => void;
+
+/** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
+export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
+  const engine = new Engine({
+    pingInterval: limits.heartbeatMs,
+    pingTimeout: limits.heartbeatMs,
+    maxHttpBufferSize: limits.messageBytes,
+    perMessageDeflate: false,
+    httpCompression: false,
+    wsEngine: OneByOneServer,
+  });
+  const io = new Server({ serveClient: false });
+  io.bind(engine);
+  const clients = new Set<SocketIoClient>();
+  let connections = 0;
+  const timer = setInterval(() => {
+    for (const client of clients) client.tick();
+  }, tickMs);
+
+  engine.on(
+    "connection_error",
+    ({ req, message, context }: { req: { socket: { remoteAddress?: string } }; message: string; context?: JsonObject }) => {
+      const more = typeof context?.name === "string" ? ` (${context.name})` : "";
+      faults.write(`A Socket.IO client at ${req.socket.remoteAddress} was refused: ${message}${more}.`);
+    },
+  );
+  // Broken packets end the connection; socket.io tells of them here alone.
+  engine.on("connection", (connection: Socket["conn"]) => {
+    // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
+    if ("closeTimeout" in connection.transport) connection.transport.closeTimeout = pollingCloseMs;
+    connection.on("close", (reason: string) => {
+      if (reason === "parse error" || reason === "forced server close") faults.write(`A Socket.IO client was disconnected: ${reason}.`);
+    });
+  });
+  io.on("connection", (socket) => {
+    const { headers } = socket.request;
+    const client = new SocketIoClient(hub, socket, limits, faults);
+    const peer = hub.connect(
+      {
+        dialect: "socketio",
+        link: client.link,
+        connection: connectionHead(++connections, socket.request.socket),
+        userAgent: (headers["user-agent"] ?? "").slice(0, 300),
+        origin: headers.origin?.slice(0, 300),
+      },
+      socket.id,
+    );
+    if (!peer) {
+      socket.emit("error", { code: "too-many-peers", message: "There are too many peers", re: null });
+      socket.disconnect(true);
+      return;
+    }
+    clients.add(client);
+    socket.once("disconnect", (reason) => {
+      clients.delete(client);
+      hub.disconnect(peer, endText(reason), "client");
+    });
+    client.open(peer);
+  });
+
+  return {
+    http: [
+      {
+        path: `${path}{/*rest}`,
+        methods: ["GET", "POST"],
+        handle: (request, response) => engine.handleRequest(request as never, response),
+      },
+    ],
+    upgrades: [{ path: `${path}/`, handle: (request, socket, head) => engine.handleUpgrade(request as never, socket, head) }],
+    async close() {
+      clearInterval(timer);
+      await io.close();
+    },
+  };
+}
+
+/** One message per turn of the event loop: a packet may contain thousands of tiny ones. */
+class OneByOneServer extends WebSocketServer {
+  constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
+    super({ ...options, allowSynchronousEvents: false });
+  }
+}
+
+/** A connected client, and what it asks for. */
+class SocketIoClient {
+  readonly link: SocketIoLink;
+  readonly #hub: Hub;
+  readonly #socket: Socket;
+  readonly #limits: SocketIoDialectOptions["limits"];
+  readonly #faults: FaultLog;
+  /** It has named no room so far. */
+  #isInDefaultRoom = false;
+  #recent = 0;
+
+  constructor(hub: Hub, socket: Socket, limits: SocketIoDialectOptions["limits"], faults: FaultLog) {
+    this.#hub = hub;
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#faults = faults;
+    this.link = new SocketIoLink(socket);
+  }
+
+  open(peer: Peer): void {
+    const { auth, query } = this.#socket.handshake;
+    const named = isObject(auth) && isText(auth.room) ? auth : query;
+    if (isText(named.room)) this.#join(peer, named, undefined);
+    else this.#isInDefaultRoom = this.#hub.join(peer, { room: defaultRoom }, messageOf("join", { room: defaultRoom }));
+    this.#socket.onAny((event: string, ...values: unknown[]) => this.#receive(peer, event, values));
+  }
+
+  tick(): void {
+    this.#recent = 0;
+    this.link.release();
+  }
+
+  #receive(peer: Peer, event: string, values: readonly unknown[]): void {
+    if (!peer.isConnected) return;
+    const { messagesPerSecond, messageDepth } = this.#limits;
+    if (++this.#recent > messagesPerSecond && !this.link.isHeld) {
+      this.#faults.write(
+        `The client at ${peer.facts.connection.remote} sends more than ${messagesPerSecond} messages a second: it is read no faster.`,
+      );
+      this.link.hold();
+    }
+    const last = values.at(-1);
+    const acknowledge = typeof last === "function" ? (last as Acknowledge) : undefined;
+    const [data] = values;
+    if (isDeeper(data, messageDepth) || holdsBytes(data)) {
+      const message = `The message holds bytes, or is deeper than ${messageDepth} levels`;
+      this.#refuse(peer, { code: "bad-message", message }, { raw: event, re: event.slice(0, 40) }, acknowledge);
+      return;
+    }
+    const as = messageOf(event, data);
+    if (!isObject(data)) this.#refuse(peer, { code: "bad-message", message: "The event has an object" }, as, acknowledge);
+    else this.#carryOut(peer, event, data, as, acknowledge);
+  }
+
+  #carryOut(peer: Peer, event: string, data: JsonObject, as: ClientMessage, acknowledge: Acknowledge | undefined): void {
+    const { room, to, text } = data;
+    const wrong = (what: string) => this.#refuse(peer, { code: "bad-message", message: `${event} needs ${what}` }, as, acknowledge);
+    switch (event) {
+      case "signal":
+        if (!isOptionalText(to)) {
+          wrong("to as the id of a client, where it has one");
+          return;
+        }
+        this.#answer(this.#hub.signal(peer, { to: to || undefined, signal: signalOfSocketIo(data) }, as), {}, acknowledge);
+        return;
+      case "join":
+        this.#join(peer, data, acknowledge);
+        return;
+      case "leave":
+        if (!isText(room)) {
+          wrong("room, a text that is not empty");
+          return;
+        }
+        this.#answer(this.#hub.leave(peer, room, as), { room }, acknowledge);
+        return;
+      case "chat": {
+        if (!isText(text)) {
+          wrong("text, which is not empty");
+          return;
+        }
+        if (isText(to)) {
+          this.#answer(this.#hub.sayTo(peer, to, text, as), {}, acknowledge);
+          return;
+        }
+        const said = isText(room) ? room : (peer.rooms[0]?.name ?? "");
+        this.#answer(this.#hub.say(peer, said, text, as), {}, acknowledge);
+        return;
+      }
+      default: {
+        this.#refuse(peer, { code: "unknown-type", message: `There is no event ${JSON.stringify(event.slice(0, 40))}` }, as, acknowledge);
+        return;
+      }
+    }
+  }
+
+  /** The first room that a client names takes the place of the default one. */
+  #join(peer: Peer, { room, name, password }: JsonObject, acknowledge: Acknowledge | undefined): void {
+    const as = messageOf("join", { room, name, password });
+    if (!isText(room) || !isOptionalText(name) || !isOptionalText(password)) {
+      const message = "join needs room, and name and password as texts where it has them";
+      this.#refuse(peer, { code: "bad-message", message }, as, acknowledge);
+      return;
+    }
+    const hasJoined = this.#hub.join(peer, { room, name: name ?? undefined, password: password || undefined }, as);
+    const joined = this.#hub.findRoom(room);
+    this.#answer(hasJoined, { room, peers: joined?.membersBeside(peer) ?? [] }, acknowledge);
+    if (!hasJoined || !this.#isInDefaultRoom || room === defaultRoom) return;
+    this.#isInDefaultRoom = false;
+    this.#hub.leave(peer, defaultRoom, messageOf("leave", { room: defaultRoom }));
+  }
+
+  #answer(isDone: boolean, answer: object, acknowledge: Acknowledge | undefined): void {
+    acknowledge?.(isDone ? answer : { error: this.link.takeRefusal() });
+  }
+
+  #refuse(peer: Peer, refusal: Refusal, as: ClientMessage, acknowledge: Acknowledge | undefined): void {
+    this.#hub.refuse(peer, refusal, as);
+    acknowledge?.({ error: refusal });
+  }
+}
+
+/** What is used of an Engine.IO transport over WebSocket. */
+interface WebSocketTransport {
+  readonly name: string;
+  readonly socket?: { pause(): void; resume(): void };
+}
+
+class SocketIoLink implements PeerLink {
+  sentBytes = 0;
+  readonly #socket: Socket;
+  #waitingBytes = 0;
+  #writtenBytes = 0;
+  #refusal: Refusal | undefined;
+  #held: WebSocketTransport["socket"];
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    const { conn } = socket;
+    conn.on("packetCreate", ({ data }: { data?: unknown }) => {
+      const bytes = typeof data === "string" ? data.length : 0;
+      this.sentBytes += bytes;
+      this.#waitingBytes += bytes;
+    });
+    conn.on("flush", () => {
+      this.#writtenBytes += this.#waitingBytes;
+      this.#waitingBytes = 0;
+    });
+    conn.on("drain", () => {
+      this.#writtenBytes = 0;
+    });
+  }
+
+  get unsentBytes(): number {
+    return this.#waitingBytes + this.#writtenBytes;
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== undefined;
+  }
+
+  hold(): void {
+    const transport = this.#socket.conn.transport as unknown as WebSocketTransport;
+    if (transport.name === "websocket" && transport.socket) {
+      this.#held = transport.socket;
+      this.#held.pause();
+    } else this.#socket.disconnect(true);
+  }
+
+  release(): void {
+    this.#held?.resume();
+    this.#held = undefined;
+  }
+
+  /** Of the message that was just refused. */
+  takeRefusal(): Refusal | { readonly code: "refused" } {
+    const refusal = this.#refusal ?? { code: "refused" as const };
+    this.#refusal = undefined;
+    return refusal;
+  }
+
+  deliver(event: PeerEvent): void {
+    switch (event.type) {
+      case "welcome":
+        this.#socket.emit("ice-servers", event.iceServers);
+        return;
+      case "joined":
+      case "peer-joined":
+      case "peer-left": {
+        const { type, ...data } = event;
+        this.#socket.emit(type, data);
+        return;
+      }
+      case "signal": {
+        const { from, signal } = event;
+        const data = signal.dialect === "socketio" ? (signal.payload as JsonObject) : socketIoSignal(signal);
+        if (data) this.#socket.emit("signal", { ...data, from });
+        return;
+      }
+      case "chat": {
+        const { type, isHistory, ...data } = event;
+        this.#socket.emit(type, { ...data, ...(isHistory && { history: true }) });
+        return;
+      }
+      case "error": {
+        const { code, message, re = null } = event;
+        this.#refusal = { code, message };
+        this.#socket.emit("error", { code, message, re });
+        return;
+      }
+      default:
+        event satisfies never;
+    }
+  }
+
+  close(): void {
+    this.#held?.resume();
+    this.#socket.disconnect(true);
+  }
+}
+
+/** For the record, without the password. */
+function messageOf(event: string, data: unknown): ClientMessage {
+  const text = JSON.stringify([event, data]);
+  const raw = isObject(data) && data.password !== undefined ? redactBody(text, (name) => name === "password") : text;
+  return { raw, re: event.slice(0, 40) };
+}
+
+/** Binary attachments: where JSON is due there are none. Called for values of bounded depth. */
+function holdsBytes(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || Object.values(value).some(holdsBytes);
+}
+
+function endText(reason: string): string {
+  if (reason === "client namespace disconnect" || reason === "transport close") return "the client left";
+  return reason === "ping timeout" ? "no answer to a ping" : reason;
+}

@@ -1,0 +1,210 @@
+import type { ClientMessage, Hub } from "../../signalling/hub.ts";
+import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
+import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
+import { isDeeper, isObject, type JsonObject, jsonOf } from "../json-value.ts";
+import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
+import { dataOf, parseYWebrtcMessage, signalOfYWebrtc, type YWebrtcData, yWebrtcData } from "./ywebrtc-message.ts";
+
+export interface YWebrtcDialectOptions {
+  readonly hub: Hub;
+  readonly webSockets: WebSocketClients;
+  readonly messageDepth: number;
+}
+
+/** The protocol of y-webrtc's signalling servers at /y-webrtc. A topic is a room. */
+export function yWebrtcDialect({ hub, webSockets, messageDepth }: YWebrtcDialectOptions): WebRoutes {
+  function receive(client: WebSocketClient, bytes: Buffer): void {
+    const { peer } = client;
+    if (!(peer instanceof Peer && peer.facts.link instanceof YWebrtcLink)) return;
+    const value = jsonOf(bytes.toString());
+    const as: ClientMessage = { raw: bytes, re: isObject(value) && typeof value.type === "string" ? value.type.slice(0, 40) : undefined };
+    if (isDeeper(value, messageDepth)) {
+      hub.refuse(peer, { code: "bad-message", message: `The message is deeper than ${messageDepth} levels` }, as);
+      return;
+    }
+    const request = parseYWebrtcMessage(value);
+    if ("problem" in request) {
+      hub.refuse(peer, { code: "bad-message", message: request.problem }, as);
+      return;
+    }
+    switch (request.type) {
+      case "ping":
+        peer.facts.link.send({ type: "pong" });
+        return;
+      case "subscribe":
+        for (const topic of new Set(request.topics)) hub.join(peer, { room: topic }, as);
+        return;
+      case "unsubscribe":
+        for (const topic of new Set(request.topics)) {
+          hub.leave(peer, topic, as);
+          peer.facts.link.leave(topic);
+        }
+        return;
+      case "publish":
+        publish(peer, peer.facts.link, request.topic, request.message, as);
+        return;
+      default:
+        request satisfies never;
+    }
+  }
+
+  function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
+    const data = dataOf(message);
+    if (data) link.isKnownAs(topic, data.from);
+    const signal = signalOfYWebrtc(message);
+    const to = data?.to === undefined ? undefined : link.peerKnownAs(topic, data.to);
+    const sent =
+      to === undefined || !hub.find(to)
+        ? // A message to one client that the service cannot tell from the others: only clients of y-webrtc find out whom it is for.
+          hub.signal(peer, { room: topic, signal: { kind: "other", dialect: "ywebrtc", payload: signal.payload } }, as)
+        : hub.signal(peer, { to, signal }, as);
+    // The client gets its own message too.
+    if (sent) link.publish(topic, message);
+  }
+
+  const handler: WebSocketHandler = {
+    onText: receive,
+    onClosed(client, reason) {
+      if (client.peer instanceof Peer) hub.disconnect(client.peer, reason, "client");
+    },
+  };
+  const route: UpgradeRoute = {
+    path: "/y-webrtc",
+    handle(request, socket, head) {
+      webSockets.accept(request, socket, head, handler, (client) => {
+        const { connection, userAgent, origin } = client;
+        client.peer = hub.connect({ dialect: "ywebrtc", link: new YWebrtcLink(client, hub), connection, userAgent, origin });
+        if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
+      });
+    },
+  };
+  return { upgrades: [route] };
+}
+
+/**
+ * A connection of a client, which serves all of its documents. For each topic the client chooses an id of its own, which the service learns from
+ * what it publishes; clients of other dialects are announced to it by their identifiers.
+ */
+class YWebrtcLink implements PeerLink {
+  sentBytes = 0;
+  readonly #client: WebSocketClient;
+  readonly #hub: Hub;
+  /** By topic: how this client calls itself, and whom it knows by which id. */
+  readonly #ownIds = new Map<string, string>();
+  readonly #others = new Map<string, Map<string, string>>();
+
+  constructor(client: WebSocketClient, hub: Hub) {
+    this.#client = client;
+    this.#hub = hub;
+  }
+
+  get unsentBytes(): number {
+    return this.#client.unsentBytes;
+  }
+
+  isKnownAs(topic: string, id: string): void {
+    if (this.#isIn(topic)) this.#ownIds.set(topic, id);
+  }
+
+  leave(topic: string): void {
+    this.#ownIds.delete(topic);
+    this.#others.delete(topic);
+  }
+
+  /** The identifier of the peer that calls itself so in this topic. */
+  peerKnownAs(topic: string, id: string): string | undefined {
+    return this.#others.get(topic)?.get(id);
+  }
+
+  send(message: object): void {
+    const bytes = Buffer.from(JSON.stringify(message));
+    this.sentBytes += bytes.length;
+    this.#client.sendText(bytes);
+  }
+
+  publish(topic: string, message: JsonObject): void {
+    this.send({ ...message, clients: this.#subscribers(topic) });
+  }
+
+  deliver(event: PeerEvent): void {
+    switch (event.type) {
+      case "joined":
+        for (const { id } of event.peers) this.#announce(event.room, id);
+        return;
+      case "peer-joined":
+        this.#announce(event.room, event.id);
+        return;
+      case "peer-left":
+        this.#forget(event.room, event.id);
+        return;
+      case "signal":
+        if (event.signal.dialect === "ywebrtc") this.#passOn(event.from, event.signal.payload as JsonObject);
+        else this.#translate(event.from, event.room ?? this.#roomWith(event.from), event.signal);
+        return;
+      case "error":
+        this.send({ type: "error", code: event.code, message: event.message, re: event.re ?? null });
+        return;
+      case "welcome":
+      case "chat":
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #passOn(from: string, message: JsonObject): void {
+    const topic = message.topic as string;
+    const data = dataOf(message);
+    if (data) this.#learn(topic, data.from, from);
+    this.publish(topic, message);
+  }
+
+  #translate(from: string, topic: string | undefined, signal: Signal): void {
+    const ownId = topic === undefined ? undefined : this.#ownIds.get(topic);
+    // It encrypts its messages: nobody else can reach it.
+    if (topic === undefined || ownId === undefined) return;
+    this.#learn(topic, from, from);
+    const data = yWebrtcData(from, ownId, signal);
+    if (data) this.publish(topic, messageWith(topic, data));
+  }
+
+  /** The client calls a peer of another dialect when it hears of it. */
+  #announce(topic: string, id: string): void {
+    if (this.#hub.find(id)?.dialect === "ywebrtc") return;
+    this.#learn(topic, id, id);
+    this.publish(topic, messageWith(topic, { type: "announce", from: id }));
+  }
+
+  #learn(topic: string, id: string, peer: string): void {
+    if (!this.#isIn(topic)) return;
+    const others = this.#others.get(topic) ?? new Map<string, string>();
+    this.#others.set(topic, others.set(id, peer));
+  }
+
+  #forget(topic: string, peer: string): void {
+    const others = this.#others.get(topic);
+    for (const [id, known] of others ?? []) if (known === peer) others?.delete(id);
+  }
+
+  #isIn(topic: string): boolean {
+    return this.#client.peer instanceof Peer && this.#hub.findRoom(topic)?.members.has(this.#client.peer.id) === true;
+  }
+
+  #roomWith(peer: string): string | undefined {
+    const rooms = this.#client.peer instanceof Peer ? this.#client.peer.rooms : [];
+    return rooms.find(({ name }) => this.#hub.findRoom(name)?.members.has(peer))?.name;
+  }
+
+  #subscribers(topic: string): number {
+    let count = 0;
+    for (const { dialect } of this.#hub.findRoom(topic)?.members.values() ?? []) if (dialect === "ywebrtc") count++;
+    return count;
+  }
+
+  close(reason: string): void {
+    this.#client.close(closeCode.goingAway, reason);
+  }
+}
+
+const messageWith = (topic: string, data: YWebrtcData): JsonObject => ({ type: "publish", topic, data });

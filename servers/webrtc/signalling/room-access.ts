@@ -1,0 +1,56 @@
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { type Peer, remoteHostOf } from "./peer.ts";
+import { isPasswordOf, type Room } from "./room.ts";
+import type { Refusal } from "./signalling-event.ts";
+
+export interface RoomLimits {
+  readonly rooms: number;
+  /** Members of a room. */
+  readonly roomPeers: number;
+  /** Rooms of a peer. */
+  readonly peerRooms: number;
+  /** Characters of the name of a room or a peer, and of a password. */
+  readonly nameLength: number;
+}
+
+/** Wrong passwords of rooms, by address. */
+export interface PasswordFailures {
+  isBlocked(address: string): boolean;
+  count(address: string): void;
+}
+
+export interface JoinRequest {
+  readonly room: string;
+  /** As the peer calls itself from now on. */
+  readonly name?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+/** Decides who may join a room, by its password and the limits. */
+export class RoomAccess {
+  readonly #limits: RoomLimits;
+  readonly #failures: PasswordFailures;
+
+  constructor(limits: RoomLimits, failures: PasswordFailures) {
+    this.#limits = limits;
+    this.#failures = failures;
+  }
+
+  refusalOf(peer: Peer, { room: name, password, name: ownName = "" }: JoinRequest, rooms: ReadonlyMap<string, Room>): Refusal | undefined {
+    const limits = this.#limits;
+    const failures = this.#failures;
+    if (name.length > limits.nameLength || ownName.length > limits.nameLength || (password ?? "").length > limits.nameLength)
+      return { code: "too-long", message: `A name or password is longer than ${limits.nameLength} characters` };
+    const room = rooms.get(name);
+    if (room?.members.has(peer.id)) return undefined;
+    if (peer.rooms.length >= limits.peerRooms) return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms` };
+    if (!room) return rooms.size < limits.rooms ? undefined : { code: "too-many-rooms", message: `There are ${limits.rooms} rooms` };
+    if (room.members.size >= limits.roomPeers) return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
+    if (!room.password) return undefined;
+    const address = rateLimitKey(remoteHostOf(peer));
+    if (failures.isBlocked(address)) return { code: "too-many-failures", message: "Too many wrong passwords from this address" };
+    if (password !== undefined && isPasswordOf(room, password)) return undefined;
+    failures.count(address);
+    return { code: "wrong-password", message: password === undefined ? "The room has a password" : "The password of the room is wrong" };
+  }
+}

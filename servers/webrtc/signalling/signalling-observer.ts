@@ -1,0 +1,42 @@
+import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
+import type { Peer } from "./peer.ts";
+import type { Room, RoomPassword } from "./room.ts";
+import type { ChatEvent, Refusal } from "./signalling-event.ts";
+
+/** What became of a message. */
+export interface SignalFact {
+  readonly kind: WebrtcSignalKind;
+  /** Absent for one of the dashboard. */
+  readonly peer: Peer | undefined;
+  readonly to?: string | undefined;
+  readonly room?: string | undefined;
+  readonly raw: string | Uint8Array;
+  readonly deliveries: number;
+  readonly refusal?: Refusal | undefined;
+}
+
+/** Who ended a connection. */
+export type EndedBy = "client" | "server";
+
+export interface SignallingObserver {
+  onConnected(peer: Peer): void;
+  onDisconnected(peer: Peer, reason: string, by: EndedBy): void;
+  onMessage(fact: SignalFact): void;
+}
+
+/** The other instances of a cluster: what they are told. */
+export interface OtherInstances {
+  /** Also where the peer was in the room and has a new name. */
+  joined(peer: Peer, room: Room): void;
+  left(peer: Peer, room: Room): void;
+  /** They keep it, and tell their members. */
+  said(room: Room, event: ChatEvent): void;
+  roomClosed(name: string): void;
+}
+
+/** A room as another instance knows it. */
+export interface RoomElsewhere {
+  readonly name: string;
+  readonly since: number;
+  readonly password: RoomPassword | undefined;
+}

@@ -1,0 +1,72 @@
+import type { Peer } from "./peer.ts";
+
+export interface UnsentLimits {
+  /** What waits for one client; one that lets more wait is disconnected. */
+  readonly unsentBytes: number;
+  /** What waits for all clients; beyond it those for whom most waits are disconnected. */
+  readonly allUnsentBytes: number;
+}
+
+const recountMs = 100;
+
+/** Watches what clients leave unread, and finds those that read too slowly. */
+export class UnsentBytes {
+  readonly #limits: UnsentLimits;
+  readonly #peers: () => IterableIterator<Peer>;
+  readonly #disconnect: (peer: Peer) => void;
+  /** They are disconnected after the message that they were sent. */
+  readonly #slow = new Set<Peer>();
+  #isClosing = false;
+  /** An upper bound, counted anew where it is too much: what waits for clients shrinks without a word. */
+  #all = 0;
+  #recountedAt = 0;
+
+  constructor(limits: UnsentLimits, peers: () => IterableIterator<Peer>, disconnect: (peer: Peer) => void) {
+    this.#limits = limits;
+    this.#peers = peers;
+    this.#disconnect = disconnect;
+  }
+
+  isSlow(peer: Peer): boolean {
+    return this.#slow.has(peer);
+  }
+
+  forget(peer: Peer): void {
+    this.#slow.delete(peer);
+  }
+
+  /** Something was sent; `before` waited already. */
+  sent(peer: Peer, before: number): void {
+    const after = peer.facts.link.unsentBytes;
+    this.#all += Math.max(0, after - before);
+    if (after > this.#limits.unsentBytes) this.#disconnectLater(peer);
+    else if (this.#all > this.#limits.allUnsentBytes) this.#recount();
+  }
+
+  #recount(): void {
+    const now = performance.now();
+    if (now - this.#recountedAt < recountMs && this.#all < 2 * this.#limits.allUnsentBytes) return;
+    this.#recountedAt = now;
+    const { allUnsentBytes } = this.#limits;
+    const behind = [...this.#peers()].map((peer) => ({ peer, bytes: peer.facts.link.unsentBytes }));
+    this.#all = behind.reduce((sum, { bytes }) => sum + bytes, 0);
+    behind.sort((one, other) => other.bytes - one.bytes);
+    for (const { peer, bytes } of behind) {
+      if (this.#all <= allUnsentBytes) break;
+      this.#all -= bytes;
+      this.#disconnectLater(peer);
+    }
+  }
+
+  /** Not at once: the peer may be one of many that a message is being sent to, and others are told that it leaves. */
+  #disconnectLater(peer: Peer): void {
+    this.#slow.add(peer);
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    setImmediate(() => {
+      for (const one of this.#slow) this.#disconnect(one);
+      this.#slow.clear();
+      this.#isClosing = false;
+    });
+  }
+}

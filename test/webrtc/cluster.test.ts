@@ -1,0 +1,194 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
+import { connectWire, joinJson, type Message, openPeerJs, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+
+const clusterTimeoutMs = 1_000;
+const room = "r1";
+
+const startInstance = (cluster: string, config = {}): Promise<Webrtc> => startWebrtc({ cluster, clusterTimeoutMs, turn: false, ...config });
+const logOf = ({ service }: Webrtc): string => service.logs.map(({ text }) => text).join("\n");
+
+describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances", () => {
+  let redis: RealServer;
+  let database = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+  const nextUrl = () => `${redis.url}/${database++}`;
+  const startPair = async (): Promise<readonly [Webrtc, Webrtc]> => {
+    const url = nextUrl();
+    return [await startInstance(url), await startInstance(url)];
+  };
+
+  it("[WEBRTC-260] peers of a room see one another, come and go, wherever they are connected", async () => {
+    const [here, there] = await startPair();
+    const anna = await joinJson(here, room, { name: "Anna" });
+    await expect.poll(() => logOf(there)).toContain("shared through");
+    const bert = await joinJson(there, room, { name: "Bert" });
+    expect(await bert.until("joined")).toEqual({ type: "joined", room, peers: [{ id: anna.id, name: "Anna" }] });
+    expect(await anna.until("peer-joined")).toEqual({ type: "peer-joined", room, id: bert.id, name: "Bert" });
+    bert.send({ type: "leave", room });
+    expect(await anna.until("peer-left")).toEqual({ type: "peer-left", room, id: bert.id });
+    bert.send({ type: "join", room });
+    await anna.log.until(
+      ({ type, name }) => (type === "peer-joined" && name !== "Bert") || (type === "peer-joined" && anna.log.items.length > 4),
+    );
+    bert.close();
+    await expect.poll(() => anna.log.items.filter(({ type }) => type === "peer-left").length).toBe(2);
+  });
+
+  it("[WEBRTC-261] signals and chat reach peers of another instance, of every dialect, once", async () => {
+    const [here, there] = await startPair();
+    const anna = await joinJson(here, room, { name: "Anna" });
+    const [bert, carl] = [await joinJson(there, room), await joinJson(there, room)];
+    const peerJs = await openPeerJs(there, "pj", { key: room });
+    await anna.log.until(({ type, id }) => type === "peer-joined" && id === "pj");
+    anna.send({ type: "offer", to: bert.id, sdp: "v=0" });
+    expect(await bert.until("offer")).toEqual({ type: "offer", from: anna.id, sdp: "v=0" });
+    bert.send({ type: "answer", to: anna.id, sdp: { type: "answer", sdp: "v=1" } });
+    expect(await anna.until("answer")).toEqual({ type: "answer", from: bert.id, sdp: { type: "answer", sdp: "v=1" } });
+    anna.send({ type: "candidate", to: bert.id, candidate: null });
+    expect(await bert.until("candidate")).toEqual({ type: "candidate", from: anna.id, candidate: null });
+    anna.send({ type: "offer", to: "pj", sdp: "v=0\r\nm=audio 9 x" });
+    expect(await peerJs.until("OFFER")).toMatchObject({
+      src: anna.id,
+      payload: { type: "media", sdp: { type: "offer", sdp: "v=0\r\nm=audio 9 x" } },
+    });
+    anna.send({ type: "chat", room, text: "to all" });
+    for (const client of [bert, carl])
+      expect(await client.until("chat")).toMatchObject({ text: "to all", from: anna.id, name: "Anna", room });
+    bert.send({ type: "chat", to: anna.id, text: "private" });
+    expect(await anna.until("chat")).toMatchObject({ text: "private", from: bert.id });
+    expect(carl.log.items.filter(({ type }) => type === "chat" || type === "offer").length).toBe(1);
+    expect(bert.log.items.filter(({ type }) => type === "chat").length).toBe(1);
+  });
+
+  it("[WEBRTC-261] what is published to a whole room reaches its peers at another instance", async () => {
+    const [here, there] = await startPair();
+    const clients = [
+      await connectWire(here, "/y-webrtc"),
+      await connectWire(there, "/y-webrtc"),
+      await connectWire(there, "/y-webrtc"),
+    ] as const;
+    for (const client of clients) client.send({ type: "subscribe", topics: ["t"] });
+    const [one, other, third] = clients;
+    const watcher = await joinJson(here, "t");
+    await expect
+      .poll(
+        () => watcher.log.items.filter(({ type }) => type === "peer-joined").length + ((watcher.log.items[1]?.peers as []) ?? []).length,
+      )
+      .toBe(3);
+    one.send({ type: "publish", topic: "t", data: { type: "announce", from: "id-1" } });
+    for (const client of clients) {
+      const isOurs = ({ data }: Message) => (data as { from?: string } | undefined)?.from === "id-1";
+      expect(await client.log.until(isOurs)).toEqual({ type: "publish", topic: "t", data: { type: "announce", from: "id-1" }, clients: 3 });
+    }
+    other.send({ type: "publish", topic: "t", data: { type: "signal", from: "id-2", to: "id-1", signal: { type: "offer", sdp: "v=0" } } });
+    await one.log.until(({ data }) => (data as { type?: string } | undefined)?.type === "signal");
+    third.send({ type: "ping" });
+    await third.until("pong");
+    expect(third.log.items.some(({ data }) => (data as { type?: string } | undefined)?.type === "signal")).toBe(false);
+  });
+
+  it("[WEBRTC-262] an instance that comes later knows the peers, the passwords and the chat of rooms", async () => {
+    const url = nextUrl();
+    const here = await startInstance(url);
+    const anna = await joinJson(here, room, { name: "Anna", password: "secret" });
+    anna.send({ type: "chat", room, text: "before" });
+    await here.service.ended((row) => row.verb.toLowerCase() === "chat");
+    const there = await startInstance(url, { roomPeers: 2 });
+    const bert = await connectWire(there, "/ws");
+    bert.send({ type: "join", room, password: "wrong" });
+    expect(await bert.until("error")).toMatchObject({ code: "wrong-password" });
+    bert.send({ type: "join", room, password: "secret" });
+    expect(await bert.until("joined")).toEqual({ type: "joined", room, peers: [{ id: anna.id, name: "Anna" }] });
+    expect(await bert.until("chat")).toMatchObject({ text: "before", history: true });
+    const carl = await connectWire(there, "/ws");
+    carl.send({ type: "join", room, password: "secret" });
+    expect(await carl.until("error")).toMatchObject({ code: "room-full" });
+    await here.service.act("room.close", { room });
+    for (const client of [anna, bert])
+      expect(await client.until("error")).toMatchObject({ code: client === anna ? "room-closed" : expect.any(String) });
+    await bert.log.until(({ code }) => code === "room-closed");
+  });
+
+  it("[WEBRTC-263] an identifier of PeerJS is taken at every instance, and messages wait for a client that connects to another one", async () => {
+    const [here, there] = await startPair();
+    const anna = await openPeerJs(here, "anna");
+    const watcher = await joinJson(there, "default");
+    await expect.poll(() => JSON.stringify(watcher.log.items)).toContain("anna");
+    const taken = await connectWire(there, "/peerjs?key=peerjs&id=anna&token=other");
+    expect(await taken.until("ID-TAKEN")).toMatchObject({ type: "ID-TAKEN" });
+    anna.send({ type: "OFFER", dst: "bert", payload: { connectionId: "dc_1" } });
+    const bert = await openPeerJs(there, "bert");
+    expect(await bert.until("OFFER")).toEqual({ type: "OFFER", dst: "bert", src: "anna", payload: { connectionId: "dc_1" } });
+    expect(await (await fetch(`http://${there.host}/peerjs/peers`)).json()).toEqual(expect.arrayContaining(["anna", "bert"]));
+  });
+
+  it("[WEBRTC-264] the peers of an instance that stops leave at once", async () => {
+    const [here, there] = await startPair();
+    const anna = await joinJson(here, room);
+    const bert = await joinJson(there, room);
+    await anna.until("peer-joined");
+    await there.service.stop();
+    expect(await anna.until("peer-left")).toEqual({ type: "peer-left", room, id: bert.id });
+    await expect.poll(() => logOf(here)).toContain("An instance was stopped");
+  });
+
+  it("[WEBRTC-265] without Redis each instance serves its own peers; those of the others leave after the timeout, and are back when Redis is", async () => {
+    const own = await startRedis();
+    let running: RealServer | undefined = own;
+    onTestFinished(() => running?.stop());
+    const [here, there] = [await startInstance(own.url), await startInstance(own.url)];
+    const [anna, dora] = [await joinJson(here, room), await joinJson(here, room)];
+    const bert = await joinJson(there, room, { name: "Bert" });
+    await anna.log.until(({ type, id }) => type === "peer-joined" && id === bert.id);
+    await own.stop();
+    running = undefined;
+    expect(await anna.until("peer-left")).toEqual({ type: "peer-left", room, id: bert.id });
+    await expect.poll(() => logOf(here)).toContain("Redis is lost");
+    anna.send({ type: "chat", room, text: "alone" });
+    expect(await dora.until("chat")).toMatchObject({ text: "alone" });
+    dora.close();
+    await anna.log.until(({ type, id }) => type === "peer-left" && id === dora.id);
+    running = await startRedis({ port: Number(new URL(own.url).port) });
+    await expect.poll(() => anna.log.items.filter(({ type, id }) => type === "peer-joined" && id === bert.id).length).toBe(2);
+    await expect.poll(() => bert.log.items.filter(({ type, id }) => type === "peer-joined" && id === anna.id).length).toBe(1);
+    anna.send({ type: "chat", room, text: "together" });
+    expect(await bert.until("chat")).toMatchObject({ text: "together" });
+    await expect.poll(() => logOf(here)).toContain("Redis is back");
+  });
+
+  it("[WEBRTC-266] what is no frame of an instance is logged and changes nothing", async () => {
+    const url = nextUrl();
+    const [here, there] = [await startInstance(url), await startInstance(url)];
+    const stranger = new Redis(url, { lazyConnect: true });
+    await stranger.connect();
+    onTestFinished(() => stranger.disconnect());
+    const channel = `backlot:webrtc:${database - 1}`;
+    const frames = [
+      null,
+      {},
+      { type: "none" },
+      { type: "joined" },
+      { type: "deliver", to: ["x"], event: { type: "joined" } },
+      { type: "left", room: 1, peer: [] },
+    ];
+    for (const text of ["", "text", "[]", "{}", '["backlot"]', '["backlot",1,[]]', JSON.stringify(["backlot", "stranger", frames])])
+      await stranger.publish(channel, text);
+    await expect.poll(() => logOf(here)).toMatch(/\d+ messages on the channel in Redis were not valid frames/);
+    const anna = await joinJson(here, room);
+    const bert = await joinJson(there, room);
+    expect(await anna.until("peer-joined")).toMatchObject({ id: bert.id });
+  });
+
+  it("[WEBRTC-267] the service does not start without the Redis that it is to share", async () => {
+    await expect(startInstance("redis://user:hidden@127.0.0.1:1/0")).rejects.toMatchObject({
+      code: "CLUSTER_UNREACHABLE",
+      message: expect.stringContaining("redis://127.0.0.1:1/0"),
+      hint: expect.stringContaining("WEBRTC_CLUSTER"),
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
+import { describe, expect, it } from "vitest";
+import { createEventLog, type EventLog } from "../support/event-log.ts";
+import { onEnd } from "../support/start-service.ts";
+import { joinJson, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+
+interface Client {
+  readonly socket: Socket;
+  readonly id: string;
+  readonly log: EventLog<{ readonly event: string; readonly data: never }>;
+  until(event: string): Promise<unknown>;
+}
+
+async function connect({ host }: Webrtc, options: Partial<ManagerOptions & SocketOptions> = {}): Promise<Client> {
+  const socket = io(`http://${host}`, { forceNew: true, reconnection: false, transports: ["websocket"], ...options });
+  onEnd(() => socket.disconnect());
+  const log = createEventLog<{ event: string; data: never }>();
+  socket.onAny((event, data) => log.add({ event, data: data as never }));
+  await log.until(({ event }) => event === "joined" || event === "error");
+  return {
+    socket,
+    log,
+    id: socket.id ?? "",
+    until: async (event) => (await log.until((one) => one.event === event)).data,
+  };
+}
+
+const offer = { type: "offer", sdp: "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" };
+
+describe("Socket.IO", () => {
+  it.each([{ transports: ["websocket"] }, { transports: ["polling"] }, { transports: ["polling", "websocket"] }])(
+    "[WEBRTC-220] socket.io-client signals to all others, or to one, over $transports",
+    async (options) => {
+      const webrtc = await startWebrtc();
+      const [one, other, third] = [await connect(webrtc, options), await connect(webrtc, options), await connect(webrtc, options)];
+      one.socket.emit("signal", { sdp: offer, more: 1 });
+      expect(await other.until("signal")).toEqual({ sdp: offer, more: 1, from: one.id });
+      expect(await third.until("signal")).toEqual({ sdp: offer, more: 1, from: one.id });
+      other.socket.emit("signal", { candidate: { candidate: "candidate:1" }, to: one.id });
+      expect(await one.until("signal")).toEqual({ candidate: { candidate: "candidate:1" }, to: one.id, from: other.id });
+      expect(third.log.items.filter(({ event }) => event === "signal").length).toBe(1);
+    },
+  );
+
+  it("[WEBRTC-221] a client gets ICE servers with credentials when it connects", async () => {
+    const client = await connect(await startWebrtc());
+    const [stun, turn] = (await client.until("ice-servers")) as { urls: string[]; username: string }[];
+    expect(stun?.urls[0]).toMatch(/^stun:127\.0\.0\.1:/);
+    expect(turn?.username).toMatch(new RegExp(`:${client.id}$`));
+  });
+
+  it("[WEBRTC-222] clients without a room are in one; the first room that a client names takes its place", async () => {
+    const webrtc = await startWebrtc();
+    const [one, other] = [await connect(webrtc), await connect(webrtc)];
+    expect(await other.until("joined")).toEqual({ room: "default", peers: [{ id: one.id, name: "" }] });
+    expect(await one.until("peer-joined")).toEqual({ room: "default", id: other.id, name: "" });
+    expect(await one.socket.emitWithAck("join", { room: "r1", name: "Anna" })).toEqual({ room: "r1", peers: [] });
+    expect(await other.until("peer-left")).toEqual({ room: "default", id: one.id });
+    expect(await other.socket.emitWithAck("join", { room: "r1", name: "Bert" })).toEqual({
+      room: "r1",
+      peers: [{ id: one.id, name: "Anna" }],
+    });
+    const third = await connect(webrtc, { auth: { room: "r1", name: "Carl" } });
+    expect(await third.until("joined")).toMatchObject({ room: "r1", peers: [{ name: "Anna" }, { name: "Bert" }] });
+    const byQuery = await connect(webrtc, { query: { room: "r1" } });
+    expect(await byQuery.until("joined")).toMatchObject({ room: "r1" });
+    expect(await third.socket.emitWithAck("leave", { room: "r1" })).toEqual({ room: "r1" });
+    await one.log.until(({ event, data }) => event === "peer-left" && (data as { id: string }).id === third.id);
+    byQuery.socket.disconnect();
+    await one.log.until(({ event, data }) => event === "peer-left" && (data as { id: string }).id === byQuery.id);
+  });
+
+  it("[WEBRTC-223] rooms may have a password; a refusal is an error event and in the acknowledgement", async () => {
+    const webrtc = await startWebrtc();
+    await connect(webrtc, { auth: { room: "r1", password: "secret" } });
+    const wrong = await connect(webrtc, { auth: { room: "r1", password: "wrong" } });
+    expect(await wrong.until("error")).toMatchObject({ code: "wrong-password", re: "join" });
+    expect(await wrong.socket.emitWithAck("join", { room: "r1" })).toMatchObject({ error: { code: "wrong-password" } });
+    expect(await wrong.socket.emitWithAck("join", { room: "r1", password: "secret" })).toMatchObject({ room: "r1" });
+    expect(JSON.stringify([webrtc.service.logs, webrtc.service.rows()])).not.toContain("secret");
+  });
+
+  it("[WEBRTC-224] chat goes to a room or to one client", async () => {
+    const webrtc = await startWebrtc();
+    const one = await connect(webrtc, { auth: { room: "r1", name: "Anna" } });
+    const other = await connect(webrtc, { auth: { room: "r1" } });
+    one.socket.emit("chat", { text: "to all" });
+    expect(await other.until("chat")).toEqual({ from: one.id, name: "Anna", text: "to all", at: expect.any(Number), room: "r1" });
+    other.socket.emit("chat", { text: "private", to: one.id });
+    expect(await one.until("chat")).toEqual({ from: other.id, name: "", text: "private", at: expect.any(Number) });
+    const late = await connect(webrtc, { auth: { room: "r1" } });
+    expect(await late.until("chat")).toMatchObject({ text: "to all", history: true });
+  });
+
+  it("[WEBRTC-225] what is no event of the service is refused with an error, broken packets end the connection, and others go on", async () => {
+    const webrtc = await startWebrtc();
+    const [bystander, bad] = [await connect(webrtc), await connect(webrtc)];
+    const deep = JSON.parse(`${"[".repeat(50)}${"]".repeat(50)}`);
+    const refused: [string, unknown, string][] = [
+      ["unknown", {}, "unknown-type"],
+      ["signal", undefined, "bad-message"],
+      ["signal", "text", "bad-message"],
+      ["signal", { to: 7 }, "bad-message"],
+      ["signal", { sdp: deep }, "bad-message"],
+      ["signal", { sdp: Buffer.from([1, 2, 3]) }, "bad-message"],
+      ["signal", { to: "nobody" }, "peer-unknown"],
+      ["join", { room: 7 }, "bad-message"],
+      ["join", { room: "x".repeat(300) }, "too-long"],
+      ["leave", {}, "bad-message"],
+      ["leave", { room: "other" }, "not-in-room"],
+      ["chat", { text: "" }, "bad-message"],
+      ["chat", { text: "x".repeat(10_000) }, "too-long"],
+    ];
+    for (const [event, data, code] of refused) {
+      expect(await bad.socket.emitWithAck(event, data), event).toMatchObject({ error: { code } });
+    }
+    expect(bad.log.items.filter(({ event }) => event === "error").length).toBe(refused.length);
+    const ended = new Promise((resolve) => bad.socket.once("disconnect", resolve));
+    bad.socket.io.engine.write("9 is no packet of Socket.IO");
+    await ended;
+    expect((await fetch(`http://${webrtc.host}/socket.io/?EIO=4&transport=none`)).status).toBe(400);
+    expect((await fetch(`http://${webrtc.host}/socket.io/?EIO=4&transport=polling&sid=unknown`)).status).toBe(400);
+    const json = await joinJson(webrtc, "default");
+    await bystander.log.until(({ event, data }) => event === "peer-joined" && (data as { id: string }).id === json.id);
+    await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("Socket.IO client");
+  });
+
+  it("[WEBRTC-226] a client that sends more messages a second than the limit is read no faster", async () => {
+    const webrtc = await startWebrtc({ messagesPerSecond: 50 });
+    const [one, other] = [await connect(webrtc), await connect(webrtc)];
+    for (let number = 0; number < 120; number++) one.socket.emit("signal", { number });
+    const numbers = () => other.log.items.flatMap(({ event, data }) => (event === "signal" ? [(data as { number: number }).number] : []));
+    await expect.poll(() => numbers().length).toBe(120);
+    expect(numbers()).toEqual(Array.from({ length: 120 }, (_, number) => number));
+    await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("it is read no faster");
+  });
+});

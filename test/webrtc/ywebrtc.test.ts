@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { connectWire, startWebrtc } from "./dialect-harness.ts";
+
+describe("y-webrtc", () => {
+  it("[WEBRTC-240] what is published on a topic reaches all subscribers, the sender too, with their number", async () => {
+    const webrtc = await startWebrtc();
+    const clients = [
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+    ];
+    const [one, other, outside] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];
+    one.send({ type: "subscribe", topics: ["t1", "t2"] });
+    other.send({ type: "subscribe", topics: ["t1"] });
+    outside.send({ type: "subscribe", topics: ["t2"] });
+    for (const client of clients) client.send({ type: "ping" });
+    for (const client of clients) await client.until("pong");
+    one.send({ type: "publish", topic: "t1", data: "encrypted", more: 1 });
+    const message = { type: "publish", topic: "t1", data: "encrypted", more: 1, clients: 2 };
+    expect(await one.until("publish")).toEqual(message);
+    expect(await other.until("publish")).toEqual(message);
+    other.send({ type: "unsubscribe", topics: ["t1"] });
+    other.send({ type: "ping" });
+    await other.log.next(({ type }) => type === "pong");
+    one.send({ type: "publish", topic: "t1", data: 2 });
+    expect(await one.log.until(({ data }) => data === 2)).toEqual({ type: "publish", topic: "t1", data: 2, clients: 1 });
+    outside.send({ type: "ping" });
+    await outside.log.next(({ type }) => type === "pong");
+    expect(other.log.items.map(({ type }) => type)).toEqual(["pong", "publish", "pong"]);
+    expect(outside.log.items.map(({ type }) => type)).toEqual(["pong", "pong"]);
+  });
+
+  it("[WEBRTC-241] a signal for a client that the service knows by its id goes to that client", async () => {
+    const webrtc = await startWebrtc();
+    const [one, other, third] = [
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+    ];
+    for (const [client, from] of [
+      [one, "id-1"],
+      [other, "id-2"],
+      [third, "id-3"],
+    ] as const) {
+      client.send({ type: "subscribe", topics: ["t"] });
+      client.send({ type: "publish", topic: "t", data: { type: "announce", from } });
+      for (const receiver of [one, other, third])
+        if (receiver === client) await receiver.log.until(({ data }) => (data as { from: string }).from === from);
+    }
+    const data = { type: "signal", from: "id-2", to: "id-1", token: 1, signal: { type: "offer", sdp: "v=0" } };
+    one.send({ type: "publish", topic: "t", data: { type: "announce", from: "id-1" } });
+    await other.log.until(({ data: said }) => (said as { from: string }).from === "id-1");
+    other.send({ type: "publish", topic: "t", data });
+    expect(await one.log.until(({ data: said }) => (said as { type: string }).type === "signal")).toEqual({
+      type: "publish",
+      topic: "t",
+      data,
+      clients: 3,
+    });
+    third.send({ type: "ping" });
+    await third.until("pong");
+    expect(third.log.items.some(({ data: said }) => (said as { type?: string } | undefined)?.type === "signal")).toBe(false);
+    const { outcome } = await webrtc.service.ended((row) => row.verb.toLowerCase() === "offer");
+    expect(outcome).toBe("delivered");
+  });
+
+  it("[WEBRTC-242] a message that is none of the protocol gets an error, bytes end the connection, and others go on", async () => {
+    const webrtc = await startWebrtc();
+    const [bad, bystander] = [await connectWire(webrtc, "/y-webrtc"), await connectWire(webrtc, "/y-webrtc")];
+    bystander.send({ type: "subscribe", topics: ["t"] });
+    const deep = `${"[".repeat(50)}${"]".repeat(50)}`;
+    const texts = [
+      "",
+      "[]",
+      "{}",
+      '{"type":"none"}',
+      '{"type":"subscribe","topics":[1]}',
+      '{"type":"publish"}',
+      `{"type":"publish","topic":"t","data":${deep}}`,
+    ];
+    for (const text of texts) bad.send(text);
+    bad.send({ type: "publish", topic: "t", data: 1 });
+    bad.send({ type: "subscribe", topics: Array.from({ length: 1_000 }, (_, number) => `room ${number}`) });
+    bad.send({ type: "ping" });
+    await bad.until("pong");
+    const codes = bad.log.items.flatMap(({ type, code }) => (type === "error" ? [code] : []));
+    expect(codes).toEqual([...texts.map(() => "bad-message"), "not-in-room", ...Array.from({ length: 900 }, () => "too-many-rooms")]);
+    bad.send(Buffer.from([1]));
+    expect((await bad.closed).code).toBe(1_003);
+    bystander.send({ type: "publish", topic: "t", data: 1 });
+    expect(await bystander.until("publish")).toEqual({ type: "publish", topic: "t", data: 1, clients: 1 });
+  });
+});
