@@ -55,6 +55,11 @@ export function Chip({ tone, tall = false, className, ...rest }: ChipProps) {
   return <span {...rest} className={joinedClasses(styles.chip, className)} data-tone={tone} data-tall={tall || undefined} />;
 }
 
+/** Chips behind a text of a cell. */
+export function Chips(props: ElementProps) {
+  return <span {...props} className={styles.chips} />;
+}
+
 /** Takes the space between the start and the end of a line. */
 export function Spring() {
   return <span className={styles.spring} />;

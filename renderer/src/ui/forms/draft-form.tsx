@@ -5,6 +5,7 @@ import {
   NumberInput,
   type NumberInputProps,
   SegmentedControl,
+  Select,
   Textarea,
   TextInput,
   type TextInputProps,
@@ -145,6 +146,26 @@ export function ChoiceField<Draft, Value extends string | number>(props: ChoiceF
       data={choices.map((choice) => ({ value: String(choice.value), label: choice.label }))}
       disabled={disabled}
       value={String(form.draft[name])}
+      onChange={(value) => {
+        const chosen = choices.find((choice) => String(choice.value) === value);
+        if (chosen) form.set({ [name]: chosen.value } as unknown as Partial<Draft>);
+      }}
+    />
+  );
+}
+
+/** A choice among many values, in a list that opens. */
+export function SelectField<Draft, Value extends string | number>(props: Omit<ChoiceFieldProps<Draft, Value>, "className" | "disabled">) {
+  const { form, name, label, choices } = props;
+  return (
+    <Select
+      label={label}
+      size="xs"
+      w={220}
+      data={choices.map((choice) => ({ value: String(choice.value), label: choice.label }))}
+      value={String(form.draft[name])}
+      allowDeselect={false}
+      comboboxProps={{ withinPortal: false, floatingStrategy: "fixed" }}
       onChange={(value) => {
         const chosen = choices.find((choice) => String(choice.value) === value);
         if (chosen) form.set({ [name]: chosen.value } as unknown as Partial<Draft>);

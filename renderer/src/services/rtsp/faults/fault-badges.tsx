@@ -1,10 +1,9 @@
 import type { RtspActiveFault, RtspFaultKind } from "../../../../../contract/services/rtsp-faults.ts";
-import { Chip, Note, Pair, Pairs } from "../../../ui/panel.tsx";
+import { Chip, Chips, Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { type FaultTarget, hasFaultOfPath, useFaults } from "./fault-target.ts";
 import { faultText, faultWords } from "./fault-texts.ts";
-import styles from "./faults.module.css";
 
 interface FaultBadgesProps {
   readonly target: FaultTarget;
@@ -24,13 +23,13 @@ export function FaultBadges({ target }: FaultBadgesProps) {
   const shown = useAllFaults(target);
   if (shown.length === 0) return null;
   return (
-    <span className={styles.badges}>
+    <Chips>
       {shown.map(({ fault }) => (
         <Chip key={fault.kind} tone="warn" title={faultWords[fault.kind].text}>
           {faultText(fault)}
         </Chip>
       ))}
-    </span>
+    </Chips>
   );
 }
 

@@ -1,7 +1,7 @@
-import { Group, Select, Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import { descriptionFlaws, faultKinds, faultStatuses } from "../../../../../contract/services/rtsp-faults.ts";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
-import { type DraftForm, draftForm, NumberField, TextField } from "../../../ui/forms/draft-form.tsx";
+import { type DraftForm, draftForm, NumberField, SelectField, TextField } from "../../../ui/forms/draft-form.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { type FaultDraft, type FaultToStart, faultDraftSchema, firstFault, parseFaultDraft, randomKinds } from "./fault-draft.ts";
@@ -37,12 +37,7 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
       disabled={"problem" in parsed}
       onSubmit={submit}
     >
-      <Choice
-        label="Fault"
-        values={kinds.map((kind) => ({ value: kind, label: faultWords[kind].title }))}
-        value={draft.kind}
-        onChange={(kind) => form.set({ kind })}
-      />
+      <SelectField form={form} name="kind" label="Fault" choices={kinds.map((kind) => ({ value: kind, label: faultWords[kind].title }))} />
       <Text c="var(--bl-text-2)" fz="md" my="md">
         {[words.text, faultNote(target, draft.kind)].filter(Boolean).join(" ")}
       </Text>
@@ -70,20 +65,20 @@ function Figure({ form }: { readonly form: DraftForm<FaultDraft> }) {
       return <NumberField form={form} name="jumpMs" w={160} label="Later by" suffix=" ms" step={1_000} allowDecimal={false} />;
     case "status":
       return (
-        <Choice
+        <SelectField
+          form={form}
+          name="status"
           label="Answer"
-          values={faultStatuses.map((status) => ({ value: String(status), label: statusTitles[status] }))}
-          value={String(form.draft.status)}
-          onChange={(value) => form.set({ status: faultStatuses.find((status) => String(status) === value) ?? 404 })}
+          choices={faultStatuses.map((status) => ({ value: status, label: statusTitles[status] }))}
         />
       );
     case "description":
       return (
-        <Choice
+        <SelectField
+          form={form}
+          name="flaw"
           label="Wrong in it"
-          values={descriptionFlaws.map((flaw) => ({ value: flaw, label: flawTitles[flaw] }))}
-          value={form.draft.flaw}
-          onChange={(flaw) => form.set({ flaw })}
+          choices={descriptionFlaws.map((flaw) => ({ value: flaw, label: flawTitles[flaw] }))}
         />
       );
     case "stall":
@@ -94,26 +89,4 @@ function Figure({ form }: { readonly form: DraftForm<FaultDraft> }) {
     default:
       return kind satisfies never;
   }
-}
-
-interface ChoiceProps<Value extends string> {
-  readonly label: string;
-  readonly values: readonly { readonly value: Value; readonly label: string }[];
-  readonly value: Value;
-  readonly onChange: (value: Value) => void;
-}
-
-function Choice<Value extends string>({ label, values, value, onChange }: ChoiceProps<Value>) {
-  return (
-    <Select
-      label={label}
-      size="xs"
-      w={220}
-      data={values.map((one) => ({ ...one }))}
-      value={value}
-      allowDeselect={false}
-      comboboxProps={{ withinPortal: false, floatingStrategy: "fixed" }}
-      onChange={(chosen) => chosen !== null && onChange(chosen as Value)}
-    />
-  );
 }

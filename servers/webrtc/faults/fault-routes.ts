@@ -1,0 +1,104 @@
+import { z } from "zod";
+import {
+  faultSeed,
+  faultTime,
+  peerFault,
+  peerFaultKinds,
+  relayFault,
+  relayFaultKinds,
+  turnFault,
+  turnFaultKinds,
+  type WebrtcActiveFault,
+} from "../../../contract/services/webrtc-faults.ts";
+import { jsonType, send } from "../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpHandler, HttpMethod, HttpRequest, HttpRoute } from "../../core/http/http-route.ts";
+import type { WebrtcFaults } from "./webrtc-faults.ts";
+
+/** Faults on demand over HTTP: the query has what the page's dialog has. docs/webrtc-faults.md explains them. */
+export function faultRoutes(faults: WebrtcFaults): readonly HttpRoute[] {
+  const allocationOf = (request: HttpRequest): number => {
+    const named = parameter(request, "relay");
+    const allocation = /^\d{1,9}$/.test(named) ? Number(named) : faults.allocationAt(named);
+    if (allocation === undefined) throw new HttpRefusal(404, "there is no such relay");
+    return allocation;
+  };
+  return [
+    route("/faults", "GET", () => {
+      const { peers, relays, turn } = faults.view();
+      return {
+        peers: peers.map(({ peer, faults: active }) => ({ peer, faults: listed(active) })),
+        relays: relays.map(({ allocation, faults: active }) => ({ allocation, faults: listed(active) })),
+        turn: listed(turn),
+      };
+    }),
+    route("/faults", "DELETE", () => {
+      faults.stopAll();
+      return done;
+    }),
+    route("/faults/peers/:peer", "POST", (request) => {
+      const start = startOf(request, z.strictObject({ fault: peerFault, forMs: faultTime, seed: faultSeed }));
+      if (!faults.startOnPeer(parameter(request, "peer"), start)) throw new HttpRefusal(404, "there is no such peer");
+      return done;
+    }),
+    route("/faults/peers/:peer", "DELETE", (request) =>
+      stopped(faults.peers.stop(parameter(request, "peer"), kindOf(request, peerFaultKinds))),
+    ),
+    route("/faults/relays/:relay", "POST", (request) => {
+      const start = startOf(request, z.strictObject({ fault: relayFault, forMs: faultTime }));
+      if (!faults.startOnRelay(allocationOf(request), start)) throw new HttpRefusal(404, "there is no such relay");
+      return done;
+    }),
+    route("/faults/relays/:relay", "DELETE", (request) =>
+      stopped(faults.relays.stop(allocationOf(request), kindOf(request, relayFaultKinds))),
+    ),
+    route("/faults/turn", "POST", (request) => {
+      const start = startOf(request, z.strictObject({ fault: turnFault, forMs: faultTime }));
+      if (!faults.startOnTurn(start)) throw new HttpRefusal(404, "TURN is off");
+      return done;
+    }),
+    route("/faults/turn", "DELETE", (request) => stopped(faults.stopTurn(kindOf(request, turnFaultKinds)))),
+  ];
+}
+
+const done = { status: "ok" };
+
+const route = (path: string, method: HttpMethod, answer: (request: HttpRequest) => object): HttpRoute => {
+  const handle: HttpHandler = (request, response) =>
+    send(response, 200, jsonType, `${JSON.stringify(answer(request))}\n`, { "Cache-Control": "no-store" });
+  return { path, methods: [method], handle };
+};
+
+const parameter = ({ params }: HttpRequest, name: string): string => String(params[name] ?? "");
+
+const queryOf = ({ url = "" }: HttpRequest): URLSearchParams =>
+  new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?") + 1) : "");
+
+const listed = (active: readonly WebrtcActiveFault<object>[]) =>
+  active.map(({ fault, until }) => ({ ...fault, ...(until !== undefined && { until: new Date(until).toISOString() }) }));
+
+function stopped(hasStopped: boolean): object {
+  if (!hasStopped) throw new HttpRefusal(404, "there is no such fault");
+  return done;
+}
+
+function kindOf<Kind extends string>(request: HttpRequest, kinds: readonly Kind[]): Kind | undefined {
+  const kind = queryOf(request).get("kind");
+  if (kind === null) return undefined;
+  const known = kinds.find((one) => one === kind);
+  if (!known) throw new HttpRefusal(400, `kind is one of ${kinds.join(", ")}`);
+  return known;
+}
+
+/** Throws an HttpRefusal of 400 with what is wrong. */
+function startOf<Start extends z.ZodType>(request: HttpRequest, schema: Start): z.output<Start> {
+  const fields = [...queryOf(request)].map(([name, text]) => [name, fieldOf(name, text)]);
+  const { forMs, seed, ...fault } = Object.fromEntries(fields);
+  const parsed = schema.safeParse({ fault, ...(forMs !== undefined && { forMs }), ...(seed !== undefined && { seed }) });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new HttpRefusal(400, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
+}
+
+/** A seed is a text, also where it is digits. */
+const fieldOf = (name: string, text: string): string | number => (name !== "seed" && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);

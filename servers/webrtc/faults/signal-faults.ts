@@ -1,0 +1,205 @@
+import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc-faults.ts";
+import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
+import { seededRandom } from "../../core/traffic/seeded-random.ts";
+import { type Deliver, deliverAtOnce } from "../signalling/hub.ts";
+import type { Signal } from "../signalling/signalling-event.ts";
+
+/** A signal on its way from one peer to another, by their numbers. */
+export interface PassingSignal {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: Signal["kind"];
+  /** Asked for only where it is held back. */
+  readonly bytes: () => number;
+}
+
+/** What was done to a signal; none of it where there is no fault. */
+export type SignalEffect = "dropped" | "delayed" | "duplicated" | "reordered";
+
+/** For the hub: signals of peers pass the faults, and what else peers are told arrives at once. */
+export const deliverWithFaults =
+  (faults: SignalFaults): Deliver =>
+  (peer, event) => {
+    if (event.type !== "signal") return deliverAtOnce(peer, event);
+    const { from, signal } = event;
+    const bytes = () => JSON.stringify(signal.payload ?? null).length;
+    faults.pass({ from, to: peer.id, kind: signal.kind, bytes }, () => deliverAtOnce(peer, event));
+  };
+
+export interface SignalFaultsOptions {
+  readonly faults: FaultRegistry<string, PeerFault>;
+  /** Held back at the same time, of all peers; more is dropped. */
+  readonly mostHeldBytes: number;
+}
+
+interface Held {
+  readonly dueMs: number;
+  readonly bytes: number;
+  readonly deliver: () => void;
+}
+
+/** From one peer to another: signals that are delayed keep their order on it. */
+interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly held: Held[];
+  timer: NodeJS.Timeout | undefined;
+  /** Waits for the signal that follows. */
+  overtaken: Held | undefined;
+  overtakenTimer: NodeJS.Timeout | undefined;
+}
+
+/** What waiting costs beside the signal. */
+const waitingBytes = 500;
+/** A signal that nothing follows is not held for ever. */
+const longestOvertakenMs = 2_000;
+
+type Rule<Kind extends PeerFault["kind"]> = ActiveFault<Extract<PeerFault, { kind: Kind }>>;
+
+/** Does to the signals from and to a peer what its faults say. What it holds back is bounded. */
+export class SignalFaults {
+  readonly #options: SignalFaultsOptions;
+  readonly #links = new Map<string, Link>();
+  readonly #random = new WeakMap<object, () => number>();
+  #heldBytes = 0;
+
+  constructor(options: SignalFaultsOptions) {
+    this.#options = options;
+  }
+
+  pass(signal: PassingSignal, deliver: () => void): readonly SignalEffect[] {
+    const { faults } = this.#options;
+    if (faults.isQuiet && this.#links.size === 0) {
+      deliver();
+      return [];
+    }
+    const rules = [...faults.listOf(signal.from), ...faults.listOf(signal.to)];
+    const of = <Kind extends PeerFault["kind"]>(kind: Kind) =>
+      rules.filter(({ fault }) => fault.kind === kind && concerns(fault, signal.kind)) as unknown as readonly Rule<Kind>[];
+    if (of("drop").some((rule) => this.#isDrawn(rule))) return ["dropped"];
+    const copies = 1 + of("duplicate").filter((rule) => this.#isDrawn(rule)).length;
+    const delayMs = of("delay").reduce((sum, { fault }) => sum + fault.delayMs, 0);
+    const effects: SignalEffect[] = [...(copies > 1 ? (["duplicated"] as const) : []), ...(delayMs > 0 ? (["delayed"] as const) : [])];
+    const isOvertaken = of("reorder").some((rule) => this.#isDrawn(rule));
+    const link = this.#links.get(keyOf(signal));
+    if (!link && delayMs === 0 && !isOvertaken) {
+      for (let copy = 0; copy < copies; copy++) deliver();
+      return effects;
+    }
+    return this.#hold(link ?? this.#openLink(signal), signal, { delayMs, copies, isOvertaken, deliver }, effects);
+  }
+
+  #hold(
+    link: Link,
+    { bytes }: PassingSignal,
+    how: { readonly delayMs: number; readonly copies: number; readonly isOvertaken: boolean; readonly deliver: () => void },
+    effects: readonly SignalEffect[],
+  ): readonly SignalEffect[] {
+    const cost = bytes() + waitingBytes;
+    if (this.#heldBytes + cost > this.#options.mostHeldBytes) {
+      this.#closeIfEmpty(link);
+      return ["dropped"];
+    }
+    this.#heldBytes += cost;
+    const deliver = () => {
+      for (let copy = 0; copy < how.copies; copy++) how.deliver();
+    };
+    const dueMs = Math.max(link.held.at(-1)?.dueMs ?? 0, performance.now() + how.delayMs);
+    const one: Held = { dueMs, bytes: cost, deliver };
+    if (how.isOvertaken && !link.overtaken) {
+      link.overtaken = one;
+      link.overtakenTimer = setTimeout(() => this.#releaseOvertaken(link), longestOvertakenMs);
+      return [...effects, "reordered"];
+    }
+    link.held.push(one);
+    this.#releaseOvertaken(link);
+    this.#releaseDue(link);
+    return effects;
+  }
+
+  /** A fault has ended: what no fault holds any more is delivered. */
+  refresh(): void {
+    for (const link of [...this.#links.values()]) {
+      const kinds = new Set([link.from, link.to].flatMap((peer) => this.#options.faults.listOf(peer).map(({ fault }) => fault.kind)));
+      if (!kinds.has("reorder")) this.#releaseOvertaken(link);
+      if (!kinds.has("delay")) this.#releaseDue(link, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  /** What is held for or of the peer is never delivered. */
+  forget(peer: string): void {
+    for (const link of [...this.#links.values()]) if (link.from === peer || link.to === peer) this.#drop(link);
+  }
+
+  stop(): void {
+    for (const link of [...this.#links.values()]) this.#drop(link);
+  }
+
+  #openLink({ from, to }: PassingSignal): Link {
+    const link: Link = { from, to, held: [], timer: undefined, overtaken: undefined, overtakenTimer: undefined };
+    this.#links.set(keyOf(link), link);
+    return link;
+  }
+
+  #drop(link: Link): void {
+    clearTimeout(link.timer);
+    clearTimeout(link.overtakenTimer);
+    for (const { bytes } of link.held.splice(0)) this.#heldBytes -= bytes;
+    this.#heldBytes -= link.overtaken?.bytes ?? 0;
+    link.overtaken = undefined;
+    this.#links.delete(keyOf(link));
+  }
+
+  #releaseOvertaken(link: Link): void {
+    const { overtaken } = link;
+    if (!overtaken) return;
+    clearTimeout(link.overtakenTimer);
+    link.overtaken = undefined;
+    link.held.push({ ...overtaken, dueMs: Math.max(overtaken.dueMs, link.held.at(-1)?.dueMs ?? 0) });
+    this.#releaseDue(link);
+  }
+
+  #releaseDue(link: Link, nowMs = performance.now()): void {
+    clearTimeout(link.timer);
+    link.timer = undefined;
+    // To deliver one may end its peer, and with it the link.
+    for (let first = link.held[0]; first && first.dueMs <= nowMs; first = link.held[0]) {
+      link.held.shift();
+      this.#heldBytes -= first.bytes;
+      first.deliver();
+    }
+    const [next] = link.held;
+    if (next) link.timer = setTimeout(() => this.#releaseDue(link), Math.max(1, next.dueMs - performance.now()));
+    else this.#closeIfEmpty(link);
+  }
+
+  #closeIfEmpty(link: Link): void {
+    // Its peer may have left meanwhile, and come again.
+    const isOpen = this.#links.get(keyOf(link)) === link;
+    if (isOpen && link.held.length === 0 && !link.overtaken) this.#links.delete(keyOf(link));
+  }
+
+  #isDrawn(rule: ActiveFault<{ readonly percent: number }>): boolean {
+    if (rule.seed === undefined) return Math.random() * 100 < rule.fault.percent;
+    const known = this.#random.get(rule);
+    const next = known ?? seededRandom(rule.seed);
+    if (!known) this.#random.set(rule, next);
+    return next() * 100 < rule.fault.percent;
+  }
+}
+
+const keyOf = ({ from, to }: { readonly from: string; readonly to: string }): string => `${from}\n${to}`;
+
+function concerns(fault: PeerFault, kind: Signal["kind"]): boolean {
+  const which: FaultySignals = "signals" in fault ? fault.signals : "all";
+  switch (which) {
+    case "all":
+      return true;
+    case "descriptions":
+      return kind === "offer" || kind === "answer";
+    case "candidates":
+      return kind === "candidate";
+    default:
+      return which satisfies never;
+  }
+}
