@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { serviceAssets, serviceEntries } from "./service-files.mjs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { serviceAssets, serviceEntries, servicePages } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -19,9 +19,12 @@ const nodeEntries = {
 const preloadEntries = { "electron/preload": "electron/preload.ts" };
 const nativeOrHost = ["electron", "better-sqlite3", "bufferutil", "utf-8-validate"];
 
+/** The pages of services have the colours of the dashboard. */
+const themeTokens = "renderer/src/ui/theme-tokens.ts";
+
 const inputs = {
   renderer: ["renderer", "contract", "package-lock.json", "scripts/build.mjs"],
-  node: ["servers", "electron", "contract", "package.json", "package-lock.json", "scripts/build.mjs"],
+  node: ["servers", "electron", "contract", themeTokens, "package.json", "package-lock.json", "scripts/build.mjs"],
 };
 
 /** Builds what changed since the last build. Returns the parts that were built. */
@@ -70,6 +73,43 @@ async function buildNode() {
       },
     });
   }
+  await buildPages(vite);
+}
+
+/** The pages of services, for the browsers of their clients. */
+async function buildPages(vite) {
+  const { default: react } = await import("@vitejs/plugin-react");
+  for (const { service, name, folder } of servicePages(root)) {
+    await vite.build({
+      configFile: false,
+      root: path.join(root, folder),
+      base: `/${name}/`,
+      logLevel: "warn",
+      plugins: [react(), await themeStyles()],
+      build: {
+        outDir: path.join(dist, "servers", service, "assets", name),
+        emptyOutDir: true,
+        target: ["chrome110", "firefox115", "safari16"],
+        // The content security policy has no `data:`: everything is a file.
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+      },
+    });
+  }
+}
+
+/** The style sheet "virtual:theme.css": the tokens of the theme, as the system's choice of dark or light says. */
+async function themeStyles() {
+  const { darkTokens, lightTokens, sharedTokens } = await import(pathToFileURL(path.join(root, themeTokens)).href);
+  const lines = (tokens) => Object.entries(tokens).map(([name, value]) => `${name}: ${value};`);
+  const rule = (tokens) => `:root { ${lines(tokens).join(" ")} }`;
+  const css = [rule({ ...sharedTokens, ...darkTokens }), `@media (prefers-color-scheme: light) { ${rule(lightTokens)} }`].join("\n");
+  const id = "\0virtual:theme.css";
+  return {
+    name: "theme-styles",
+    resolveId: (source) => (source === "virtual:theme.css" ? id : undefined),
+    load: (loaded) => (loaded === id ? css : undefined),
+  };
 }
 
 /** Names, sizes and times of all source files: cheap, and as good as content for "has anything changed". */

@@ -1,5 +1,5 @@
 /** What a service's folder brings to the build by the names of its files. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
 const isService = (entry) => entry.isDirectory() && entry.name !== "core" && entry.name !== "supervisor";
@@ -24,3 +24,11 @@ export const serviceAssets = (root) =>
   serviceFolders(root)
     .filter((service) => readdirSync(path.join(root, "servers", service)).includes("assets"))
     .map((service) => `servers/${service}/assets`);
+
+/** Web pages of a service's own, `servers/<id>/<name>/page/index.html`: the build makes `assets/<name>` of them, which is served at `/<name>/`. */
+export const servicePages = (root) =>
+  serviceFolders(root).flatMap((service) =>
+    readdirSync(path.join(root, "servers", service), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && existsSync(path.join(root, "servers", service, entry.name, "page/index.html")))
+      .map(({ name }) => ({ service, name, folder: `servers/${service}/${name}/page` })),
+  );

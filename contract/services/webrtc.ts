@@ -4,6 +4,8 @@ import type { History } from "../history.ts";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { TurnDataCount, TurnTransport, WebrtcDialect } from "../traffic/webrtc.ts";
+import { type WebrtcFaultViews, webrtcFaultActions } from "./webrtc-faults.ts";
+import type { WebrtcTestPageViews } from "./webrtc-test-page.ts";
 
 /** The members of a room that a view names; of others only their number is known. */
 export const mostShownMembers = 50;
@@ -115,7 +117,7 @@ export interface TurnTotals {
 }
 
 /** `view/webrtc`, by name. */
-export interface WebrtcViews extends SampleViews {
+export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcTestPageViews {
   readonly offers: WebrtcOffers;
   /** Those with the most members first. */
   readonly rooms: { readonly rooms: readonly WebrtcRoomView[]; readonly more: number };
@@ -147,6 +149,7 @@ export const webrtcActions = {
   "allocation.history": operation<TurnAllocationHistory | null>()(allocation),
   /** With credentials that are valid for the usual time, for clients on this computer. */
   "ice.servers": operation<readonly IceServer[]>()(z.strictObject({})),
+  ...webrtcFaultActions,
   ...sampleActions,
 };
 export type WebrtcActions = typeof webrtcActions;

@@ -8,6 +8,9 @@ import { countOf } from "../core/service/quantity.ts";
 import type { Counters, ServiceContext } from "../core/service/service.ts";
 import { openDialects } from "./dialects/open-dialects.ts";
 import { WebSocketClients } from "./dialects/web-socket-clients.ts";
+import { faultRoutes } from "./faults/fault-routes.ts";
+import { deliverWithFaults } from "./faults/signal-faults.ts";
+import { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
 import { startTurn } from "./ice/start-turn.ts";
 import { keptTurnSecret } from "./ice/turn-secret.ts";
@@ -18,11 +21,17 @@ import { createWebrtcSampleTraffic } from "./sample-traffic.ts";
 import { WebrtcCluster } from "./signalling/cluster/webrtc-cluster.ts";
 import { Hub } from "./signalling/hub.ts";
 import { localHostOf } from "./signalling/peer.ts";
+import { describeTestPage } from "./test-page/describe-test-page.ts";
+import { testPageRoutes } from "./test-page/test-page-routes.ts";
+import type { TurnObserver } from "./turn/turn-observer.ts";
 import { listenWeb } from "./web/web-listener.ts";
 import type { WebRoutes } from "./web/web-routes.ts";
 import { createWebrtcActions } from "./webrtc-actions.ts";
 import type { WebrtcConfig } from "./webrtc-config.ts";
 import { webrtcEndpoints } from "./webrtc-endpoints.ts";
+
+/** Signals that faults hold back. */
+const heldSignalBytes = 4 << 20;
 
 export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -33,14 +42,37 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
 
   const turnRecorder = new TurnRecorder(traffic);
   const secret = config.turnSecret || (await keptTurnSecret(context.dataDir(), log));
-  const turn = config.turn ? await startTurn({ config, secret, certificates, observer: turnRecorder, log, onStop }) : undefined;
+  const turnObserver: TurnObserver = {
+    onRequest: (event) => turnRecorder.onRequest(event),
+    onOpened: (allocation) => turnRecorder.onOpened(allocation),
+    onClosed(allocation, reason) {
+      turnRecorder.onClosed(allocation, reason);
+      demanded.relayClosed(allocation.id);
+    },
+  };
+  const turn = config.turn ? await startTurn({ config, secret, certificates, observer: turnObserver, log, onStop }) : undefined;
+  const demanded = new WebrtcFaults({
+    turn: turn?.engine,
+    hasPeer: (id) => hub.find(id) !== undefined,
+    mostHeldBytes: heldSignalBytes,
+    show: (view) => context.view("faults", view),
+    onStop,
+  });
   const iceServers = createIceServers({ turn, secret, credentialSeconds: config.credentialSeconds });
 
   const recorder = new SignallingRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const failures = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });
   const hub = new Hub({
     limits: config,
-    observer: recorder,
+    observer: {
+      onConnected: (peer) => recorder.onConnected(peer),
+      onMessage: (fact) => recorder.onMessage(fact),
+      onDisconnected(peer, reason, by) {
+        recorder.onDisconnected(peer, reason, by);
+        demanded.peerLeft(peer.id);
+      },
+    },
+    deliver: deliverWithFaults(demanded.signals),
     failures: passwordFailures(failures),
     iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
   });
@@ -53,7 +85,12 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults });
   onStop(dialects.close);
-  const routes: readonly WebRoutes[] = [...dialects.routes];
+  const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });
+  const routes: readonly WebRoutes[] = [
+    ...dialects.routes,
+    { http: testPageRoutes({ describe: () => describePage(), authority: () => certificates.authority.cert }) },
+    { http: faultRoutes(demanded) },
+  ];
   const port = await listenWeb({
     port: config.port,
     openToLan,
@@ -74,6 +111,7 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
   onStop(() => webSockets.close());
   onStop(() => hub.close());
 
+  context.view("testPage", describePage());
   const ports = { ...config, port, turnPort: turn?.port ?? config.turnPort, turnsPort: turn?.tlsPort || config.turnsPort };
   const endpoints = webrtcEndpoints(ports);
   const originsOf = (scheme: string) => endpoints.flatMap(({ url }) => (url.startsWith(scheme) ? [new URL(url).origin] : []));
@@ -106,7 +144,7 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
       note: noteOf(hub.peerCount, hub.roomCount, relayed?.allocations ?? 0),
     };
   });
-  context.handle(createWebrtcActions({ hub, turn: turn?.engine, turnRecorder, iceServers, sample }));
+  context.handle(createWebrtcActions({ hub, faults: demanded, turn: turn?.engine, turnRecorder, iceServers, sample }));
   return endpoints;
 }
 

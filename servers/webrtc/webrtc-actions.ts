@@ -1,6 +1,7 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { WebrtcActions } from "../../contract/services/webrtc.ts";
 import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
+import type { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import type { IceServersFor } from "./ice/ice-servers.ts";
 import type { TurnRecorder } from "./observe/turn-recorder.ts";
 import type { Hub } from "./signalling/hub.ts";
@@ -10,12 +11,20 @@ export interface WebrtcActionParts {
   readonly hub: Hub;
   readonly turn: Pick<TurnEngine, "close"> | undefined;
   readonly turnRecorder: TurnRecorder;
+  readonly faults: WebrtcFaults;
   readonly iceServers: IceServersFor;
   readonly sample: Pick<SampleSwitch, "actions">;
 }
 
 /** The page's actions. */
-export const createWebrtcActions = ({ hub, turn, turnRecorder, iceServers, sample }: WebrtcActionParts): Handlers<WebrtcActions> => ({
+export const createWebrtcActions = ({
+  hub,
+  turn,
+  turnRecorder,
+  faults,
+  iceServers,
+  sample,
+}: WebrtcActionParts): Handlers<WebrtcActions> => ({
   "peer.kick"({ peer: id }) {
     const peer = hub.find(id);
     if (peer) hub.disconnect(peer, "disconnected from the dashboard", "server");
@@ -27,5 +36,6 @@ export const createWebrtcActions = ({ hub, turn, turnRecorder, iceServers, sampl
   "allocation.close": ({ allocation }) => ({ closed: turn?.close(allocation) ?? false }),
   "allocation.history": ({ allocation }) => turnRecorder.historyOf(allocation) ?? null,
   "ice.servers": () => iceServers("127.0.0.1", "dashboard"),
+  ...faults.actions(),
   ...sample.actions,
 });

@@ -148,7 +148,7 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_UNSENT_BYTES",
   }),
-  allUnsentBytes: limitField(1 << 20, 1 << 40, 256 << 20, {
+  allUnsentBytes: limitField(1 << 20, 2 ** 40, 256 << 20, {
     title: "Unsent bytes of all clients",
     help: "Beyond it, those are disconnected for whom most waits.",
     unit: "B",

@@ -1,0 +1,94 @@
+import styles from "../page.module.css";
+import type { CandidatePair, CandidateText } from "../room/connection-report.ts";
+import type { CallState } from "../room/peer-call.ts";
+import type { RoomState, ShownPeer } from "../room/room-client.ts";
+import { State, type Tone } from "./controls.tsx";
+import { bitRateText, connectionText, connectionTones, millisecondsText } from "./texts.ts";
+
+/** States, candidate pairs and rates of each call. */
+export function ConnectionPanel({ state }: { readonly state: RoomState }) {
+  const called = state.peers.filter((peer): peer is ShownPeer & { readonly call: CallState } => peer.call !== undefined);
+  return (
+    <div className={styles.scroll}>
+      <h3>ICE servers</h3>
+      {state.iceServers.length === 0 ? (
+        <p className={styles.note}>The welcome has named none.</p>
+      ) : (
+        <ul className={styles.urls}>{state.iceServers.flatMap(({ urls }) => [urls].flat().map((url) => <li key={url}>{url}</li>))}</ul>
+      )}
+      {called.length === 0 && <p className={styles.note}>Calls are shown here as soon as there are some.</p>}
+      {called.map(({ id, name, call }) => (
+        <Connection key={id} name={name || id} call={call} />
+      ))}
+    </div>
+  );
+}
+
+function Connection({ name, call }: { readonly name: string; readonly call: CallState }) {
+  const { report } = call;
+  return (
+    <section aria-label={`Connection with ${name}`} className={styles.connection}>
+      <h3>
+        {name} <State tone={connectionTones[call.connection]}>{connectionText(call.connection)}</State>
+      </h3>
+      <dl className={styles.pairs}>
+        <dt>ICE</dt>
+        <dd>{`${call.ice}, candidates ${call.gathering}`}</dd>
+        <dt>Signalling</dt>
+        <dd>{call.signalling}</dd>
+        <dt>Data channel</dt>
+        <dd>{call.pingMs === undefined ? "no answer to a ping yet" : `${millisecondsText(call.pingMs)}, ${call.pings} pings answered`}</dd>
+        {report && (
+          <>
+            <dt>Bit rate</dt>
+            <dd>{`${bitRateText(report.receivedBitRate)} in, ${bitRateText(report.sentBitRate)} out`}</dd>
+          </>
+        )}
+        {report?.video && (
+          <>
+            <dt>Video</dt>
+            <dd>{`${report.video.framesDecoded} frames decoded, ${report.video.packetsLost} packets lost`}</dd>
+          </>
+        )}
+      </dl>
+      {call.problem !== undefined && <p className={styles.failure}>{call.problem}</p>}
+      {call.candidateProblems.map(({ url, code, text }) => (
+        <p key={`${url} ${code}`} className={styles.failure}>{`${url}: ${code} ${text}`}</p>
+      ))}
+      <h4>Candidate pairs</h4>
+      {!report || report.pairs.length === 0 ? (
+        <p className={styles.note}>None yet.</p>
+      ) : (
+        <ul className={styles.candidates}>
+          {report.pairs.map((pair) => (
+            <Pair key={pair.id} pair={pair} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const pairTones: Readonly<Record<string, Tone>> = { succeeded: "ok", failed: "bad", "in-progress": "warn" };
+
+function Pair({ pair }: { readonly pair: CandidatePair }) {
+  return (
+    <li data-used={pair.isUsed || undefined}>
+      <span className={styles.line}>
+        <State tone={pairTones[pair.state] ?? "idle"}>{pair.state}</State>
+        {pair.isUsed && <span className={styles.chip}>in use</span>}
+        {pair.rttMs !== undefined && <span>{millisecondsText(pair.rttMs)}</span>}
+      </span>
+      <Candidate end="Here" candidate={pair.local} />
+      <Candidate end="There" candidate={pair.remote} />
+    </li>
+  );
+}
+
+const Candidate = ({ end, candidate }: { readonly end: string; readonly candidate: CandidateText }) => (
+  <span className={styles.line} title={candidate.url}>
+    <span className={styles.end}>{end}</span>
+    <span>{`${candidate.type}, ${candidate.protocol}`}</span>
+    <code>{candidate.address}</code>
+  </span>
+);
