@@ -5,6 +5,7 @@ import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { TurnDataCount, TurnTransport, WebrtcDialect } from "../traffic/webrtc.ts";
 import { type WebrtcFaultViews, webrtcFaultActions } from "./webrtc-faults.ts";
+import { type WebrtcMediaViews, webrtcMediaActions } from "./webrtc-media.ts";
 import type { WebrtcTestPageViews } from "./webrtc-test-page.ts";
 
 /** The members of a room that a view names; of others only their number is known. */
@@ -117,7 +118,7 @@ export interface TurnTotals {
 }
 
 /** `view/webrtc`, by name. */
-export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcTestPageViews {
+export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcMediaViews, WebrtcTestPageViews {
   readonly offers: WebrtcOffers;
   /** Those with the most members first. */
   readonly rooms: { readonly rooms: readonly WebrtcRoomView[]; readonly more: number };
@@ -150,6 +151,7 @@ export const webrtcActions = {
   /** With credentials that are valid for the usual time, for clients on this computer. */
   "ice.servers": operation<readonly IceServer[]>()(z.strictObject({})),
   ...webrtcFaultActions,
+  ...webrtcMediaActions,
   ...sampleActions,
 };
 export type WebrtcActions = typeof webrtcActions;

@@ -4,6 +4,7 @@ import type { HttpExchange, SseEventPart } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
 import type { RtspMessagePart, RtspSession } from "./rtsp.ts";
 import type { TurnAllocation, TurnRequest, WebrtcPeer, WebrtcSignal } from "./webrtc.ts";
+import type { WebrtcMedia } from "./webrtc-media.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
 /** What was recorded of a row, beyond the row. A page chooses the inspector by `kind`, for every service alike. */
@@ -17,6 +18,7 @@ export type Detail =
   | RtspSession
   | WebrtcPeer
   | WebrtcSignal
+  | WebrtcMedia
   | TurnRequest
   | TurnAllocation;
 export type DetailKind = Detail["kind"];

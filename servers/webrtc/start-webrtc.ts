@@ -1,4 +1,6 @@
+import type { BinaryTopics } from "../../contract/binary.ts";
 import type { Endpoint } from "../../contract/service.ts";
+import type { webrtcProvided } from "../../contract/services/rtsp-media.ts";
 import type { WebrtcActions, WebrtcViews } from "../../contract/services/webrtc.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { createHttpRecorder } from "../core/http/http-recorder.ts";
@@ -14,6 +16,7 @@ import { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
 import { startTurn } from "./ice/start-turn.ts";
 import { keptTurnSecret } from "./ice/turn-secret.ts";
+import { type Media, startMedia } from "./media/start-media.ts";
 import { showViews } from "./observe/page-views.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
 import { TurnRecorder } from "./observe/turn-recorder.ts";
@@ -33,7 +36,9 @@ import { webrtcEndpoints } from "./webrtc-endpoints.ts";
 /** Signals that faults hold back. */
 const heldSignalBytes = 4 << 20;
 
-export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews>): Promise<readonly Endpoint[]> {
+export async function startWebrtc(
+  context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews, BinaryTopics, typeof webrtcProvided>,
+): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const { openToLan } = config;
   const certificates = await context.certificates();
@@ -81,6 +86,8 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
     const cluster = await WebrtcCluster.join({ url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
     onStop(() => cluster.close());
   }
+  const media = config.media ? await startMedia({ config, services: context.services, traffic, log, onStop, iceServers }) : undefined;
+  context.provide(media?.handlers ?? noMedia);
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults });
@@ -88,6 +95,7 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
   const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });
   const routes: readonly WebRoutes[] = [
     ...dialects.routes,
+    ...(media ? [media.routes] : []),
     { http: testPageRoutes({ describe: () => describePage(), authority: () => certificates.authority.cert }) },
     { http: faultRoutes(demanded) },
   ];
@@ -130,12 +138,14 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
     recorder.tick();
     turnRecorder.tick(turn?.engine.allocations() ?? []);
     showViews({ hub, recorder, turnRecorder, turn: turn?.engine, view: context.view });
+    context.view("media", media?.view() ?? { sessions: [], more: 0 });
     const http = httpRecorder.counters();
+    const played = media?.bytes();
     const relayed = turn?.engine.statistics();
     return {
       items: hub.messages + http.items + turnRecorder.requests,
-      bytesIn: http.bytesIn + (relayed?.toPeers.bytes ?? 0),
-      bytesOut: http.bytesOut + (relayed?.fromPeers.bytes ?? 0),
+      bytesIn: http.bytesIn + (relayed?.toPeers.bytes ?? 0) + (played?.received ?? 0),
+      bytesOut: http.bytesOut + (relayed?.fromPeers.bytes ?? 0) + (played?.sent ?? 0),
       clients: hub.peerCount,
       figures: [
         { label: "rooms", value: hub.roomCount, unit: "" },
@@ -144,9 +154,15 @@ export async function startWebrtc(context: ServiceContext<WebrtcConfig, WebrtcAc
       note: noteOf(hub.peerCount, hub.roomCount, relayed?.allocations ?? 0),
     };
   });
-  context.handle(createWebrtcActions({ hub, faults: demanded, turn: turn?.engine, turnRecorder, iceServers, sample }));
+  context.handle(createWebrtcActions({ hub, faults: demanded, turn: turn?.engine, turnRecorder, iceServers, media, sample }));
   return endpoints;
 }
+
+/** Without WHIP there are no publishers. */
+const noMedia: Media["handlers"] = {
+  calls: { keyFrame: () => null, publishEnded: () => null },
+  streams: { published: () => {} },
+};
 
 const noteOf = (peers: number, rooms: number, relays: number): string =>
   peers === 0 && relays === 0 ? "" : `${countOf(peers, "peer")} in ${countOf(rooms, "room")} · ${countOf(relays, "relay")}`;

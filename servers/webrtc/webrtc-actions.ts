@@ -3,6 +3,7 @@ import type { WebrtcActions } from "../../contract/services/webrtc.ts";
 import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
 import type { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import type { IceServersFor } from "./ice/ice-servers.ts";
+import type { Media } from "./media/start-media.ts";
 import type { TurnRecorder } from "./observe/turn-recorder.ts";
 import type { Hub } from "./signalling/hub.ts";
 import type { TurnEngine } from "./turn/turn-engine.ts";
@@ -13,6 +14,7 @@ export interface WebrtcActionParts {
   readonly turnRecorder: TurnRecorder;
   readonly faults: WebrtcFaults;
   readonly iceServers: IceServersFor;
+  readonly media: Media | undefined;
   readonly sample: Pick<SampleSwitch, "actions">;
 }
 
@@ -23,6 +25,7 @@ export const createWebrtcActions = ({
   turnRecorder,
   faults,
   iceServers,
+  media,
   sample,
 }: WebrtcActionParts): Handlers<WebrtcActions> => ({
   "peer.kick"({ peer: id }) {
@@ -37,5 +40,6 @@ export const createWebrtcActions = ({
   "allocation.history": ({ allocation }) => turnRecorder.historyOf(allocation) ?? null,
   "ice.servers": () => iceServers("127.0.0.1", "dashboard"),
   ...faults.actions(),
+  "media.end": ({ row }) => ({ ended: media?.end(row) ?? false }),
   ...sample.actions,
 });

@@ -12,6 +12,7 @@ import {
   wholeNumber,
 } from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
+import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
 
 const turn = <Type extends z.ZodType>(type: Type, meta: Omit<FieldMeta, "group">) => field(type, { ...meta, group: "STUN and TURN" });
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
@@ -48,6 +49,7 @@ export const webrtcConfig = z.strictObject({
     env: "TURN_RELAY_LAST_PORT",
     group: "Listening",
   }),
+  ...mediaFields,
   ...commonFields("webrtc"),
   allowedOrigins: allowedOriginsField("WEBRTC_ALLOWED_ORIGINS", "signalling"),
 
@@ -99,6 +101,7 @@ export const webrtcConfig = z.strictObject({
     group: "Cluster",
   }),
 
+  ...mediaLimitFields,
   connections: limitField(1, 100_000, 10_000, { title: "Connections", help: "More are closed at once.", env: "WEBRTC_CONNECTIONS" }),
   connectionsPerAddress: limitField(1, 100_000, 8_000, {
     title: "Connections of an address",
@@ -196,6 +199,7 @@ export const webrtcConfig = z.strictObject({
     env: "TURN_CONNECTIONS_PER_ADDRESS",
   }),
 
+  ...mediaTimeFields,
   heartbeatSeconds: time(1, 3_600, 30, {
     title: "Heartbeat",
     help: "A client of signalling that is silent for this time gets a ping; after the same time without an answer it is disconnected.",

@@ -1,3 +1,4 @@
+import { webrtcProvided } from "../../contract/services/rtsp-media.ts";
 import { webrtcActions } from "../../contract/services/webrtc.ts";
 import { httpDefinition } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
@@ -8,19 +9,22 @@ import { webrtcSnippets } from "./webrtc-snippets.ts";
 export const webrtcService = defineService({
   id: "webrtc",
   title: "WebRTC",
-  purpose: "Signalling, rooms and chat, STUN and TURN",
+  purpose: "Signalling, rooms and chat, STUN and TURN, WHEP and WHIP",
   rateUnit: "msg/s",
   config: webrtcConfig,
   actions: webrtcActions,
+  provides: webrtcProvided,
   details: {
     http: httpDefinition([]).details.http,
     "webrtc-peer": async () => (await import("./observe/webrtc-records.ts")).peerDecoder,
     "webrtc-signal": async () => (await import("./observe/webrtc-records.ts")).signalDecoder,
+    "webrtc-media": async () => (await import("./media/media-recorder.ts")).mediaDecoder,
     "turn-request": async () => (await import("./observe/turn-records.ts")).turnRequestDecoder,
     "turn-allocation": async () => (await import("./observe/turn-records.ts")).turnAllocationDecoder,
   },
   ports: [
     { field: "port", transport: "tcp" },
+    { field: "mediaPort", transport: "udp", isUsed: ({ media }) => media },
     { field: "turnPort", transport: "udp", isUsed: ({ turn }) => turn },
     { field: "turnPort", transport: "tcp", isUsed: ({ turn }) => turn },
     { field: "turnsPort", transport: "tcp", isUsed: ({ turn, turns }) => turn && turns },

@@ -54,7 +54,7 @@ export interface ServiceUnderTest<Contract extends ServiceContract> {
 }
 
 export interface StartOptions
-  extends Partial<Pick<RunOptions, "config" | "dataDir" | "certificatesDir" | "mode" | "onView" | "onCounters" | "onStream">> {
+  extends Partial<Pick<RunOptions, "config" | "dataDir" | "certificatesDir" | "mode" | "services" | "onView" | "onCounters" | "onStream">> {
   readonly onBatch?: (batch: ServiceBatch) => void;
 }
 

@@ -22,6 +22,7 @@ export function rowMark({ tone, kind, outcome, bytesOut }: Pick<TrafficRow, "ton
     case "websocket":
       return tone === "pending" && outcome !== "" ? "running" : tone;
     case "webrtc-peer":
+    case "webrtc-media":
     case "turn-allocation":
       if (tone === "pending") return "running";
       return tone === "ok" || tone === "neutral" ? "ended" : tone;

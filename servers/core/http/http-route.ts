@@ -8,14 +8,14 @@ export interface HttpRequest extends RecordedRequest {
 export type HttpResponse = RecordedResponse;
 
 export type PathParams = Readonly<Partial<Record<string, string | readonly string[]>>>;
-export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "TRACE" | "HEAD";
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "TRACE" | "HEAD" | "OPTIONS";
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
 
 /** Several routes may share a path, each with its own methods. */
 export interface HttpRoute {
   /** As path-to-regexp reads it: "/invoice/:id", "/anything{/*rest}". */
   readonly path: string;
-  /** GET answers HEAD too; OPTIONS is answered by the server. */
+  /** GET answers HEAD too; OPTIONS is answered by the server where no route has it. */
   readonly methods: readonly HttpMethod[] | "any";
   readonly handle: HttpHandler;
 }
@@ -36,7 +36,7 @@ const anyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
 
 export function allowedMethods(methods: HttpRoute["methods"]): string {
   if (methods === "any") return anyMethod;
-  return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))), "OPTIONS"].join(", ");
+  return [...new Set([...methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])), "OPTIONS"])].join(", ");
 }
 
 /** Paths without parameters are looked up in a map; the others are tried in order. A trailing slash is ignored. */

@@ -53,7 +53,13 @@ export class WebMedia {
           const connection = { id: ++this.#connections, remote, local: "", openedAt: Date.now(), tls: undefined, isTunnel: false };
           const entry = recorder.begin(connection);
           const publisher = new WebPublisher({
-            ...{ path, user, session, tracks, paths, limits, services },
+            path,
+            user,
+            session,
+            tracks,
+            paths,
+            limits,
+            services,
             onEnd: (ended, reason, by) => {
               this.#publishers.delete(ended);
               recorder.endSession(ended, reason, by);

@@ -48,7 +48,12 @@ function leftOut(track: Track): LeftOutTrack {
 }
 
 const names: Readonly<Record<Track["codec"], string>> = {
-  ...{ h264: "H.264", h265: "H.265", aac: "AAC", opus: "Opus", pcmu: "G.711 µ-law", pcma: "G.711 A-law" },
+  h264: "H.264",
+  h265: "H.265",
+  aac: "AAC",
+  opus: "Opus",
+  pcmu: "G.711 µ-law",
+  pcma: "G.711 A-law",
 };
 
 export function describeWebTrack(track: Track): WebTrack {

@@ -51,7 +51,7 @@ export const firstOptionalAttribute = 0x8000;
 export const passwordAlgorithmNumbers = { MD5: 1, "SHA-256": 2 } as const;
 export type PasswordAlgorithm = keyof typeof passwordAlgorithmNumbers;
 
-/** RFC 8489 §14.8, RFC 8656 §19 */
+/** RFC 8489 §14.8, RFC 8656 §19, RFC 8445 §16.2 */
 export const errorReasons: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthenticated",
@@ -64,6 +64,7 @@ export const errorReasons: Readonly<Record<number, string>> = {
   442: "Unsupported Transport Protocol",
   443: "Peer Address Family Mismatch",
   486: "Allocation Quota Reached",
+  487: "Role Conflict",
   500: "Server Error",
   508: "Insufficient Capacity",
 };

@@ -3,6 +3,7 @@ import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { AllocationInspector } from "./allocation-inspector.tsx";
+import { MediaInspector } from "./media-inspector.tsx";
 import { PeerInspector } from "./peer-inspector.tsx";
 import { SignalInspector } from "./signal-inspector.tsx";
 import { TurnRequestInspector } from "./turn-request-inspector.tsx";
@@ -18,6 +19,7 @@ export const webrtcPage = defineServicePage({
     ...(httpInspectors.http && { http: httpInspectors.http }),
     "webrtc-peer": PeerInspector,
     "webrtc-signal": SignalInspector,
+    "webrtc-media": MediaInspector,
     "turn-request": TurnRequestInspector,
     "turn-allocation": AllocationInspector,
   },

@@ -1,0 +1,35 @@
+/** Players (WHEP) and publishers (WHIP) of the RTSP service's paths, as the page shows them. */
+import { z } from "zod";
+import { operation } from "../operation.ts";
+import type { WebrtcMediaState } from "../traffic/webrtc-media.ts";
+
+/** An open session; its row's detail has the rest. */
+export interface WebrtcMediaSessionView {
+  /** `TrafficRow.id` */
+  readonly row: number;
+  readonly protocol: WebrtcMediaState["protocol"];
+  readonly path: string;
+  readonly state: WebrtcMediaState["state"];
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly remote: string;
+  /** "H.264, Opus" */
+  readonly codecs: string;
+  /** To or from the client per second, of the last second. */
+  readonly bitRate: number;
+  /** 0 to 1, of its last report; the worst track. Absent before the first report. */
+  readonly lossFraction?: number;
+  readonly rttMs?: number;
+  /** Why tracks of the path are left out: whole sentences, or empty. */
+  readonly leftOut: string;
+}
+
+export interface WebrtcMediaViews {
+  /** The newest ones; the rest is counted. */
+  readonly media: { readonly sessions: readonly WebrtcMediaSessionView[]; readonly more: number };
+}
+
+export const webrtcMediaActions = {
+  /** Ends the session of a row. False where it has ended. */
+  "media.end": operation<{ readonly ended: boolean }>()(z.strictObject({ row: z.int().min(0) })),
+};

@@ -1,0 +1,392 @@
+import {
+  type LeftOutTrack,
+  type MediaRefusal,
+  type PublishedTrack,
+  rtspProvided,
+  type WebCodec,
+  type webrtcProvided,
+} from "../../../../contract/services/rtsp-media.ts";
+import { SdpError } from "../../../core/rtp/sdp.ts";
+import { ServiceError } from "../../../core/service/service-error.ts";
+import type { PeerServices } from "../../../core/streams/peer-client.ts";
+import type { ProvidedHandlers } from "../../../core/streams/peer-provider.ts";
+import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
+import { type AnsweredMedia, codecForTrack, codecToPublish, hostCandidates, parametersFor, writeAnswer } from "../sdp/answer.ts";
+import { codecNames, type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
+import { parseSdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
+import type { MediaPort } from "../transport/media-port.ts";
+import { PeerTransport } from "../transport/peer-transport.ts";
+import { MediaProblem } from "./media-problem.ts";
+import { type MediaClient, MediaSession } from "./media-session.ts";
+import { PathFeeds } from "./path-feed.ts";
+import { WhepSession, type WhepTrack } from "./whep-session.ts";
+import { WhipSession } from "./whip-session.ts";
+
+export interface MediaLimits {
+  readonly viewers: number;
+  readonly publishers: number;
+  /** Kept of each path since its last key frame. */
+  readonly keptBytes: number;
+  readonly packetBytes: number;
+  readonly connectMs: number;
+  readonly consentMs: number;
+  readonly keyFrameMs: number;
+  /** Of a publisher, in bits a second. */
+  readonly publisherBitRate: number;
+}
+
+/** Told of sessions, never of media. */
+export interface MediaObserver {
+  opened(session: MediaSession): void;
+  /** Once a second, and when the state changes. */
+  changed(session: MediaSession): void;
+  ended(session: MediaSession, reason: string, by: "client" | "server"): void;
+}
+
+export interface MediaSessionsOptions {
+  readonly port: MediaPort;
+  readonly certificate: DtlsCertificate;
+  readonly services: PeerServices;
+  readonly limits: MediaLimits;
+  readonly observer: MediaObserver;
+}
+
+export interface OpenRequest {
+  readonly path: string;
+  readonly offer: string;
+  readonly authorization: string | undefined;
+  readonly client: MediaClient;
+}
+
+export interface Opened {
+  readonly session: MediaSession;
+  readonly answer: string;
+}
+
+type WebrtcHandlers = ProvidedHandlers<(typeof webrtcProvided)["calls"], (typeof webrtcProvided)["streams"]>;
+
+const tickMs = 1_000;
+const retryAfter = { "Retry-After": "5" };
+
+/** The sessions of WHEP and WHIP. */
+export class MediaSessions {
+  readonly #options: MediaSessionsOptions;
+  readonly #feeds: PathFeeds;
+  readonly #sessions = new Map<string, MediaSession>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #endedBytes = { received: 0, sent: 0 };
+
+  constructor(options: MediaSessionsOptions) {
+    this.#options = options;
+    this.#feeds = new PathFeeds({
+      services: options.services,
+      packetBytes: options.limits.packetBytes,
+      keptBytes: options.limits.keptBytes,
+    });
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** What the RTSP service asks for. */
+  readonly handlers: WebrtcHandlers = {
+    calls: {
+      keyFrame: ({ session }) => {
+        const media = this.#sessions.get(session)?.media;
+        if (media?.protocol === "whip") media.whip.requestKeyFrame();
+        return null;
+      },
+      publishEnded: ({ session, reason }) => {
+        const known = this.#sessions.get(session);
+        if (known) this.#end(known, `the RTSP service has ended it: ${reason}`, "server");
+        return null;
+      },
+    },
+    streams: {
+      published: async ({ session }, to) => {
+        const media = this.#sessions.get(session)?.media;
+        if (media?.protocol === "whip") await media.whip.publishTo(to);
+      },
+    },
+  };
+
+  list(): MediaSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  get(id: string): MediaSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Rejects with a MediaProblem. */
+  async play({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
+    const offer = readOffer(text);
+    this.#checkLimit("whep", this.#options.limits.viewers);
+    const played = await this.#ask(() =>
+      this.#options.services.call(rtspProvided, "play", {
+        path,
+        address: client.address,
+        ...(authorization !== undefined && { authorization }),
+      }),
+    );
+    if (played.kind === "refused") throw refusal(played);
+    const tracks: WhepTrack[] = [];
+    const leftOut: LeftOutTrack[] = [...played.leftOut];
+    const transport = this.#transport(offer, () => session);
+    const answered = offer.media.map((offered): AnsweredMedia => {
+      const index = played.tracks.findIndex(({ kind }, at) => kind === offered.kind && !tracks.some((one) => one.index === at));
+      const track = played.tracks[index];
+      const isWanted = isBundled(offer, offered) && (offered.direction === "recvonly" || offered.direction === "sendrecv");
+      if (!isWanted) return undefined;
+      const codec = track && codecForTrack(offered, track);
+      if (track && codec) {
+        tracks.push({ index, track, payloadType: codec.payloadType });
+        return { codec, direction: "sendonly", parameters: parametersFor(codec, true) };
+      }
+      if (track) leftOut.push(notOffered(track.kind, track.codec, offered));
+      const any = offered.codecs[0];
+      return any && { codec: any, direction: "inactive", parameters: "" };
+    });
+    if (tracks.length === 0) throw new MediaProblem(406, nothingToPlay(path, played.tracks.length, leftOut));
+    const session = this.#session(path, client, offer, transport, answered);
+    const whep = new WhepSession(transport, {
+      path,
+      feeds: this.#feeds,
+      tracks,
+      leftOut,
+      onEnd: (reason) => this.#end(session, reason, "server"),
+    });
+    session.media = { protocol: "whep", whep };
+    let next = 0;
+    const withSources = answered.map((media) => {
+      const sender = media?.direction === "sendonly" ? whep.senderOf(tracks[next++]?.index ?? -1) : undefined;
+      return media && sender ? { ...media, ssrc: sender.ssrc } : media;
+    });
+    this.#checkLimit("whep", this.#options.limits.viewers);
+    return this.#open(session, offer, withSources);
+  }
+
+  /** Rejects with a MediaProblem. */
+  async publish({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
+    const offer = readOffer(text);
+    this.#checkLimit("whip", this.#options.limits.publishers);
+    const tracks: PublishedTrack[] = [];
+    const kinds = new Set<string>();
+    const answered = offer.media.map((offered): AnsweredMedia => {
+      const { kind, direction } = offered;
+      const isSent = isBundled(offer, offered) && (direction === "sendonly" || direction === "sendrecv");
+      if (!isSent || kinds.has(kind) || (kind !== "video" && kind !== "audio")) return undefined;
+      const codec = codecToPublish(offered);
+      if (!codec && kind === "video") throw new MediaProblem(406, notPublished(offered));
+      if (!codec) return undefined;
+      kinds.add(kind);
+      const { payloadType, clockRate, channels } = codec;
+      tracks.push({ codec: codec.name.toLowerCase() as WebCodec, payloadType, clockRate, channels: kind === "video" ? 1 : channels });
+      return { codec, direction: "recvonly", parameters: parametersFor(codec, false) };
+    });
+    if (tracks.length === 0)
+      throw new MediaProblem(406, "The offer sends nothing that can be published: H.264 pictures, or Opus or G.711 sound.");
+    const transport = this.#transport(offer, () => session);
+    const session = this.#session(path, client, offer, transport, answered);
+    const { keyFrameMs, publisherBitRate } = this.#options.limits;
+    const whip = new WhipSession(transport, { path, tracks, keyFrameMs, mostBitRate: publisherBitRate });
+    session.media = { protocol: "whip", whip };
+    // The RTSP service reads its stream as soon as it has accepted it.
+    this.#sessions.set(session.id, session);
+    const { remote, address, userAgent } = client;
+    const params = { path, address, session: session.id, remote, userAgent: userAgent.slice(0, 1_000), tracks };
+    try {
+      const published = await this.#ask(() =>
+        this.#options.services.call(rtspProvided, "publish", { ...params, ...(authorization !== undefined && { authorization }) }),
+      );
+      if (published.kind === "refused") throw refusal(published);
+    } catch (error) {
+      this.#sessions.delete(session.id);
+      throw error;
+    }
+    return this.#open(session, offer, answered);
+  }
+
+  #checkLimit(protocol: MediaSession["protocol"], most: number): void {
+    const count = this.list().filter((session) => session.protocol === protocol).length;
+    const what = protocol === "whep" ? "players" : "publishers";
+    if (count >= most) throw new MediaProblem(503, `The limit of ${what} is reached, which is ${most}. Raise it in Config.`, retryAfter);
+  }
+
+  async #ask<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "SERVICE_NOT_RUNNING") throw error;
+      throw new MediaProblem(503, "The RTSP service, which has the streams, is not running. Start it, then try again.", retryAfter);
+    }
+  }
+
+  #transport(offer: Offer, sessionOf: () => MediaSession): PeerTransport {
+    const { certificate, limits } = this.#options;
+    return new PeerTransport({
+      certificate,
+      fingerprints: offer.fingerprints,
+      connectMs: limits.connectMs,
+      consentMs: limits.consentMs,
+      onConnected: () => {
+        const session = sessionOf();
+        const { media } = session;
+        if (media?.protocol === "whep") media.whep.start();
+        else media?.whip.start();
+        this.#options.observer.changed(session);
+      },
+      onRtp: (packet) => {
+        const { media } = sessionOf();
+        if (media?.protocol === "whip") media.whip.receiveRtp(packet);
+      },
+      onRtcp: (packet) => {
+        const { media } = sessionOf();
+        if (media?.protocol === "whep") media.whep.receiveRtcp(packet);
+        else media?.whip.receiveRtcp(packet);
+      },
+      onEnd: (reason, by) => this.#end(sessionOf(), reason, by),
+    });
+  }
+
+  #session(path: string, client: MediaClient, offer: Offer, transport: PeerTransport, answered: readonly AnsweredMedia[]): MediaSession {
+    return new MediaSession({
+      path,
+      client,
+      transport,
+      mid: offer.media[answered.findIndex((media) => media !== undefined)]?.mid ?? "0",
+      candidates: offer.candidates,
+      localPort: this.#options.port.port,
+    });
+  }
+
+  #open(session: MediaSession, offer: Offer, media: readonly AnsweredMedia[]): Opened {
+    const { port, certificate, observer } = this.#options;
+    const { transport } = session;
+    this.#sessions.set(session.id, session);
+    port.add(transport);
+    observer.opened(session);
+    const answer = writeAnswer({
+      offer,
+      media,
+      credentials: transport.credentials.at(-1) as PeerTransport["credentials"][number],
+      fingerprint: certificate.fingerprint,
+      candidates: hostCandidates(port.addresses(), port.port),
+      streamId: "backlot",
+    });
+    return { session, answer };
+  }
+
+  /** Candidates of the client, or an ICE restart, whose answer is returned. Throws a MediaProblem. */
+  patch(session: MediaSession, ifMatch: string | undefined, text: string): string | undefined {
+    const { port } = this.#options;
+    const fragment = readFragment(text);
+    if (ifMatch === undefined)
+      throw new MediaProblem(428, 'The request has no If-Match: the ETag of the session, or "*" for an ICE restart.');
+    if (ifMatch === "*") {
+      if (fragment.ufrag === undefined || fragment.pwd === undefined)
+        throw new MediaProblem(400, "An ICE restart needs the new a=ice-ufrag and a=ice-pwd.");
+      const credentials = session.transport.restartIce();
+      port.addCredentials(session.transport, credentials);
+      session.addCandidates(fragment.candidates);
+      return writeSdpFragment(credentials, session.mid, hostCandidates(port.addresses(), port.port));
+    }
+    if (ifMatch !== session.etag) throw new MediaProblem(412, "The ETag is of an earlier ICE session.");
+    session.addCandidates(fragment.candidates);
+    return undefined;
+  }
+
+  /** The client has no more use for it. */
+  delete(session: MediaSession): void {
+    this.#end(session, "the client has ended it", "client");
+  }
+
+  end(session: MediaSession, reason: string): void {
+    this.#end(session, reason, "server");
+  }
+
+  /** Of open sessions, and of those that have ended. */
+  bytes(): { readonly received: number; readonly sent: number } {
+    const total = { ...this.#endedBytes };
+    for (const { transport } of this.#sessions.values()) {
+      total.received += transport.bytesReceived;
+      total.sent += transport.bytesSent;
+    }
+    return total;
+  }
+
+  #end(session: MediaSession, reason: string, by: "client" | "server"): void {
+    if (session.ended !== undefined) return;
+    session.ended = reason;
+    const { port, observer } = this.#options;
+    this.#sessions.delete(session.id);
+    port.remove(session.transport);
+    const { media } = session;
+    if (media?.protocol === "whep") media.whep.close();
+    else media?.whip.close();
+    session.transport.close();
+    this.#endedBytes.received += session.transport.bytesReceived;
+    this.#endedBytes.sent += session.transport.bytesSent;
+    observer.ended(session, reason, by);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const session of this.list()) {
+      session.transport.tick(now);
+      if (session.ended !== undefined) continue;
+      if (session.media?.protocol === "whip" && session.state === "connected") session.media.whip.tick(now);
+      this.#options.observer.changed(session);
+    }
+  }
+
+  close(reason: string): void {
+    clearInterval(this.#timer);
+    for (const session of this.list()) this.#end(session, reason, "server");
+    this.#feeds.close();
+  }
+}
+
+function readOffer(text: string): Offer {
+  try {
+    return parseOffer(text);
+  } catch (error) {
+    if (error instanceof SdpError) throw new MediaProblem(400, `The offer is not usable: ${error.message}.`);
+    throw error;
+  }
+}
+
+function readFragment(text: string) {
+  try {
+    return parseSdpFragment(text);
+  } catch (error) {
+    if (error instanceof SdpError) throw new MediaProblem(400, `The SDP fragment is not usable: ${error.message}.`);
+    throw error;
+  }
+}
+
+/** All media uses one transport (RFC 9725 §4.4.1). */
+const isBundled = ({ bundled }: Offer, { mid, isRejected }: OfferedMedia): boolean => !isRejected && bundled.includes(mid);
+
+function refusal({ status, reason, challenges }: MediaRefusal): MediaProblem {
+  const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  return new MediaProblem(status, text, {
+    ...(challenges.length > 0 && { "WWW-Authenticate": challenges.filter((challenge) => /^basic /i.test(challenge)) }),
+    ...(status === 503 && retryAfter),
+  });
+}
+
+const notOffered = (kind: LeftOutTrack["kind"], codec: string, offered: OfferedMedia): LeftOutTrack => ({
+  kind,
+  codec,
+  reason:
+    codec === "h264"
+      ? `The pictures are H.264, and the client offers ${codecNames(offered) || "nothing"} without H.264 in packetization mode 1.`
+      : `The sound is ${codec}, and the client offers ${codecNames(offered) || "nothing"}.`,
+});
+
+function nothingToPlay(path: string, playable: number, leftOut: readonly LeftOutTrack[]): string {
+  if (leftOut.length > 0) return leftOut.map(({ reason }) => reason).join(" ");
+  return playable === 0 ? `${path} has no tracks.` : "The offer receives nothing of what the path has: pictures or sound, bundled.";
+}
+
+const notPublished = (offered: OfferedMedia): string =>
+  `The offer sends ${codecNames(offered) || "no pictures"}. Only H.264 can be published: RTSP players get the pictures as they are. Choose H.264 in the publisher.`;

@@ -1,0 +1,149 @@
+import { type MediaItem, rtspProvided, type WebTrack } from "../../../../contract/services/rtsp-media.ts";
+import { errorText } from "../../../core/service/service-error.ts";
+import type { IncomingStream, PeerServices } from "../../../core/streams/peer-client.ts";
+
+/** The RTP times of each track at a moment, in milliseconds since the epoch. */
+export type MediaClock = Extract<MediaItem, { type: "clock" }>;
+
+export interface FeedFrame {
+  readonly track: number;
+  readonly isKey: boolean;
+  /** Of RTP, each with the four bytes of an interleaved connection before it. */
+  readonly packets: Buffer;
+}
+
+/** Takes the frames of a path. */
+export interface FeedViewer {
+  onFrame(frame: FeedFrame): void;
+  onClock(clock: MediaClock): void;
+  onEnd(reason: string): void;
+}
+
+export interface PathFeedsOptions {
+  readonly services: PeerServices;
+  /** Largest RTP packet. */
+  readonly packetBytes: number;
+  /** Kept of each path since its last key frame. */
+  readonly keptBytes: number;
+}
+
+/** The paths of the RTSP service that somebody watches: each is received once, for all of its viewers. */
+export class PathFeeds {
+  readonly #options: PathFeedsOptions;
+  readonly #feeds = new Map<string, PathFeed>();
+
+  constructor(options: PathFeedsOptions) {
+    this.#options = options;
+  }
+
+  /** The viewer gets what comes from now on. */
+  join(path: string, viewer: FeedViewer): PathFeed {
+    const feed = this.#feeds.get(path) ?? new PathFeed(path, this.#options, (ended) => this.#forget(ended));
+    this.#feeds.set(path, feed);
+    feed.viewers.add(viewer);
+    return feed;
+  }
+
+  leave(feed: PathFeed, viewer: FeedViewer): void {
+    feed.viewers.delete(viewer);
+    if (feed.viewers.size > 0) return;
+    feed.close();
+    this.#forget(feed);
+  }
+
+  #forget(feed: PathFeed): void {
+    if (this.#feeds.get(feed.path) === feed) this.#feeds.delete(feed.path);
+  }
+
+  close(): void {
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
+  }
+}
+
+/** A group of pictures of several seconds comes at once. */
+const credit = { items: 2_000, bytes: 16 << 20 };
+const leastKeyFrameMs = 1_000;
+
+export class PathFeed {
+  readonly path: string;
+  readonly viewers = new Set<FeedViewer>();
+  tracks: readonly WebTrack[] = [];
+  clock: MediaClock | undefined;
+  /** Pictures since the last key frame; empty where they are too many, or before the first one. */
+  kept: FeedFrame[] = [];
+  readonly #options: PathFeedsOptions;
+  readonly #incoming: IncomingStream<MediaItem>;
+  readonly #onEnd: (feed: PathFeed) => void;
+  #keptBytes = 0;
+  #askedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string, options: PathFeedsOptions, onEnd: (feed: PathFeed) => void) {
+    this.path = path;
+    this.#options = options;
+    this.#onEnd = onEnd;
+    this.#incoming = options.services.open(rtspProvided, "media", { path, packetBytes: options.packetBytes }, credit);
+    void this.#read();
+  }
+
+  close(): void {
+    this.#incoming.cancel();
+    this.kept = [];
+  }
+
+  async #read(): Promise<void> {
+    let reason = "the stream has ended";
+    try {
+      for await (const { header, payload } of this.#incoming) {
+        if (header.type === "end") reason = header.reason;
+        else this.#take(header, payload);
+      }
+    } catch (error) {
+      reason = errorText(error);
+    }
+    this.#onEnd(this);
+    for (const viewer of [...this.viewers]) viewer.onEnd(reason);
+  }
+
+  #take(item: Exclude<MediaItem, { type: "end" }>, payload: Uint8Array | undefined): void {
+    switch (item.type) {
+      case "tracks":
+        this.tracks = item.tracks;
+        return;
+      case "clock":
+        this.clock = item;
+        for (const viewer of this.viewers) viewer.onClock(item);
+        return;
+      case "frame": {
+        if (!payload) return;
+        const packets = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+        const frame = { track: item.track, isKey: item.isKey, packets };
+        this.#keep(frame);
+        for (const viewer of this.viewers) viewer.onFrame(frame);
+        return;
+      }
+      default:
+        item satisfies never;
+    }
+  }
+
+  #keep(frame: FeedFrame): void {
+    if (this.tracks[frame.track]?.kind !== "video") return;
+    if (frame.isKey) {
+      this.kept = [];
+      this.#keptBytes = 0;
+    } else if (this.kept.length === 0) return;
+    this.#keptBytes += frame.packets.length;
+    if (this.#keptBytes > this.#options.keptBytes) this.kept = [];
+    else this.kept.push(frame);
+  }
+
+  /** Asks the source for a key frame; not more often than once a second. */
+  requestKeyFrame(): void {
+    const now = performance.now();
+    if (now - this.#askedMs < leastKeyFrameMs) return;
+    this.#askedMs = now;
+    // Where the RTSP service has stopped, the feed ends.
+    this.#options.services.call(rtspProvided, "keyFrame", { path: this.path }).catch(() => {});
+  }
+}

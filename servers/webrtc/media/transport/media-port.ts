@@ -1,0 +1,172 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import type { RemoteInfo, Socket } from "node:dgram";
+import os from "node:os";
+import { createDatagramSender, type DatagramSender } from "../../../core/net/datagram-sender.ts";
+import { listenUdp } from "../../../core/net/udp-listener.ts";
+import type { Log } from "../../../core/service/log.ts";
+import { errorText } from "../../../core/service/service-error.ts";
+import { hasIntegrity } from "../../stun/message-integrity.ts";
+import { stunAttributes, stunMethods } from "../../stun/stun-attributes.ts";
+import { attributeOf, isStun, parseStun, type StunMessage } from "../../stun/stun-message.ts";
+import { encodeXorAddress } from "../../stun/transport-address.ts";
+import { errorCodeValue, type WrittenAttribute, writeStun } from "../../stun/write-stun.ts";
+import type { IceCredentials, PeerPath, PeerTransport } from "./peer-transport.ts";
+
+/** RFC 8445 §16.1 */
+const iceAttributes = { priority: 0x0024, useCandidate: 0x0025, controlled: 0x8029 } as const;
+const roleConflict = 487;
+
+export interface MediaPortOptions {
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+  readonly log: Log;
+}
+
+interface Registered {
+  readonly transport: PeerTransport;
+  readonly key: KeyObject;
+}
+
+/** Addresses of one peer that are kept; it has one for each of its networks. */
+const mostPathsOfPeer = 16;
+
+/** The one UDP port of all media. A check of ICE finds its peer by user name, and everything else by the address of a check. */
+export class MediaPort {
+  /** The one that listens. */
+  port = 0;
+  /** Datagrams of nobody. */
+  foreign = 0;
+  readonly #senders = new Map<Socket, DatagramSender>();
+  readonly #byUfrag = new Map<string, Registered>();
+  readonly #byAddress = new Map<string, PeerTransport>();
+  readonly #addresses = new Map<PeerTransport, Set<string>>();
+  /** Datagrams of one peer often come in a row. */
+  #last: { readonly address: string; readonly port: number; readonly transport: PeerTransport } | undefined;
+
+  /** Resolves when it listens; rejects as `listenUdp`. */
+  static async listen({ port, openToLan, onStop, log }: MediaPortOptions): Promise<MediaPort> {
+    const media = new MediaPort();
+    media.port = await listenUdp({
+      port,
+      openToLan,
+      onStop,
+      onSocket: (socket) => void media.#senders.set(socket, createDatagramSender(socket)),
+      onMessage: (datagram, from, socket) => {
+        try {
+          media.#receive(datagram, from, socket);
+        } catch (error) {
+          log.error(`Media of ${from.address}:${from.port}: ${errorText(error)}`);
+        }
+      },
+    });
+    return media;
+  }
+
+  /** Those by which peers may reach it, the preferred one first. */
+  addresses(): string[] {
+    const bound = [...this.#senders.keys()].map((socket) => socket.address().address);
+    if (!bound.some((address) => address === "0.0.0.0" || address === "::")) return bound;
+    const hasIpv6 = bound.includes("::");
+    const own = Object.values(os.networkInterfaces()).flatMap((list) => list ?? []);
+    const reachable = own.filter(
+      ({ internal, family, address }) => !internal && (family === "IPv4" || (hasIpv6 && !/^fe[89ab]/i.test(address))),
+    );
+    return [...new Set([...reachable.map(({ address }) => address), "127.0.0.1"])];
+  }
+
+  add(transport: PeerTransport): void {
+    this.#addresses.set(transport, new Set());
+    for (const credentials of transport.credentials) this.addCredentials(transport, credentials);
+  }
+
+  /** More of a transport, after an ICE restart. */
+  addCredentials(transport: PeerTransport, { ufrag, pwd }: IceCredentials): void {
+    this.#byUfrag.set(ufrag, { transport, key: createSecretKey(Buffer.from(pwd)) });
+  }
+
+  remove(transport: PeerTransport): void {
+    for (const { ufrag } of transport.credentials) this.#byUfrag.delete(ufrag);
+    for (const address of this.#addresses.get(transport) ?? [])
+      if (this.#byAddress.get(address) === transport) this.#byAddress.delete(address);
+    this.#addresses.delete(transport);
+    this.#last = undefined;
+  }
+
+  #receive(datagram: Buffer, from: RemoteInfo, socket: Socket): void {
+    const first = datagram[0];
+    if (first === undefined) return;
+    if (isStun(first) && first < 4) {
+      this.#check(datagram, from, socket);
+      return;
+    }
+    const last = this.#last;
+    const isSame = last?.port === from.port && last.address === from.address;
+    const transport = isSame ? last.transport : this.#byAddress.get(addressKey(from));
+    if (!transport) {
+      this.foreign++;
+      return;
+    }
+    if (!isSame) this.#last = { address: from.address, port: from.port, transport };
+    transport.receive(datagram);
+  }
+
+  /** RFC 8445 §7.3. What is not genuine gets no answer. */
+  #check(datagram: Buffer, from: RemoteInfo, socket: Socket): void {
+    const message = parseStun(datagram);
+    const isRequest = message?.messageClass === "request" && message.method === stunMethods.binding && !message.isClassic;
+    const ufrag = isRequest ? attributeOf(message, stunAttributes.username)?.toString("utf8").split(":", 1)[0] : undefined;
+    const registered = ufrag === undefined ? undefined : this.#byUfrag.get(ufrag);
+    const sender = this.#senders.get(socket);
+    if (!message || ufrag === undefined || !registered || !sender || !hasIntegrity("sha1", registered.key, message)) {
+      this.foreign++;
+      return;
+    }
+    const { transport, key } = registered;
+    const path: PeerPath = { sender, address: from.address, port: from.port };
+    // A lite agent is always controlled (§6.1.1): the peer has to take the other role.
+    if (attributeOf(message, iceAttributes.controlled)) {
+      answer(path, message, key, "error", [[stunAttributes.errorCode, errorCodeValue(roleConflict)]]);
+      return;
+    }
+    this.#claim(transport, from);
+    const isNominated = attributeOf(message, iceAttributes.useCandidate) !== undefined;
+    const unused = transport.checked(path, { ufrag, isNominated });
+    for (const old of unused) this.#byUfrag.delete(old.ufrag);
+    const address = encodeXorAddress(from.address, from.port, message.transaction);
+    answer(path, message, key, "success", [[stunAttributes.xorMappedAddress, address]]);
+  }
+
+  /** Datagrams from there belong to the peer from now on. */
+  #claim(transport: PeerTransport, from: RemoteInfo): void {
+    const key = addressKey(from);
+    if (this.#byAddress.get(key) === transport) return;
+    const addresses = this.#addresses.get(transport);
+    if (!addresses) return;
+    if (addresses.size === mostPathsOfPeer) {
+      const [oldest] = addresses;
+      addresses.delete(oldest as string);
+      if (this.#byAddress.get(oldest as string) === transport) this.#byAddress.delete(oldest as string);
+    }
+    addresses.add(key);
+    this.#byAddress.set(key, transport);
+    this.#last = undefined;
+  }
+}
+
+const addressKey = ({ address, port }: RemoteInfo): string => `${address} ${port}`;
+
+function answer(
+  { sender, address, port }: PeerPath,
+  { transaction }: StunMessage,
+  key: KeyObject,
+  messageClass: "success" | "error",
+  attributes: readonly WrittenAttribute[],
+): void {
+  const method = stunMethods.binding;
+  sender.send(
+    writeStun({ messageClass, method, transaction, attributes, integrity: { hash: "sha1", key }, fingerprint: true }),
+    port,
+    address,
+  );
+}
