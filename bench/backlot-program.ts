@@ -17,7 +17,7 @@ export interface BacklotProgram extends StartedProcess {
 
 const entry = path.resolve(import.meta.dirname, "../dist/servers/backlot.cjs");
 
-export type BenchService = "http" | "account" | "mqtt" | "events" | "grpc" | "rtsp";
+export type BenchService = "http" | "account" | "mqtt" | "events" | "grpc" | "rtsp" | "webrtc";
 
 export interface BacklotOptions {
   readonly services: readonly [BenchService, ...BenchService[]];

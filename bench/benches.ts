@@ -50,7 +50,7 @@ export const benches = {
     run: async (options) => (await import("./rtsp-bench.ts")).rtspBench(options),
   },
   webrtc: {
-    summary: "bytes that TURN relays per CPU second, and losses, beside coturn",
+    summary: "TURN beside coturn; signals and idle clients beside PeerServer and Socket.IO; a busy room",
     run: async (options) => (await import("./webrtc-bench.ts")).webrtcBench(options),
   },
   memory: {

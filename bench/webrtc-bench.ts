@@ -5,6 +5,7 @@ import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { backlot, coturn, type TurnServerProgram, turnUser } from "./peers/turn-servers.ts";
 import { cpuSeconds } from "./process-tree.ts";
 import { Samples } from "./samples.ts";
+import { compareSignalling } from "./signalling-bench.ts";
 
 const clients = 50;
 const messageBytes = 1_000;
@@ -29,7 +30,7 @@ interface Run {
 
 export async function webrtcBench(options: BenchOptions): Promise<string> {
   if (installMissing([coturnPackage]).length > 0) throw new Error("coturn is needed as the peer and as the load.");
-  return await compareRelays(options);
+  return [await compareRelays(options), await compareSignalling(options)].join("\n\n");
 }
 
 /** Bytes that a server takes and passes on per second of its CPU. */
@@ -67,6 +68,7 @@ async function compareRelays(options: BenchOptions): Promise<string> {
   const channels = samples.ratio("UDP, channels", backlot.name, coturn.name);
   const ours = Object.keys(modes).reduce((sum, mode) => sum + (lost.get(`${mode}\n${backlot.name}`) ?? 0), 0);
   return [
+    "**Relays**",
     markdownTable(["relay", "MB per CPU second", "µs CPU per message", "× coturn", "lost messages"], rows),
     `Over UDP by channels ${channels.toFixed(2)} × coturn's bytes per CPU second (target: at least ${targets.least}, ${verdict(channels >= targets.least)}; wanted: ${targets.wanted}, ${verdict(channels >= targets.wanted)}). ` +
       `Lost messages of ${clients} clients: ${count(ours)} (target: none, ${verdict(ours === 0)}).`,
