@@ -42,10 +42,11 @@ export async function openBrowserShell(
   if (language !== undefined) {
     await page.addInitScript((value) => Object.defineProperty(navigator, "language", { value }), language);
   }
-  await page.goto(dashboard);
-  await page.evaluate((id) => {
-    location.hash = `#/${id}/live`;
+  // It is opened as the page that was visited last, so that no other one is made before.
+  await page.addInitScript((id) => {
+    if (localStorage.getItem("backlot.page") === null) localStorage.setItem("backlot.page", `#/${id}/live`);
   }, service);
+  await page.goto(dashboard);
   const endpointOf = (id: string) => endpoints.get(id) as URL;
   const { origin, host } = endpointOf(service);
   return { page, origin, host, endpointOf };
