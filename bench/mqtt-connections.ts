@@ -57,7 +57,7 @@ export async function measureConnections(options: BenchOptions, load: CompiledLo
     "**Connections**",
     markdownTable(["broker", ...Object.values(columns)], rows),
     markdownTable(["Backlot, MQTT service", "measured", "target", ""], judged),
-    `${times(rounds, "round")}, ${count(idle)} connections, ${connectingAtOnce} at a time; then, with one of ${subscribers} subscribers frozen, ${count(perSecond)} messages of ${count(payloadBytes)} bytes a second for ${durations.frozenSeconds} s, in which the load itself was away for ${figure(samples.median("turn", backlot.name))} ms at the longest. ${otherLoad()}`,
+    `${times(rounds, "round")}, ${count(idle)} connections, ${connectingAtOnce} at a time; then, with one of ${subscribers} subscribers frozen, ${count(perSecond)} messages of ${count(payloadBytes)} bytes a second for ${durations.frozenSeconds} s, in which the load itself was away for ${figure(samples.median("turn", backlot.name))} ms at the longest. What Backlot's memory grows by meanwhile is mostly V8's young generation (semi-spaces of 16 MB), which any load fills; at most 1 MiB waits for the frozen client. ${otherLoad()}`,
   ].join("\n\n");
 }
 
