@@ -37,10 +37,10 @@ export async function openHttpSession({ direction, path, configuration, media }:
     await connection.setLocalDescription();
     await gathered(connection);
     const endpoint = `/${direction === "play" ? "whep" : "whip"}/${path.split("/").map(encodeURIComponent).join("/")}`;
-    const { answer, session } = await post(endpoint, connection.localDescription?.sdp ?? "");
+    const { answer, session, leftOut } = await post(endpoint, connection.localDescription?.sdp ?? "");
     await connection.setRemoteDescription({ type: "answer", sdp: answer });
     return {
-      ...{ connection, stream, notes: notesOf(direction, answer) },
+      ...{ connection, stream, notes: leftOut },
       stop() {
         connection.close();
         // As the page goes, too.
@@ -53,7 +53,14 @@ export async function openHttpSession({ direction, path, configuration, media }:
   }
 }
 
-async function post(endpoint: string, offer: string): Promise<{ readonly answer: string; readonly session: string | undefined }> {
+interface Posted {
+  readonly answer: string;
+  /** Where the session is ended. */
+  readonly session: string | undefined;
+  readonly leftOut: readonly string[];
+}
+
+async function post(endpoint: string, offer: string): Promise<Posted> {
   let response: Response;
   try {
     response = await fetch(endpoint, { method: "POST", headers: { "content-type": "application/sdp" }, body: offer });
@@ -61,49 +68,24 @@ async function post(endpoint: string, offer: string): Promise<{ readonly answer:
     throw new StreamRefused("The server does not answer. Is the WebRTC service running?");
   }
   const text = await response.text();
-  if (!response.ok) throw new StreamRefused(refusalText(response, text));
+  if (!response.ok) throw new StreamRefused(detailOf(text) ?? `The server answered ${response.status} ${response.statusText}.`);
   const location = response.headers.get("location");
-  return { answer: text, session: location === null ? undefined : new URL(location, response.url).pathname };
+  const leftOut = response.headers.get("x-left-out");
+  return {
+    answer: text,
+    session: location === null ? undefined : new URL(location, response.url).pathname,
+    leftOut: leftOut === null ? [] : [leftOut],
+  };
 }
 
-function refusalText(response: Response, text: string): string {
-  const told = messageIn(text);
-  if (told !== undefined) return told;
-  switch (response.status) {
-    case 401:
-    case 403:
-      return "The server asks for a login for this path.";
-    case 404:
-      return "There is no stream at this path. The RTSP service has /stream and /test while it runs.";
-    case 409:
-      return "Somebody publishes to this path already.";
-    case 503:
-      return "The stream cannot be had now. Is the RTSP service running?";
-    default:
-      return `The server answered ${response.status} ${response.statusText}.`;
-  }
-}
-
-/** Of an error as the service writes it, or as a short text. */
-function messageIn(text: string): string | undefined {
+/** Of a problem (RFC 9457). */
+function detailOf(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
-    return typeof error?.message === "string" ? error.message : undefined;
+    const { detail } = JSON.parse(text) as { readonly detail?: unknown };
+    return typeof detail === "string" ? detail : undefined;
   } catch {
-    return text !== "" && text.length < 300 && !text.includes("<") ? text.trim() : undefined;
+    return undefined;
   }
-}
-
-/** RFC 8829 §5.3.1: a part that is not taken has the port 0. */
-function notesOf(direction: StreamDirection, answer: string): readonly string[] {
-  const parts = answer.split(/^m=/m).slice(1);
-  const isLeftOut = (kind: string) =>
-    parts.some((part) => part.startsWith(`${kind} 0 `) || (part.startsWith(`${kind} `) && /^a=inactive\s*$/m.test(part)));
-  if (direction === "publish") return isLeftOut("audio") ? ["The sound is not taken."] : [];
-  return [
-    ...(isLeftOut("video") ? ["The stream has no video that browsers can play over WebRTC."] : []),
-    ...(isLeftOut("audio") ? ["Played without sound: the stream has no Opus, and browsers take no AAC over WebRTC."] : []),
-  ];
 }
 
 function gathered(connection: RTCPeerConnection): Promise<void> {
