@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import { attributeOf, parseSdp } from "../../core/rtp/sdp.ts";
+import { everySecond } from "../../core/service/every-second.ts";
 import { sessionIdOf, sessionTimeoutOf } from "../protocol/header-fields.ts";
 import { type DescribedTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { headerOf } from "../protocol/message.ts";
@@ -43,7 +44,6 @@ const mostTracks = 16;
 const timeoutMs = 8_000;
 const silenceMs = 10_000;
 const reportMs = 5_000;
-const tickMs = 1_000;
 
 /** Plays a stream of another server. Rejects where it cannot be had. */
 export async function pullUpstream(options: PullOptions): Promise<Upstream> {
@@ -55,10 +55,10 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
   const inputs: TrackInput[] = [];
   let packetAtMs = performance.now();
   let isPlaying = false;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTicking = () => {};
   let closeReason: string | undefined;
   const release = () => {
-    clearInterval(timer);
+    stopTicking();
     for (const input of inputs.splice(0)) input.close();
   };
 
@@ -126,8 +126,7 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
     isPlaying = true;
     packetAtMs = performance.now();
     let [reportedAtMs, keptAliveAtMs] = [packetAtMs, packetAtMs];
-    timer = setInterval(() => {
-      const now = performance.now();
+    stopTicking = everySecond((now) => {
       source.tick(now);
       if (now - packetAtMs > silenceMs) {
         closeReason = `no packet for ${silenceMs / 1_000} s`;
@@ -145,12 +144,12 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
       keptAliveAtMs = now;
       // Some servers know no GET_PARAMETER; every request keeps a session alive.
       client.request("OPTIONS", aggregate, [["Session", session]]).catch(() => {});
-    }, tickMs);
+    });
     return {
       ...media,
       async close() {
         isPlaying = false;
-        clearInterval(timer);
+        stopTicking();
         await client.request("TEARDOWN", aggregate, [["Session", session]]).catch(() => {});
         release();
         client.close();

@@ -1,4 +1,5 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { everySecond } from "../../core/service/every-second.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
 import type { Paths } from "../streams/paths.ts";
@@ -16,19 +17,18 @@ export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
 }
 
 const firstSegmentMs = 15_000;
-const tickMs = 1_000;
 
 /** The streams as HLS: segments are made while somebody fetches them. */
 export class HlsOutputs {
   readonly #paths: Paths;
   readonly #options: HlsOutputOptions;
   readonly #outputs = new Map<string, HlsOutput>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
 
   constructor(paths: Paths, options: HlsOutputOptions) {
     this.#paths = paths;
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#stopTicking = everySecond((nowMs) => this.#tick(nowMs));
   }
 
   /** Of a path: "index.m3u8", "init.mp4", "segment-12.m4s". Rejects with an HttpRefusal of 404 or 503, or as the path's source does. */
@@ -48,8 +48,8 @@ export class HlsOutputs {
     return { type: name.endsWith(".mp4") ? "video/mp4" : "video/iso.segment", body, stream };
   }
 
-  #tick(): void {
-    const before = performance.now() - this.#options.idleMs;
+  #tick(nowMs: number): void {
+    const before = nowMs - this.#options.idleMs;
     for (const [path, output] of this.#outputs) {
       // One that is over is kept for its numbers: players that stay are given the next ones.
       if (output.usedAtMs >= before) continue;
@@ -59,7 +59,7 @@ export class HlsOutputs {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     for (const output of this.#outputs.values()) output.close();
     this.#outputs.clear();
   }

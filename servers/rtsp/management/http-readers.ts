@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { everySecond } from "../../core/service/every-second.ts";
 import type { EndedBy, EntryConnection, RecordedSession } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import type { Stream } from "../streams/stream.ts";
@@ -71,8 +72,6 @@ export interface HttpReadersOptions {
   readonly idleMs: number;
 }
 
-const tickMs = 1_000;
-
 /** The readers over HTTP, each with a row: of MPEG-TS an answer is a reader, of HLS the requests of a client for a path. */
 export class HttpReaders {
   /** So far, to all of them. */
@@ -80,11 +79,11 @@ export class HttpReaders {
   readonly #options: HttpReadersOptions;
   readonly #open = new Set<HttpReader>();
   readonly #hls = new Map<string, HttpReader>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
 
   constructor(options: HttpReadersOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#stopTicking = everySecond((nowMs) => this.#tick(nowMs));
   }
 
   get size(): number {
@@ -130,8 +129,8 @@ export class HttpReaders {
     if (this.#open.delete(reader)) this.#options.recorder.endSession(reader, reason, by);
   }
 
-  #tick(): void {
-    const before = performance.now() - this.#options.idleMs;
+  #tick(nowMs: number): void {
+    const before = nowMs - this.#options.idleMs;
     for (const reader of [...this.#hls.values()])
       if (reader.usedAtMs < before) reader.end(`no request for ${this.#options.idleMs / 1_000} s`, "client");
   }
@@ -142,7 +141,7 @@ export class HttpReaders {
   }
 
   close(reason: string): void {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     for (const reader of [...this.#open]) reader.end(reason, "server");
   }
 }

@@ -4,6 +4,7 @@ import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
+import { everySecond } from "../../core/service/every-second.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
@@ -27,7 +28,6 @@ export interface RtspServer {
   bytes(): { readonly read: number; readonly written: number };
 }
 
-const tickMs = 1_000;
 const handshakeMs = 10_000;
 
 /** Listens for clients over TCP and TLS. */
@@ -64,12 +64,11 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const tlsPort = options.tls
     ? await listenTls({ ...options.tls, openToLan, createServer: (tls) => secureServer(tls, accept), onStop })
     : 0;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const connection of connections) connection.tick(now);
-  }, tickMs);
+  const stopTicking = everySecond((nowMs) => {
+    for (const connection of connections) connection.tick(nowMs);
+  });
   onStop(() => {
-    clearInterval(timer);
+    stopTicking();
     for (const connection of connections) connection.destroy();
   });
   return {

@@ -1,4 +1,5 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { everySecond } from "../../core/service/every-second.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
@@ -9,21 +10,19 @@ export interface SessionTableOptions {
   readonly onEnd: SessionOptions["onEnd"];
 }
 
-const tickMs = 1_000;
-
 /** The open sessions of all connections: one may go on over another connection (RFC 2326 §12.37). */
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #sessions = new Map<string, RtspSession>();
   readonly #perAddress = new AddressCounts();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
   /** Sessions so far. */
   opened = 0;
   refused = 0;
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#stopTicking = everySecond((nowMs) => this.#tick(nowMs));
   }
 
   get(id: string): RtspSession | undefined {
@@ -77,13 +76,12 @@ export class SessionTable {
     this.#perAddress.remove(address);
   }
 
-  #tick(): void {
-    const now = performance.now();
-    for (const session of this.list()) session.tick(now);
+  #tick(nowMs: number): void {
+    for (const session of this.list()) session.tick(nowMs);
   }
 
   close(reason: string): void {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     for (const session of this.list()) session.end(reason, "server");
   }
 }
