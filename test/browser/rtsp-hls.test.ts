@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { HlsMuxer } from "../../servers/rtsp/hls/hls-muxer.ts";
 import { loop } from "../rtsp/containers.ts";
+import { startRtsp } from "../rtsp/harness.ts";
 import { newContext } from "./shared-browser.ts";
 
 const origin = "http://stream.example";
@@ -68,3 +69,50 @@ it("[RTSP-133] Chromium plays the segments over the end of a loop, and shows the
   // One range: no hole at the end of the loop.
   expect(seen.ranges).toEqual([[0, expect.closeTo(18.6, 1)]]);
 }, 60_000);
+
+it("[RTSP-133] Chromium plays the playlist of a running stream over the end of its loop, as hls.js does", {
+  timeout: 120_000,
+}, async () => {
+  const server = await startRtsp({ hlsSegmentSeconds: 1 });
+  const page = await (await newContext()).newPage();
+  const player = `${server.httpUrl}/player`;
+  await page.route(player, (route) => route.fulfill({ body: "<!doctype html><video muted></video>", contentType: "text/html" }));
+  await page.goto(player);
+  const seen = await page.evaluate(async (stream) => {
+    const video = document.querySelector("video") as HTMLVideoElement;
+    const once = (target: EventTarget, type: string) =>
+      new Promise((resolve, reject) => {
+        target.addEventListener(type, resolve, { once: true });
+        target.addEventListener("error", reject, { once: true });
+      });
+    const source = new MediaSource();
+    video.src = URL.createObjectURL(source);
+    await once(source, "sourceopen");
+    const buffer = source.addSourceBuffer('video/mp4; codecs="avc1.64001e, mp4a.40.2"');
+    const append = async (file: string) => {
+      buffer.appendBuffer(await (await fetch(`${stream}/${file}`)).arrayBuffer());
+      await once(buffer, "updateend");
+    };
+    const appended = new Set<string>();
+    let discontinuities = 0;
+    while (appended.size < 14) {
+      const playlist = await (await fetch(`${stream}/index.m3u8`)).text();
+      if (appended.size === 0) await append(/URI="([^"]+)"/.exec(playlist)?.[1] ?? "");
+      discontinuities += playlist.includes("#EXT-X-DISCONTINUITY\n") ? 1 : 0;
+      for (const [segment] of playlist.matchAll(/segment-\d+\.m4s/g)) {
+        if (appended.has(segment)) continue;
+        await append(segment);
+        appended.add(segment);
+      }
+      if (video.paused) await video.play();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    while (video.currentTime < video.buffered.end(0) - 1) await once(video, "timeupdate");
+    const { totalVideoFrames } = video.getVideoPlaybackQuality();
+    return { ranges: video.buffered.length, end: video.currentTime, totalVideoFrames, discontinuities, error: video.error?.message };
+  }, `${server.httpUrl}/stream`);
+  expect(seen).toMatchObject({ ranges: 1, discontinuities: 0 });
+  expect(seen.error).toBeUndefined();
+  expect(seen.end).toBeGreaterThan(11);
+  expect(seen.totalVideoFrames).toBeGreaterThan(200);
+});
