@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UtilityProcess, utilityProcess } from "electron";
 import type { FromService } from "../servers/core/service/link.ts";
-import { type Spawner, serviceNodeOptions } from "../servers/supervisor/spawner.ts";
+import { type Spawner, serviceEnvironment, serviceNodeOptions } from "../servers/supervisor/spawner.ts";
 
 /** How long an ended process's last output may take to arrive. */
 const lastOutputMs = 200;
@@ -11,7 +11,12 @@ const lastOutputMs = 200;
 export const createUtilitySpawner =
   (fork: typeof utilityProcess.fork, entry: string): Spawner =>
   (service) => {
-    const child = fork(entry, [service], { stdio: "pipe", serviceName: `backlot-${service}`, execArgv: [...serviceNodeOptions] });
+    const child = fork(entry, [service], {
+      stdio: "pipe",
+      serviceName: `backlot-${service}`,
+      execArgv: [...serviceNodeOptions],
+      env: serviceEnvironment(process.env),
+    });
     const outputs = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const outputEnded = Promise.all(outputs.map((stream) => once(stream, "end")));
     let ended = false;

@@ -19,6 +19,23 @@ export interface ServiceProcess {
 /** child_process.fork, or Electron's utilityProcess.fork. */
 export type Spawner = (service: ServiceId) => ServiceProcess;
 
+/** What the system, Node and its TLS need; on Windows names are in any case. */
+const inherited: ReadonlySet<string> = new Set(
+  (
+    "PATH HOME USER LOGNAME USERNAME LANG LANGUAGE TZ TMPDIR TMP TEMP XDG_RUNTIME_DIR LD_LIBRARY_PATH __CF_USER_TEXT_ENCODING " +
+    "NODE_ENV NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE SSL_CERT_FILE SSL_CERT_DIR UV_THREADPOOL_SIZE " +
+    "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA USERPROFILE HOMEDRIVE HOMEPATH NUMBER_OF_PROCESSORS"
+  ).split(" "),
+);
+
+/** Services get their configuration by a message: tokens and passwords in the user's environment are none of theirs. */
+export const serviceEnvironment = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && (inherited.has(entry[0].toUpperCase()) || entry[0].startsWith("LC_")),
+    ),
+  );
+
 /**
  * How V8 collects garbage in a service's process. Each option was chosen by a benchmark.
  * - Young generation: semi-spaces of 16 MB. If requests and messages in flight do not fit in less, they are promoted to the old
@@ -46,6 +63,7 @@ export const nodeSpawner =
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       serialization: "advanced",
       execArgv: [...process.execArgv, ...serviceNodeOptions],
+      env: serviceEnvironment(process.env),
     });
     return {
       get pid() {

@@ -40,11 +40,12 @@ export const createUtilityProcess = (isReady: () => boolean) =>
   strict("utilityProcess", {
     fork(file: string, args: string[], options: ForkOptions) {
       if (!isReady()) throw new Error("utilityProcess cannot be created before app is ready");
-      coverOptions("ForkOptions", options, ["stdio", "serviceName", "execArgv"]);
+      coverOptions("ForkOptions", options, ["stdio", "serviceName", "execArgv", "env"]);
       if (options.stdio !== "pipe") throw new Error('The electron double covers stdio: "pipe" only');
       const child = fork(file, args, {
         stdio: ["ignore", "pipe", "pipe", "ipc"],
         serialization: "advanced",
+        env: { ...options.env },
         execArgv: [...(options.execArgv ?? []), "--import", parentPort],
       });
       return strict("UtilityProcess", new UtilityProcess(child));

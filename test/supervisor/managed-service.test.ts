@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ServiceStatus } from "../../contract/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
+import { serviceEnvironment } from "../../servers/supervisor/spawner.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive } from "../support/process-state.ts";
 import { manage } from "./manage.ts";
@@ -261,6 +263,22 @@ describe("actions and signals", () => {
     process.kill(suspended, "SIGSTOP");
     await managed.stop();
     expect([managed.status.state, isAlive(suspended)]).toEqual(["stopped", false]);
+  });
+
+  it.runIf(process.platform === "linux")("[BL-301] a service's process does not inherit variables that it does not need", async () => {
+    process.env.BACKLOT_TEST_TOKEN = "hunter2";
+    onTestFinished(() => void delete process.env.BACKLOT_TEST_TOKEN);
+    const { managed, pid } = manage();
+    await managed.start();
+    const names = readFileSync(`/proc/${pid()}/environ`, "utf8")
+      .split("\0")
+      .map((line) => line.split("=")[0]);
+    expect(names).toContain("PATH");
+    expect(names).not.toContain("BACKLOT_TEST_TOKEN");
+    expect(serviceEnvironment({ Path: "C:\\", LC_ALL: "C", AWS_SECRET_ACCESS_KEY: "x", TZ: undefined })).toEqual({
+      Path: "C:\\",
+      LC_ALL: "C",
+    });
   });
 
   it("[BL-17] a service's process ignores the signals of a terminal", async () => {
