@@ -1,5 +1,11 @@
 /** Header fields that carry credentials: the inspector masks them, and exports do. */
 
+/** What a recorder puts in place of a credential that it does not keep. */
+export const hidden = "•••";
+
+/** Whether the credential in a header field's value was not kept: "•••", or "Bearer •••". */
+export const isHidden = (value: string): boolean => value === hidden || value.endsWith(` ${hidden}`);
+
 const secretName = /^(proxy-)?authorization$|^(set-)?cookie2?$|api[-_]?key|token|secret|password|passwd|session/i;
 /** `content-…` and the like carry such words without being secrets. */
 const plainName = /^(access-control-|content-|x-csrf-token-name$|sec-websocket-)/i;

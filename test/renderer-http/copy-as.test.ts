@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { copyAs, type Replay } from "../../renderer/src/inspectors/http/copy-as.ts";
+import type { HeaderList } from "../../contract/traffic/http.ts";
+import { copyAs, type Replay, replayOf } from "../../renderer/src/inspectors/http/copy-as.ts";
 import { shellQuoted } from "../../renderer/src/ui/copy/copy-text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -54,6 +55,27 @@ describe("curl", () => {
       ["Accept-Encoding", "gzip, br"],
     ] as const;
     expect(copyAs("curl", replay({ headers }))).toContain("-H 'X-Empty;' \\\n  --compressed");
+  });
+
+  it("[BL-302] has a placeholder for a credential that was not kept, and says so", () => {
+    const headers: HeaderList = [
+      ["Authorization", "Bearer •••"],
+      ["Cookie", "•••"],
+    ];
+    const recorded = {
+      request: { method: "GET", target: "/", httpVersion: "1.1", headers, body: { bytes: 0, base64: "" } },
+      connection: {},
+    };
+    const found = replayOf(recorded as unknown as Parameters<typeof replayOf>[0], undefined);
+    expect(copyAs("curl", { ...found, origin: "http://127.0.0.1:8081" })).toBe(
+      [
+        "# Replace TOKEN: the recording does not contain the value of Authorization, Cookie.",
+        "curl http://127.0.0.1:8081/ \\",
+        "  -H 'Authorization: Bearer TOKEN' \\",
+        "  -H 'Cookie: TOKEN'",
+      ].join("\n"),
+    );
+    expect(copyAs("javascript", found)).toMatch(/^\/\/ Replace TOKEN/);
   });
 
   it("says that a body is cut", () => {

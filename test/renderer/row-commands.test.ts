@@ -77,6 +77,10 @@ describe("a row that is sent again", () => {
     const run = (body: HttpBody) => httpRowCommands().http?.resend?.run(client, exchange(body), service("http"));
     await expect(run({ bytes: 9, base64: base64("hello") })).rejects.toThrow("Only the start of its body was recorded.");
     await expect(run({ bytes: 5, base64: base64("hello"), hiddenIn: 5 })).rejects.toThrow("hidden in the recording");
+    const { request } = exchange({ bytes: 0, base64: "" });
+    const withoutToken = { ...plain, request: { ...request, headers: [["Authorization", "Bearer •••"]] as HeaderList } };
+    const resent = httpRowCommands().http?.resend?.run(client, withoutToken, service("account"));
+    await expect(resent).rejects.toThrow("The value of Authorization is hidden in the recording");
     expect(asked).toEqual([]);
   });
 

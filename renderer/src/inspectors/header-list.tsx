@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../../contract/traffic/http.ts";
-import { isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
+import { isHidden, isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { useReveal } from "../ui/forms/secret-text.tsx";
 import { FieldRow, FieldRows, FoldedSection } from "./section.tsx";
@@ -38,6 +38,8 @@ export function HeaderListView({ title = "Headers", headers, plain = [] }: Heade
 
 function Header({ name, value, isSecret }: { readonly name: string; readonly value: string; readonly isSecret: boolean }) {
   const { revealed, button } = useReveal(name);
+  // There is nothing to reveal.
+  if (isHidden(value)) return <FieldRow name={name}>{`${value} (hidden before it was kept)`}</FieldRow>;
   return (
     <FieldRow name={name} copied={value} tools={isSecret && button}>
       {isSecret && !revealed ? maskedValue(name, value) : value}

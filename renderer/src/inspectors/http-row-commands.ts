@@ -45,7 +45,9 @@ async function messageReplay(message: WebSocketMessage, service: ServiceView, cl
 async function resendRequest(client: ControlClient, exchange: HttpExchange, service: ServiceView): Promise<string> {
   const { method, target, headers, body } = exchange.request;
   if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.");
-  if (replayOf(exchange, service).missingBytes) throw notWhole("Only the start of its body was recorded.");
+  const { missingBytes, toFillIn = [] } = replayOf(exchange, service);
+  if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`);
+  if (missingBytes) throw notWhole("Only the start of its body was recorded.");
   const { status, reason, tookMs } = await client.action(httpActions, service.id, "resend", {
     tls: exchange.connection.tls !== undefined,
     method,

@@ -1,6 +1,7 @@
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { BoundedCache } from "../limits/bounded-cache.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
-import { hidden, type IsSecret, redactBody } from "./redact-body.ts";
+import { type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */
 export interface HttpRedaction {

@@ -1,5 +1,4 @@
-/** Replaces a redacted value. */
-export const hidden = "•••";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 
 /** Decides by the name and, if needed, by the value; undefined for an object or a list. */
 export type IsSecret = (name: string, value?: string) => boolean;

@@ -1,9 +1,9 @@
 /** Rows and details for an export, without the values of credentials. */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
+import { hidden, isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
-import { hidden, isRedactable, redactBody } from "./redact-body.ts";
+import { isRedactable, redactBody } from "./redact-body.ts";
 
 /** `type` is that of the content of which the preview shows the start. */
 export const rowWithoutCredentials = (row: TrafficRow, type: ContentLabel = unlabelled): TrafficRow => ({

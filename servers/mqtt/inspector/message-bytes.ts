@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type MqttMessage, mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { redactTarget, secretName } from "../../core/http/http-log-line.ts";
-import { hidden } from "../../core/http/redact-body.ts";
 import { base64WithoutCredentials, textWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";

@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
@@ -17,12 +18,23 @@ export interface Replay {
   readonly body: Uint8Array;
   /** Set if the body is not complete. */
   readonly missingBytes?: number;
+  /** Names of header fields whose credentials were not kept. */
+  readonly toFillIn?: readonly string[];
 }
 
 export function replayOf({ request, connection }: HttpExchangeFacts, service: ServiceView | undefined): Replay {
   const body = fromBase64(request.body.base64);
-  return { ...request, origin: originOfConnection(service, connection), body, missingBytes: request.body.bytes - body.length };
+  const toFillIn = request.headers.filter(([, value]) => isHidden(value)).map(([name]) => name);
+  const headers = request.headers.map(([name, value]): readonly [string, string] => [
+    name,
+    isHidden(value) ? value.replace(hidden, placeholder) : value,
+  ]);
+  const missingBytes = request.body.bytes - body.length;
+  return { ...request, headers, origin: originOfConnection(service, connection), body, missingBytes, toFillIn };
 }
+
+/** In place of a credential that was not kept. */
+const placeholder = "TOKEN";
 
 export const copyFormats = ["curl", "javascript", "python", "raw"] as const;
 export type CopyFormat = (typeof copyFormats)[number];
@@ -72,8 +84,13 @@ export function bodyText(body: Uint8Array): string | undefined {
   }
 }
 
-const cutNote = (replay: Replay, comment: string) =>
-  replay.missingBytes ? `${comment} The last ${replay.missingBytes} bytes of the body were not recorded.\n` : "";
+function notes({ missingBytes, toFillIn = [] }: Replay, comment: string): string {
+  const lines = [
+    ...(missingBytes ? [`The last ${missingBytes} bytes of the body were not recorded.`] : []),
+    ...(toFillIn.length > 0 ? [`Replace ${placeholder}: the recording does not contain the value of ${toFillIn.join(", ")}.`] : []),
+  ];
+  return lines.map((line) => `${comment} ${line}\n`).join("");
+}
 
 function asCurl(replay: Replay): string {
   const { method, body } = replay;
@@ -99,7 +116,7 @@ function asCurl(replay: Replay): string {
     words.push(text === undefined ? "--data-binary @-" : `--data-raw ${shellQuoted(text)}`);
   }
   const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";
-  return `${cutNote(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
+  return `${notes(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
 }
 
 const literal = (text: string) => JSON.stringify(text);
@@ -127,7 +144,7 @@ function asJavaScript(replay: Replay): string {
     replay.body.length > 0 && (replay.method === "GET" || replay.method === "HEAD")
       ? `// fetch refuses a body with ${replay.method}.\n`
       : "";
-  return `${cutNote(replay, "//")}${note}const response = await ${call};\nconsole.log(response.status, await response.text());`;
+  return `${notes(replay, "//")}${note}const response = await ${call};\nconsole.log(response.status, await response.text());`;
 }
 
 function asPython(replay: Replay): string {
@@ -141,7 +158,7 @@ function asPython(replay: Replay): string {
   }
   const imports = replay.body.length > 0 && text === undefined ? "import base64\n\nimport requests" : "import requests";
   const call = `response = requests.request(\n${lines.join("\n")}\n)`;
-  return `${cutNote(replay, "#")}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
+  return `${notes(replay, "#")}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
 }
 
 /** requests takes a dict: a header that was sent twice becomes one, as RFC 9110 §5.3 allows. */
