@@ -10,7 +10,7 @@ import { tabsOf } from "../pages/service/service-page.tsx";
 import { settingTexts } from "../pages/settings/setting-row.tsx";
 import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
-import { useStartSampleTraffic } from "../ui/services/sample-traffic.tsx";
+import { useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
 import { useServiceOperations } from "../ui/services/use-service-operations.ts";
 import { attempt, notifyDone } from "../ui/status/notify.tsx";
@@ -29,6 +29,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const profiles = useProfiles();
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
   const sendSample = useStartSampleTraffic();
+  const stopSample = useStopSampleTraffic();
   const clearTraffic = useClearTraffic();
   const { setColorScheme } = useMantineColorScheme();
   const built = services.filter((service) => service.built);
@@ -61,6 +62,12 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
               label: `Send sample traffic to ${title}`,
               leftSection: icon(IconRoute),
               onClick: () => void sendSample([id]),
+            },
+            {
+              id: `end-sample-${id}`,
+              label: `Stop sample traffic of ${title}`,
+              leftSection: icon(IconSquare),
+              onClick: () => void stopSample(id),
             },
           ]
         : []),

@@ -31,6 +31,11 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
           {LanText ? <LanText /> : "Open to the LAN"}
         </Chip>
       )}
+      {service.restartNeeded && (
+        <Chip tone="warn" tall title="It runs with the configuration that it was started with. Restart it to apply the current one.">
+          Restart needed
+        </Chip>
+      )}
       <Operations service={service} operations={operations} />
     </div>
   );

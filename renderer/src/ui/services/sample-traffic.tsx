@@ -14,6 +14,11 @@ export function useStartSampleTraffic() {
   return (ids: readonly ServiceId[]) => attempt(Promise.all(ids.map((id) => action(client, id, "sample.start"))));
 }
 
+export function useStopSampleTraffic() {
+  const client = useControl();
+  return (id: ServiceId) => attempt(action(client, id, "sample.stop"));
+}
+
 /** Shows and switches the sample traffic of a service. */
 export function useSampleTraffic(id: ServiceId) {
   const client = useControl();
