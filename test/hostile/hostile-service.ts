@@ -1,0 +1,86 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SeededRandom } from "../support/seeded-random.ts";
+
+/** What clients do to one service, and a client beside them that behaves. */
+export interface HostileService {
+  /** Options of the command line beside its port. */
+  readonly flags: readonly string[];
+  /** The same as a configuration. */
+  readonly config: Readonly<Record<string, unknown>>;
+  openBystander(port: number): Promise<Bystander>;
+  /** Names are those of the table. */
+  readonly attacks: Readonly<Record<string, Attack>>;
+}
+
+export interface Bystander {
+  /** Asks once; rejects for a wrong answer. */
+  ask(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Target {
+  readonly port: number;
+  readonly random: SeededRandom;
+  /** How long unread answers stay unread, and half requests half. */
+  readonly holdMs: number;
+}
+
+/** Once; it is repeated until the time is over. Resolves when its connections are closed. */
+export type Attack = (target: Target) => Promise<void>;
+
+/** Writes bytes to several connections, reads nothing or drops what is read, and closes them after `holdMs`, unless the service did. */
+export async function throwAt({ port, holdMs }: Target, connections: number, bytes: Buffer, reads: "nothing" | "all"): Promise<void> {
+  const sockets = Array.from({ length: connections }, () => connect(port, "127.0.0.1"));
+  const closed = Promise.all(sockets.map((socket) => closeOf(socket)));
+  for (const socket of sockets) {
+    if (reads === "all") socket.resume();
+    socket.write(bytes);
+  }
+  await Promise.race([closed, delay(holdMs)]);
+  for (const socket of sockets) socket.destroy();
+  await closed;
+}
+
+function closeOf(socket: Socket): Promise<void> {
+  socket.on("error", () => {});
+  return new Promise((resolve) => socket.once("close", () => resolve()));
+}
+
+interface RequestParts {
+  /** Complete lines. */
+  readonly headers?: string;
+  readonly body?: Buffer;
+}
+
+export const httpRequest = (method: string, target: string, { headers = "", body = Buffer.alloc(0) }: RequestParts = {}): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}${body.length > 0 ? `Content-Length: ${body.length}\r\n` : ""}\r\n`,
+    ),
+    body,
+  ]);
+
+export const repeated = (bytes: Buffer, times: number): Buffer => Buffer.concat(Array.from({ length: times }, () => bytes));
+
+export const randomBytes = ({ random }: Target, length: number): Buffer => Buffer.from(Array.from({ length }, () => random.below(256)));
+
+/** Attacks that every service over HTTP has in common; `target` is a resource that anybody may read. */
+export const httpAttacks = (path: string): Readonly<Record<string, Attack>> => ({
+  "pipelined requests, answers unread": (target) => throwAt(target, 8, repeated(httpRequest("GET", path), 1_000), "nothing"),
+  "200 heads that never end": (target) => throwAt(target, 200, Buffer.from("GET / HTTP/1.1\r\nHost: a\r\nX: "), "all"),
+  "bodies that never end": (target) => throwAt(target, 100, httpRequest("POST", path, { headers: "Content-Length: 100000\r\n" }), "all"),
+  "random bytes": (target) => throwAt(target, 20, randomBytes(target, 2_000), "all"),
+});
+
+/** Asks for `path`, with keep-alive. */
+export function openHttpBystander(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Bystander {
+  return {
+    async ask() {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: AbortSignal.timeout(30_000) });
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${path} was answered ${response.status}`);
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { exampleEvent } from "../../contract/services/example-event.ts";
+import { type HostileService, httpAttacks, httpRequest, openHttpBystander, repeated, throwAt } from "./hostile-service.ts";
+
+const jsonHeader = "Content-Type: application/json\r\n";
+
+/** RFC 6455 §5.2: a masked text frame; the mask is zero. */
+const frame = (text: string) => Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+const upgrade = httpRequest("GET", "/ws/echo", {
+  headers: `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${createHash("md5").update("").digest("base64")}\r\n`,
+});
+
+function multipart(parts: number): Buffer {
+  const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n';
+  return Buffer.from(`${part.repeat(parts)}--b--\r\n`);
+}
+
+export const httpService: HostileService = {
+  flags: [],
+  config: {},
+  openBystander: async (port) => openHttpBystander(port, "/api/data"),
+  attacks: {
+    ...httpAttacks("/bytes/100000"),
+    "pipelined requests that wait": (target) => throwAt(target, 8, repeated(httpRequest("GET", "/delay/10"), 1_000), "all"),
+    "200 event streams of 10 ms": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "all"),
+    "event streams, unread": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "nothing"),
+    "tiny WebSocket messages": (target) => throwAt(target, 20, Buffer.concat([upgrade, repeated(frame("x"), 2_000)]), "all"),
+    "WebSocket messages, echoes unread": (target) =>
+      throwAt(target, 20, Buffer.concat([upgrade, repeated(frame("x".repeat(125)), 2_000)]), "nothing"),
+    "a form with one name 15,000 times": (target) =>
+      throwAt(
+        target,
+        4,
+        httpRequest("POST", "/post", { headers: "Content-Type: multipart/form-data; boundary=b\r\n", body: multipart(15_000) }),
+        "all",
+      ),
+    "JSON of 100,000 levels": (target) =>
+      throwAt(target, 4, httpRequest("POST", "/anything", { headers: jsonHeader, body: Buffer.from("[".repeat(100_000)) }), "all"),
+    "compressed bodies that expand": (target) =>
+      throwAt(
+        target,
+        8,
+        httpRequest("POST", "/post", { headers: "Content-Encoding: gzip\r\n", body: gzipSync(Buffer.alloc(64 << 20)) }),
+        "all",
+      ),
+  },
+};
+
+const login = (username: string, password: string) =>
+  httpRequest("POST", "/login", { headers: jsonHeader, body: Buffer.from(JSON.stringify({ username, password })) });
+const user = { username: "api@example.com", password: "backlot-demo" };
+
+export const accountService: HostileService = {
+  flags: [],
+  config: {},
+  async openBystander(port) {
+    const body = JSON.stringify(user);
+    const response = await fetch(`http://127.0.0.1:${port}/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+    const { token } = (await response.json()) as { token: string };
+    return openHttpBystander(port, "/details", { Authorization: `Bearer ${token}` });
+  },
+  attacks: {
+    ...httpAttacks("/details"),
+    "wrong passwords": (target) =>
+      throwAt(
+        target,
+        20,
+        Buffer.concat(Array.from({ length: 20 }, () => login(`${target.random.below(1_000_000)}@example.com`, "x"))),
+        "all",
+      ),
+    "long names": (target) => throwAt(target, 20, login("x".repeat(60_000), "x"), "all"),
+    "JSON of 30,000 levels": (target) =>
+      throwAt(target, 20, httpRequest("POST", "/login", { headers: jsonHeader, body: Buffer.from("[".repeat(30_000)) }), "all"),
+  },
+};
+
+export const eventsService: HostileService = {
+  flags: ["--events-rate-limits", "false"],
+  config: { rateLimits: false },
+  openBystander: async (port) => openHttpBystander(port, "/stats"),
+  attacks: {
+    ...httpAttacks("/events?limit=1000"),
+    "events, answers unread": (target) =>
+      throwAt(
+        target,
+        8,
+        repeated(httpRequest("POST", "/events", { headers: jsonHeader, body: Buffer.from(JSON.stringify(exampleEvent)) }), 500),
+        "nothing",
+      ),
+    "JSON of 8,000 levels": (target) =>
+      throwAt(target, 20, httpRequest("POST", "/events", { headers: jsonHeader, body: Buffer.from("[".repeat(8_000)) }), "all"),
+    "pages far behind the newest": (target) =>
+      throwAt(target, 8, repeated(httpRequest("GET", `/events?limit=1000&offset=${target.random.below(1_000_000)}`), 200), "all"),
+  },
+};

@@ -1,0 +1,95 @@
+import { connectAsync } from "mqtt";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
+import type { ConnectPacket, Packet, PublishPacket } from "../../servers/mqtt/codec/packet.ts";
+import { hostile } from "../mqtt/hostile/hostile-bytes.ts";
+import { type Bystander, type HostileService, randomBytes, repeated, throwAt } from "./hostile-service.ts";
+
+const connectPacket = (clientId: string, more: Partial<ConnectPacket> = {}): ConnectPacket => ({
+  type: "connect",
+  version: 5,
+  cleanStart: true,
+  keepAliveSeconds: 0,
+  clientId,
+  ...more,
+});
+const publishPacket = (topic: string, payload: string): PublishPacket => ({
+  type: "publish",
+  topic,
+  payload: Buffer.from(payload),
+  qos: 0,
+  retain: false,
+  dup: false,
+  packetId: 0,
+  properties: undefined,
+});
+
+const bytesOf = (...packets: readonly Packet[]): Buffer => Buffer.concat(packets.map((packet) => encodePacket(packet, 5)));
+/** Without a name, so that connections do not take over each other's sessions. */
+const opening = bytesOf(connectPacket(""));
+const all = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+const subscribeAll = bytesOf({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "#", ...all }] });
+
+/** Publishes to itself: an answer is the message. */
+async function openBystander(port: number): Promise<Bystander> {
+  const client = await connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5, clientId: "bystander" });
+  let onMessage: ((payload: string) => void) | undefined;
+  client.on("message", (_topic, payload) => onMessage?.(payload.toString()));
+  await client.subscribeAsync("bystander/echo", { qos: 1 });
+  let asked = 0;
+  return {
+    async ask() {
+      const text = String(++asked);
+      const arrived = new Promise<void>((resolve) => {
+        onMessage = (payload) => {
+          if (payload === text) resolve();
+        };
+      });
+      await client.publishAsync("bystander/echo", text, { qos: 1 });
+      await arrived;
+    },
+    close: () => client.endAsync(true),
+  };
+}
+
+export const mqttService: HostileService = {
+  flags: [],
+  config: { webSocket: false },
+  openBystander,
+  attacks: {
+    "subscribers of # that read nothing, and messages": async (target) => {
+      const large = bytesOf(...Array.from({ length: 50 }, (_, index) => publishPacket(`flood/${index}`, "x".repeat(60_000))));
+      await Promise.all([
+        throwAt(target, 20, Buffer.concat([opening, subscribeAll]), "nothing"),
+        throwAt(target, 2, Buffer.concat([opening, large]), "all"),
+      ]);
+    },
+    "300 connections at once": (target) => throwAt(target, 300, opening, "all"),
+    "20,000 pings": (target) => throwAt(target, 10, Buffer.concat([opening, repeated(bytesOf({ type: "pingreq" }), 20_000)]), "nothing"),
+    "5,000 new topics": (target) =>
+      throwAt(
+        target,
+        2,
+        Buffer.concat([
+          opening,
+          bytesOf(
+            ...Array.from({ length: 5_000 }, () =>
+              publishPacket(Array.from({ length: 6 }, () => target.random.below(1_000)).join("/"), ""),
+            ),
+          ),
+        ]),
+        "all",
+      ),
+    "the longest client identifier": (target) =>
+      throwAt(target, 20, bytesOf(connectPacket("x".repeat(65_535), { properties: { requestResponseInformation: 1 } })), "all"),
+    "every broken packet": async (target) => {
+      for (const { when, version, bytes } of hostile) {
+        const before =
+          when === "connected"
+            ? encodePacket(connectPacket(`hostile ${target.random.below(1_000)}`, { version }), version)
+            : Buffer.alloc(0);
+        await throwAt({ ...target, holdMs: 20 }, 1, Buffer.concat([before, bytes]), "all");
+      }
+    },
+    "random bytes": (target) => throwAt(target, 20, Buffer.concat([opening, randomBytes(target, 2_000)]), "all"),
+  },
+};
