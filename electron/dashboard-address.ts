@@ -1,6 +1,7 @@
 export const dashboardScheme = "app";
 export const dashboardHost = "backlot";
-export const dashboardUrl = `${dashboardScheme}://${dashboardHost}/`;
+export const dashboardOrigin = `${dashboardScheme}://${dashboardHost}`;
+export const dashboardUrl = `${dashboardOrigin}/`;
 
 /** Compared by scheme and host: URL has no origin for a custom scheme. */
 export function isDashboard(url: string): boolean {

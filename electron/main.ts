@@ -15,7 +15,7 @@ import { quitGracefully } from "./graceful-quit.ts";
 import { commandChannel } from "./ipc-channels.ts";
 import { serveIpc } from "./ipc-port.ts";
 import { applicationMenu } from "./menu.ts";
-import { restrictNavigation, restrictPermissions } from "./security.ts";
+import { restrictDownloads, restrictNavigation, restrictPermissions } from "./security.ts";
 import { createServiceActions } from "./service-actions.ts";
 import { createTray } from "./tray.ts";
 import { createUtilitySpawner } from "./utility-spawner.ts";
@@ -62,6 +62,7 @@ async function start(): Promise<void> {
   });
   const window = createMainWindow({
     preload: inDist("electron", "preload.cjs"),
+    developerTools: !app.isPackaged,
     icon: process.platform === "linux" ? inResources("icons", "256x256.png") : undefined,
     stateFile: path.join(dataDir, "window.json"),
     warn: supervisor.log.warning,
@@ -83,6 +84,7 @@ async function start(): Promise<void> {
   };
 
   restrictPermissions(session.defaultSession);
+  restrictDownloads(session.defaultSession);
   serveDashboardFiles(protocol, inDist("renderer"));
   app.on("web-contents-created", (_event, contents) => {
     restrictNavigation(contents, (url) => void shell.openExternal(url).catch(report));

@@ -1,8 +1,8 @@
 import type { Session, WebContents, WebPreferences } from "electron";
-import { isDashboard } from "./dashboard-address.ts";
+import { dashboardOrigin, isDashboard } from "./dashboard-address.ts";
 
 /** Preferences of the dashboard's page: an ordinary web page with the three functions of the preload script. */
-export const dashboardWebPreferences = (preload: string) =>
+export const dashboardWebPreferences = (preload: string, devTools: boolean) =>
   ({
     preload,
     contextIsolation: true,
@@ -13,6 +13,7 @@ export const dashboardWebPreferences = (preload: string) =>
     webSecurity: true,
     webviewTag: false,
     navigateOnDragDrop: false,
+    devTools,
     // It would download dictionaries.
     spellcheck: false,
   }) satisfies WebPreferences;
@@ -25,6 +26,13 @@ export function restrictPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, callback, details) => callback(allows(permission, details.requestingUrl)));
   session.setPermissionCheckHandler((_contents, permission, origin) => allows(permission, origin));
   session.setDevicePermissionHandler(() => false);
+}
+
+/** Files that the dashboard itself makes may be saved; nothing else is downloaded. */
+export function restrictDownloads(session: Session): void {
+  session.on("will-download", (event, item) => {
+    if (!item.getURL().startsWith(`blob:${dashboardOrigin}/`)) event.preventDefault();
+  });
 }
 
 /** Prevents navigation, new windows and embedded pages. */

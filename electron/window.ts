@@ -6,11 +6,15 @@ import { fitToDisplays, minimumSize, readWindowState, type WindowState, writeWin
 /** The page's background in each colour scheme, so that the window does not flash while it opens. */
 const backgroundColor = { light: "#FBFAF8", dark: "#1B1A19" };
 
+/** The page opens the last visited one if its address names none. */
+const overviewUrl = `${dashboardUrl}#/overview`;
+
 const saveDelayMs = 500;
 const reloads = { most: 3, withinMs: 60_000 };
 
 export interface MainWindowOptions {
   readonly preload: string;
+  readonly developerTools: boolean;
   /** For systems whose window manager shows it; others take the program's own. */
   readonly icon: string | undefined;
   readonly stateFile: string;
@@ -60,7 +64,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       backgroundColor: nativeTheme.shouldUseDarkColors ? backgroundColor.dark : backgroundColor.light,
       autoHideMenuBar: true,
       ...(options.icon && { icon: options.icon }),
-      webPreferences: dashboardWebPreferences(options.preload),
+      webPreferences: dashboardWebPreferences(options.preload, options.developerTools),
     });
     window = created;
 
@@ -83,7 +87,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       if (state?.maximised) created.maximize();
       created.show();
     });
-    reloadAfterCrash(created.webContents, options.warn);
+    reloadAfterCrash(created, options.warn);
     await created.loadURL(dashboardUrl).catch((error: unknown) => {
       // Closed while it was loading: no caller waits for it.
       if (!created.isDestroyed()) throw error;
@@ -109,8 +113,9 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   };
 }
 
-/** If the page runs out of memory, only the view is lost: the services are in other processes. */
-function reloadAfterCrash(contents: WebContents, warn: (text: string) => void): void {
+/** If the page runs out of memory, only the view is lost: the services are in other processes. If it ends again, perhaps because of what that page shows, the Overview is loaded. */
+function reloadAfterCrash(window: BrowserWindow, warn: (text: string) => void): void {
+  const contents = window.webContents;
   let crashes: number[] = [];
   contents.on("render-process-gone", (_event, { reason }) => {
     if (reason === "clean-exit") return;
@@ -118,6 +123,8 @@ function reloadAfterCrash(contents: WebContents, warn: (text: string) => void): 
     crashes = [...crashes.filter((at) => now - at < reloads.withinMs), now];
     const again = crashes.length <= reloads.most;
     warn(`The dashboard's page ended (${reason})${again ? " and is loaded again" : "; close the window and open it to try again"}`);
-    if (again) contents.reload();
+    if (!again) return;
+    if (crashes.length === 1) contents.reload();
+    else void window.loadURL(overviewUrl).catch(() => {});
   });
 }

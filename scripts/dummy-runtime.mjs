@@ -5,7 +5,7 @@ import path from "node:path";
 export const fuseSentinel = "dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX";
 const fuseVersion = 1;
 /** Electron's default, one character per fuse: RunAsNode is the first. */
-const fusesAsShipped = "10110001";
+const fusesAsShipped = "101100011";
 
 /** A folder that electron-builder accepts as Electron: nothing in it runs, but its fuses can be set and read. */
 export async function makeDummyRuntime(folder) {

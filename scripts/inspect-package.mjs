@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { extractFile, listPackage, statFile } from "@electron/asar";
-import { fuseSentinel } from "./dummy-runtime.mjs";
+import { fusesOf } from "./require-known-fuses.mjs";
 import { serviceAssets, serviceEntries } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -29,9 +29,9 @@ const isSqliteModule = (name) => name.startsWith(`${sqlite}/lib/`) && !/-(x|arm)
 
 /**
  * RunAsNode, cookie encryption, NODE_OPTIONS, inspector: off. ASAR integrity, app from ASAR only: on.
- * V8 snapshot of its own, file: privileges: off.
+ * V8 snapshot of its own, file: privileges: off. WebAssembly's trap handlers: as shipped.
  */
-const expectedFuses = "00001100";
+const expectedFuses = "000011001";
 
 /**
  * What is packed in electron-builder's output folder for Linux, and what is wrong with it.
@@ -95,10 +95,3 @@ const requiredFiles = (from, text) =>
 /** Vite's names hold a hash of the content, so a file that is named is used. */
 const namedAssets = (_from, text, names) =>
   [...names].filter((name) => name.startsWith("dist/renderer/") && text.includes(path.posix.basename(name)));
-
-async function fusesOf(binary) {
-  const content = await readFile(binary);
-  const at = content.indexOf(fuseSentinel) + fuseSentinel.length;
-  const count = content[at + 1];
-  return content.subarray(at + 2, at + 2 + count).toString();
-}

@@ -57,6 +57,8 @@ const securityHeaders = (connectSources: readonly string[]) => ({
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types default",
   ].join("; "),
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

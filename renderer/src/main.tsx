@@ -1,4 +1,4 @@
-import "./control/no-eval.ts";
+import "./control/content-policy.ts";
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
 import "@mantine/spotlight/styles.css";

@@ -29,6 +29,8 @@ const preferences: Readonly<Record<string, boolean>> = {
   webSecurity: true,
   webviewTag: false,
   navigateOnDragDrop: false,
+  // The double is not packaged.
+  devTools: true,
   spellcheck: false,
 };
 

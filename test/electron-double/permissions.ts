@@ -1,6 +1,6 @@
 import type { Session } from "electron";
 import type { BrowserContext } from "playwright-core";
-import { strict } from "./strict.ts";
+import { CoveredEmitter, strict } from "./strict.ts";
 
 type RequestHandler = Parameters<Session["setPermissionRequestHandler"]>[0];
 type CheckHandler = Parameters<Session["setPermissionCheckHandler"]>[0];
@@ -33,15 +33,18 @@ export function createPermissions(): Permissions {
   };
   return {
     session: strict("session", {
-      defaultSession: strict("session.defaultSession", {
-        setPermissionRequestHandler: (handler: RequestHandler) => {
-          onRequest = handler;
-        },
-        setPermissionCheckHandler: (handler: CheckHandler) => {
-          onCheck = handler;
-        },
-        setDevicePermissionHandler: () => {},
-      }),
+      defaultSession: strict(
+        "session.defaultSession",
+        Object.assign(new CoveredEmitter("Session", ["will-download"]), {
+          setPermissionRequestHandler: (handler: RequestHandler) => {
+            onRequest = handler;
+          },
+          setPermissionCheckHandler: (handler: CheckHandler) => {
+            onCheck = handler;
+          },
+          setDevicePermissionHandler: () => {},
+        }),
+      ),
     }),
     apply: (context, pageOrigin, origin) =>
       context.grantPermissions(

@@ -83,6 +83,13 @@ export class WebContents extends CoveredEmitter {
   }
 
   async load(url: string, shown: { ready: () => void; closed: () => void }): Promise<void> {
+    if (this.page) {
+      // The app does so after a crash only: also a new fragment loads the page then.
+      await this.page.goto("about:blank");
+      this.loading = url.replace(/#.*/, "");
+      await this.page.goto(this.parts.schemes.toPage(url));
+      return;
+    }
     // Never the page that Chromium opened with: it keeps the browser alive while there is no window.
     const page = await this.parts.context().newPage();
     const closed = new Promise<void>((resolve) => {

@@ -68,13 +68,20 @@ describe("the dashboard in the desktop window", () => {
     expect(isMoving(await paintedFrames(app.page, "Picture of /stream", 8))).toBe(true);
   }, 60_000);
 
-  it("is reloaded when its page crashes", async () => {
-    await app.page.evaluate(() => Object.assign(window, { before: true }));
-    await app.inMain(({ BrowserWindow }) => {
-      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;
-      contents.emit("render-process-gone", {}, { reason: "oom", exitCode: 1 });
-    });
-    await expect.poll(() => app.page.evaluate(() => "before" in window).catch(() => true)).toBe(false);
-    await app.page.getByRole("navigation").getByRole("link", { name: /HTTP/ }).waitFor();
+  it("is reloaded when its page crashes, and begins with the Overview when that page crashes again", async () => {
+    await app.page.getByRole("navigation").getByRole("link", { name: /RTSP/ }).click();
+    const crashed = async () => {
+      await app.page.evaluate(() => Object.assign(window, { before: true }));
+      await app.inMain(({ BrowserWindow }) => {
+        const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;
+        contents.emit("render-process-gone", {}, { reason: "oom", exitCode: 1 });
+      });
+      await expect.poll(() => app.page.evaluate(() => "before" in window).catch(() => true)).toBe(false);
+      await app.page.getByRole("navigation").getByRole("link", { name: /HTTP/ }).waitFor();
+    };
+    await crashed();
+    await app.page.getByRole("heading", { name: "RTSP", level: 1 }).waitFor();
+    await crashed();
+    await app.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   });
 });

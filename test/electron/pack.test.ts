@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { root } from "./launch-app.ts";
 
 it.skipIf(process.platform !== "linux")(
@@ -17,3 +19,16 @@ it.skipIf(process.platform !== "linux")(
   },
   120_000,
 );
+
+it("is not packed for a runtime with a fuse that nobody decided on", async () => {
+  const { fuseSentinel } = await import(path.join(root, "scripts/dummy-runtime.mjs"));
+  const { knownFuses, requireKnownFuses } = await import(path.join(root, "scripts/require-known-fuses.mjs"));
+  const binary = path.join(temporaryDir(), "electron");
+  const write = (fuses: string) =>
+    writeFileSync(binary, Buffer.concat([Buffer.from(`ELF ${fuseSentinel}`), Buffer.from([1, fuses.length]), Buffer.from(`${fuses} end`)]));
+  write("101100011");
+  expect(knownFuses).toHaveLength(9);
+  await requireKnownFuses(binary);
+  write("1011000111");
+  await expect(requireKnownFuses(binary)).rejects.toThrow("The runtime has 10 fuses, of which 9 are known");
+});

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogPage } from "../../contract/control.ts";
 import type { ServiceView } from "../../contract/service.ts";
 import { maxFrameBytes } from "../../contract/wire.ts";
+import { parseDesktopCommandLine } from "../../electron/desktop-command-line.ts";
 import { isLargerThan } from "../../electron/ipc-port.ts";
-import { mayOpenExternally } from "../../electron/security.ts";
+import { dashboardWebPreferences, mayOpenExternally } from "../../electron/security.ts";
+import { services } from "../../servers/catalog.ts";
 import { callFromPage, createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 import type { App } from "./launch-app.ts";
 
@@ -58,6 +60,7 @@ describe("the security of the desktop window", () => {
         "webSecurity",
         "webviewTag",
         "navigateOnDragDrop",
+        "devTools",
       ];
       return Object.fromEntries(names.map((name) => [name, given[name]]));
     });
@@ -70,7 +73,9 @@ describe("the security of the desktop window", () => {
       webSecurity: true,
       webviewTag: false,
       navigateOnDragDrop: false,
+      devTools: true,
     });
+    expect(dashboardWebPreferences("preload.cjs", false).devTools).toBe(false);
   });
 
   it("loads no script, frame or data from elsewhere", async () => {
@@ -82,13 +87,17 @@ describe("the security of the desktop window", () => {
           if (found.length === 3) resolve();
         });
       });
-      document.head.append(Object.assign(document.createElement("script"), { textContent: "window.inlineRan = true" }));
+      try {
+        document.head.append(Object.assign(document.createElement("script"), { textContent: "window.inlineRan = true" }));
+      } catch {
+        // Trusted Types refuse it before the policy for inline scripts would.
+      }
       document.body.append(Object.assign(document.createElement("iframe"), { src: "http://127.0.0.1:9/" }));
       await fetch("http://127.0.0.1:9/").catch(() => {});
       await three;
       return { found: found.sort(), inlineRan: "inlineRan" in window };
     });
-    expect(blocked).toEqual({ found: ["connect-src", "frame-src", "script-src-elem"], inlineRan: false });
+    expect(blocked).toEqual({ found: ["connect-src", "frame-src", "require-trusted-types-for"], inlineRan: false });
   });
 
   it("does not navigate away", async () => {
@@ -105,6 +114,55 @@ describe("the security of the desktop window", () => {
       .toEqual({ url: "https://example.com/", prevented: true });
     expect(await app.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.webContents.getURL())).toMatch(/^app:\/\/backlot\//);
     await app.page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  it("downloads what the dashboard makes, and nothing else", async () => {
+    const prevented = await app.inMain(
+      ({ session }, urls) => {
+        const browser = session.defaultSession as unknown as NodeJS.EventEmitter;
+        return urls.map((url) => {
+          let refused = false;
+          browser.emit("will-download", { preventDefault: () => (refused = true) }, { getURL: () => url });
+          return refused;
+        });
+      },
+      ["blob:app://backlot/0c2f", "blob:app://backlot.example/1", "https://example.com/setup.exe", "data:text/plain,x"],
+    );
+    expect(prevented).toEqual([false, true, true, true]);
+  });
+
+  it.each(["--remote-debugging-port=9222", "--no-sandbox", "--inspect=0", "--disable-features=Sandbox"])(
+    "takes %s in development only",
+    (argument) => {
+      expect(() => parseDesktopCommandLine(["backlot", argument], true, services)).toThrow(/Unknown option/);
+      expect(parseDesktopCommandLine(["electron", ".", argument], false, services)).toMatchObject({ help: false });
+    },
+  );
+
+  it("turns no text into HTML or a script's address, except by the page's own policy", async () => {
+    const refused = await app.page.evaluate(() => {
+      const attempts: (() => unknown)[] = [
+        () => (document.createElement("div").innerHTML = "<img src=x onerror=alert(1)>"),
+        () => document.body.insertAdjacentHTML("beforeend", "<b>x</b>"),
+        () => (document.createElement("script").src = "https://example.com/x.js"),
+        () => (document.createElement("script").text = "alert(1)"),
+        () => new Worker("https://example.com/x.js"),
+        () =>
+          (window as unknown as { trustedTypes: { createPolicy(name: string, rules: object): unknown } }).trustedTypes.createPolicy(
+            "other",
+            {},
+          ),
+      ];
+      return attempts.map((attempt) => {
+        try {
+          attempt();
+          return "allowed";
+        } catch (error) {
+          return (error as Error).name;
+        }
+      });
+    });
+    expect(refused).toEqual(Array.from({ length: 6 }, () => "TypeError"));
   });
 
   it("opens no second window; only a service's own address opens in the system's browser", async () => {

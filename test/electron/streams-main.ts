@@ -31,7 +31,7 @@ const supervisor = await createSupervisor({
   flags: {},
 });
 serveDashboardFiles(protocol, path.join(dist, "renderer"));
-const window = new BrowserWindow({ webPreferences: dashboardWebPreferences(path.join(dist, "electron/preload.cjs")) });
+const window = new BrowserWindow({ webPreferences: dashboardWebPreferences(path.join(dist, "electron/preload.cjs"), true) });
 serveIpc({ ipcMain, contents: () => window.webContents, attach: supervisor.attach, onCommands: () => {}, warn: supervisor.log.warning });
 app.on("window-all-closed", () => void supervisor.close().then(() => app.quit()));
 await window.loadURL(dashboardUrl);
