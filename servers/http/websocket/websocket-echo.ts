@@ -31,6 +31,7 @@ export function createWebSocketEcho(options: {
     allowSynchronousEvents: false,
   });
   const entries = new WeakMap<IncomingMessage, HttpEntry>();
+  let isClosed = false;
 
   server.on("headers", (lines, request) => {
     lines.push("X-Content-Type-Options: nosniff");
@@ -52,6 +53,8 @@ export function createWebSocketEcho(options: {
 
   function serve(webSocket: WebSocket, entry: HttpEntry): void {
     webSocket.on("message", (data, isBinary) => {
+      // After a stop ws goes on with what it has read, one message per turn.
+      if (isClosed) return;
       const bytes = asBuffer(data);
       const message = recorder.beginMessage(entry, bytes, { binary: isBinary, sent: false });
       entry.countReceived(bytes.length);
@@ -96,6 +99,7 @@ export function createWebSocketEcho(options: {
       });
     },
     close() {
+      isClosed = true;
       for (const client of server.clients) client.terminate();
       server.close();
     },
