@@ -14,6 +14,8 @@ export const rowFilterFields = {
   target: z.string().max(2_000).default(""),
   /** Empty for all. */
   outcome: z.string().max(200).default(""),
+  /** A kind of detail; empty for all. */
+  ofKind: z.string().max(50).default(""),
 };
 
 const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
@@ -30,6 +32,8 @@ export const hasTone = (tone: Tone, filter: ToneFilter): boolean => tonesOf[filt
 
 export const hasTarget = (target: string, filter: string): boolean =>
   filter === "" || target === filter || (filter.endsWith("/") && target.startsWith(filter));
+
+export const hasKind = (kind: string, filter: string): boolean => filter === "" || kind === filter;
 
 export const hasOutcome = (outcome: string, filter: string): boolean => filter === "" || outcome === filter;
 

@@ -276,7 +276,7 @@ describe("traffic store", () => {
     expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => 5_000 - at));
   });
 
-  it("[BL-129] rows are filtered by state, target and outcome too; the dashboard's lists decide alike", async () => {
+  it("[BL-129] [WEBRTC-436] rows are filtered by state, target, outcome and kind too; the dashboard's lists decide alike", async () => {
     const store = create();
     const rows = [
       row(1, "ok", { target: "/a.B/One", outcome: "OK" }),
@@ -296,6 +296,8 @@ describe("traffic store", () => {
       [{ tone: "open" }, [2]],
       [{ tone: "open", target: "/a.Beta/" }, []],
       [{ text: "one", outcome: "OK" }, [4, 1]],
+      [{ ofKind: "mqtt-event", outcome: "OK" }, [5, 4, 1]],
+      [{ ofKind: "webrtc-peer" }, []],
     ] as const) {
       const page = await store.read({ ...everything, ...filter });
       expect(page.rows.map(({ id }) => id)).toEqual(expected);

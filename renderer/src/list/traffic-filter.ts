@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import {
+  hasKind,
   hasOutcome,
   hasTarget,
   hasText,
@@ -17,20 +18,30 @@ export interface TrafficFilter {
   readonly target: string;
   /** Empty for all. */
   readonly outcome: string;
+  /** A kind of detail; empty for all. */
+  readonly ofKind: string;
 }
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
 
-export const noFilter: TrafficFilter = { text: "", tone: "all", target: "", outcome: "" };
+export const noFilter: TrafficFilter = { text: "", tone: "all", target: "", outcome: "", ofKind: "" };
 
-export const isFiltering = ({ text, tone, target, outcome }: TrafficFilter): boolean =>
-  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "";
+export const isFiltering = ({ text, tone, target, outcome, ofKind }: TrafficFilter): boolean =>
+  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "";
 
 export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean =>
-  one.text === other.text && one.tone === other.tone && one.target === other.target && one.outcome === other.outcome;
+  one.text === other.text &&
+  one.tone === other.tone &&
+  one.target === other.target &&
+  one.outcome === other.outcome &&
+  one.ofKind === other.ofKind;
 
-export function trafficMatcher({ text, tone, target, outcome }: TrafficFilter): (row: TrafficRow) => boolean {
+export function trafficMatcher({ text, tone, target, outcome, ofKind }: TrafficFilter): (row: TrafficRow) => boolean {
   const needle = searchNeedle(text);
   return (row) =>
-    hasTone(row.tone, tone) && hasTarget(row.target, target) && hasOutcome(row.outcome, outcome) && (needle === "" || hasText(row, needle));
+    hasTone(row.tone, tone) &&
+    hasKind(row.kind, ofKind) &&
+    hasTarget(row.target, target) &&
+    hasOutcome(row.outcome, outcome) &&
+    (needle === "" || hasText(row, needle));
 }

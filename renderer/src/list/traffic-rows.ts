@@ -41,7 +41,7 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     matcher: trafficMatcher,
     isFiltering,
     // The supervisor has to read the texts of all kept rows.
-    isCostly: ({ text, target, outcome }) => text.trim() !== "" || target !== "" || outcome !== "",
+    isCostly: ({ text, target, outcome, ofKind }) => text.trim() !== "" || target !== "" || outcome !== "" || ofKind !== "",
     isOpen: ({ tone }) => tone === "pending",
     wantsOpen: ({ tone }) => tone === "open",
     isOther: (known, row) => known.at !== row.at,

@@ -1,4 +1,4 @@
-import { hasOutcome, hasTarget, hasText, hasTone, searchNeedle, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
+import { hasKind, hasOutcome, hasTarget, hasText, hasTone, searchNeedle, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
 export interface RowFilter {
@@ -6,28 +6,34 @@ export interface RowFilter {
   readonly tone: ToneFilter;
   readonly target?: string | undefined;
   readonly outcome?: string | undefined;
+  readonly ofKind?: string | undefined;
   /** Only rows that belong to this one. */
   readonly parent?: number | undefined;
 }
 
 /** Whether it lets less than all rows through. */
-export const isFiltering = ({ text, tone, target = "", outcome = "", parent }: RowFilter): boolean =>
-  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || parent !== undefined;
+export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = "", parent }: RowFilter): boolean =>
+  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "" || parent !== undefined;
 
 /** Tests the bytes of a row; its texts are read only if needed. */
-export function createRowMatcher({ text, tone, target = "", outcome = "", parent }: RowFilter): (row: Buffer) => boolean {
+export function createRowMatcher({ text, tone, target = "", outcome = "", ofKind = "", parent }: RowFilter): (row: Buffer) => boolean {
   const needle = searchNeedle(text);
-  const words = [needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest)), target, outcome]
+  const words = [needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest)), target, outcome, ofKind]
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word));
-  const readsTexts = needle !== "" || target !== "" || outcome !== "";
+  const readsTexts = needle !== "" || target !== "" || outcome !== "" || ofKind !== "";
   return (bytes) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
     if (!readsTexts) return true;
     if (!mayHave(bytes, words)) return false;
     const row = readRow(bytes);
-    return hasTarget(row.target, target) && hasOutcome(row.outcome, outcome) && (needle === "" || hasText(row, needle));
+    return (
+      hasKind(row.kind, ofKind) &&
+      hasTarget(row.target, target) &&
+      hasOutcome(row.outcome, outcome) &&
+      (needle === "" || hasText(row, needle))
+    );
   };
 }
 
