@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 export interface Column<Row> {
   readonly id: string;
   readonly title: string;
+  /** In place of the title, in the head of the table. */
+  readonly head?: ReactNode;
   readonly align?: "start" | "end";
   /** The widest text that usually fits; without it the column fills the remaining width. */
   readonly minSample?: string;

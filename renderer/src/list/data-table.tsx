@@ -13,6 +13,7 @@ import {
   useEffectEvent,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useRef,
 } from "react";
 import { type Column, isSortable } from "./column.ts";
@@ -54,6 +55,8 @@ export interface DataTableProps<Row> {
   /** The current order; with `onSort`, the heads of sortable columns are buttons. */
   readonly sort?: TableSort;
   readonly onSort?: (column: string) => void;
+  /** Rows are added at the end: while that is visible it stays so. */
+  readonly followsEnd?: boolean;
   /** Called when the list is scrolled away from its top, and back to it. */
   readonly onScrolledAway?: (away: boolean) => void;
   /** The right button was pressed on a row, or the menu key with a row chosen: the menu around the table is this row's. */
@@ -67,7 +70,7 @@ export interface DataTableProps<Row> {
 
 /** Dense, virtualised rows; the cost of a change depends on the visible rows only. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear } = props;
+  const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear, followsEnd = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
   const { columns, template, fillCh } = useFittedColumns(scroller, props.columns);
@@ -104,6 +107,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     },
     focus: () => scroller.current?.focus({ preventScroll: true }),
   }));
+
+  const isAtEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the number of rows.
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (followsEnd && isAtEnd.current && current) current.scrollTop = current.scrollHeight;
+  }, [followsEnd, count]);
+  const noteScroll = () => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
+    isAtEnd.current = scrollHeight - clientHeight - scrollTop < rowPx;
+    setAway(scrollTop > 1);
+  };
 
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -170,7 +185,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-colcount={columns.length}
         aria-activedescendant={chosenIsShown ? `${idPrefix}-${chosen}` : undefined}
         style={{ "--columns": template } as never}
-        onScroll={() => setAway((scroller.current?.scrollTop ?? 0) > 1)}
+        onScroll={noteScroll}
         onKeyDown={onKeyDown}
         onContextMenu={onContextMenu}
       >
@@ -230,7 +245,7 @@ function ColumnHead({
   sort: TableSort | undefined;
   onSort: DataTableProps<unknown>["onSort"];
 }) {
-  if (!onSort || !isSortable(column)) return column.title;
+  if (!onSort || !isSortable(column)) return column.head ?? column.title;
   const direction = sort?.column === column.id ? sort.direction : undefined;
   const Arrow = direction === "ascending" ? IconArrowUp : IconArrowDown;
   return (

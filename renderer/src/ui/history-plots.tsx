@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react";
-import { Note } from "../../ui/panel.tsx";
-import { LegendKey } from "../../ui/plot-card.tsx";
-import { clockSeconds } from "../../ui/texts/time.ts";
-import { type TimePanel, TimePlot } from "../../ui/time-plot.tsx";
-import styles from "./rtsp.module.css";
+import styles from "./history-plots.module.css";
+import { Note } from "./panel.tsx";
+import { LegendKey } from "./plot-card.tsx";
+import { clockSeconds } from "./texts/time.ts";
+import { type TimePanel, TimePlot } from "./time-plot.tsx";
 
 export interface HistoryPanel<Series extends string> extends Omit<TimePanel, "series"> {
   readonly series: Series;
@@ -71,7 +71,7 @@ function HistoryPlot({ panel, at, values, range, point, pointed, onPoint }: Hist
         data={data}
         range={range}
         label={`${title} over the last two minutes; ${shown}`}
-        syncKey="rtsp-history"
+        syncKey="history"
         onPoint={onPoint}
       />
     </div>
