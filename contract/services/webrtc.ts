@@ -6,7 +6,9 @@ import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { TurnDataCount, TurnTransport, WebrtcDialect } from "../traffic/webrtc.ts";
 import { type WebrtcFaultViews, webrtcFaultActions } from "./webrtc-faults.ts";
 import { type WebrtcMediaViews, webrtcMediaActions } from "./webrtc-media.ts";
+import { type WebrtcSignalViews, webrtcSignalActions } from "./webrtc-signals.ts";
 import type { WebrtcTestPageViews } from "./webrtc-test-page.ts";
+import { webrtcTryActions } from "./webrtc-try.ts";
 
 /** The members of a room that a view names; of others only their number is known. */
 export const mostShownMembers = 50;
@@ -118,7 +120,7 @@ export interface TurnTotals {
 }
 
 /** `view/webrtc`, by name. */
-export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcMediaViews, WebrtcTestPageViews {
+export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcMediaViews, WebrtcSignalViews, WebrtcTestPageViews {
   readonly offers: WebrtcOffers;
   /** Those with the most members first. */
   readonly rooms: { readonly rooms: readonly WebrtcRoomView[]; readonly more: number };
@@ -152,6 +154,8 @@ export const webrtcActions = {
   "ice.servers": operation<readonly IceServer[]>()(z.strictObject({})),
   ...webrtcFaultActions,
   ...webrtcMediaActions,
+  ...webrtcSignalActions,
+  ...webrtcTryActions,
   ...sampleActions,
 };
 export type WebrtcActions = typeof webrtcActions;

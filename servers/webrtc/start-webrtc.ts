@@ -16,6 +16,9 @@ import { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
 import { startTurn } from "./ice/start-turn.ts";
 import { keptTurnSecret } from "./ice/turn-secret.ts";
+import { IceChecks } from "./ice-check/ice-checks.ts";
+import { RequestHistory } from "./ice-check/request-history.ts";
+import { passedSignal, SignalHistory } from "./ice-check/signal-history.ts";
 import { type Media, startMedia } from "./media/start-media.ts";
 import { showViews } from "./observe/page-views.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
@@ -26,7 +29,8 @@ import { Hub } from "./signalling/hub.ts";
 import { localHostOf } from "./signalling/peer.ts";
 import { describeTestPage } from "./test-page/describe-test-page.ts";
 import { testPageRoutes } from "./test-page/test-page-routes.ts";
-import type { TurnObserver } from "./turn/turn-observer.ts";
+import { TryCalls } from "./try/try-calls.ts";
+import { joinObservers } from "./turn/turn-observer.ts";
 import { listenWeb } from "./web/web-listener.ts";
 import type { WebRoutes } from "./web/web-routes.ts";
 import { createWebrtcActions } from "./webrtc-actions.ts";
@@ -47,15 +51,11 @@ export async function startWebrtc(
 
   const turnRecorder = new TurnRecorder(traffic);
   const secret = config.turnSecret || (await keptTurnSecret(context.dataDir(), log));
-  const turnObserver: TurnObserver = {
-    onRequest: (event) => turnRecorder.onRequest(event),
-    onOpened: (allocation) => turnRecorder.onOpened(allocation),
-    onClosed(allocation, reason) {
-      turnRecorder.onClosed(allocation, reason);
-      demanded.relayClosed(allocation.id);
-    },
-  };
-  const turn = config.turn ? await startTurn({ config, secret, certificates, observer: turnObserver, log, onStop }) : undefined;
+  const requests = new RequestHistory({ allocations: () => turn?.engine.allocations() ?? [] });
+  const observer = joinObservers(turnRecorder, requests, {
+    onClosed: (allocation) => demanded.relayClosed(allocation.id),
+  });
+  const turn = config.turn ? await startTurn({ config, secret, certificates, observer, log, onStop }) : undefined;
   const demanded = new WebrtcFaults({
     turn: turn?.engine,
     hasPeer: (id) => hub.find(id) !== undefined,
@@ -65,7 +65,14 @@ export async function startWebrtc(
   });
   const iceServers = createIceServers({ turn, secret, credentialSeconds: config.credentialSeconds });
 
-  const recorder = new SignallingRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
+  const signals = new SignalHistory(keptSignals, (peer) => hub.find(peer)?.name);
+  const recorder = new SignallingRecorder({
+    traffic,
+    log,
+    messageLimit: config.recordedMessageBytes,
+    onRecorded: (row, fact) => signals.add(passedSignal(row, fact, hub)),
+    onLeft: (peer) => iceChecks.noteLeft(peer),
+  });
   const failures = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });
   const hub = new Hub({
     limits: config,
@@ -88,6 +95,10 @@ export async function startWebrtc(
   }
   const media = config.media ? await startMedia({ config, services: context.services, traffic, log, onStop, iceServers }) : undefined;
   context.provide(media?.handlers ?? noMedia);
+
+  const addresses = { port: turn?.port ?? config.turnPort, tlsPort: turn?.tlsPort || undefined };
+  const iceChecks = new IceChecks({ hub, signals, requests, addresses });
+
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults });
@@ -132,11 +143,14 @@ export async function startWebrtc(
     turnUsers: config.turnUsers.map((line) => line.slice(0, line.indexOf(":"))),
     openToLan,
   });
+  const tryCalls = new TryCalls({ url: `ws://127.0.0.1:${port}/ws` });
+  onStop(() => tryCalls.stop());
   const sample = createWebrtcSampleTraffic({ port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters((): Counters => {
     recorder.tick();
     turnRecorder.tick(turn?.engine.allocations() ?? []);
+    context.view("signals", { total: signals.total });
     showViews({ hub, recorder, turnRecorder, turn: turn?.engine, view: context.view });
     context.view("media", media?.view() ?? { sessions: [], more: 0 });
     const http = httpRecorder.counters();
@@ -154,9 +168,14 @@ export async function startWebrtc(
       note: noteOf(hub.peerCount, hub.roomCount, relayed?.allocations ?? 0),
     };
   });
-  context.handle(createWebrtcActions({ hub, faults: demanded, turn: turn?.engine, turnRecorder, iceServers, media, sample }));
+  context.handle(
+    createWebrtcActions({ hub, turn: turn?.engine, turnRecorder, faults: demanded, iceServers, media, iceChecks, tryCalls, sample }),
+  );
   return endpoints;
 }
+
+/** For the ladder and the ICE check. */
+const keptSignals = { signals: 20_000, bytes: 16 << 20 };
 
 /** Without WHIP there are no publishers. */
 const noMedia: Media["handlers"] = {

@@ -3,9 +3,11 @@ import type { WebrtcActions } from "../../contract/services/webrtc.ts";
 import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
 import type { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import type { IceServersFor } from "./ice/ice-servers.ts";
+import type { IceChecks } from "./ice-check/ice-checks.ts";
 import type { Media } from "./media/start-media.ts";
 import type { TurnRecorder } from "./observe/turn-recorder.ts";
 import type { Hub } from "./signalling/hub.ts";
+import type { TryCalls } from "./try/try-calls.ts";
 import type { TurnEngine } from "./turn/turn-engine.ts";
 
 export interface WebrtcActionParts {
@@ -15,6 +17,8 @@ export interface WebrtcActionParts {
   readonly faults: WebrtcFaults;
   readonly iceServers: IceServersFor;
   readonly media: Media | undefined;
+  readonly iceChecks: Pick<IceChecks, "actions">;
+  readonly tryCalls: Pick<TryCalls, "actions">;
   readonly sample: Pick<SampleSwitch, "actions">;
 }
 
@@ -26,6 +30,8 @@ export const createWebrtcActions = ({
   faults,
   iceServers,
   media,
+  iceChecks,
+  tryCalls,
   sample,
 }: WebrtcActionParts): Handlers<WebrtcActions> => ({
   "peer.kick"({ peer: id }) {
@@ -41,5 +47,7 @@ export const createWebrtcActions = ({
   "ice.servers": () => iceServers("127.0.0.1", "dashboard"),
   ...faults.actions(),
   "media.end": ({ row }) => ({ ended: media?.end(row) ?? false }),
+  ...iceChecks.actions,
+  ...tryCalls.actions,
   ...sample.actions,
 });

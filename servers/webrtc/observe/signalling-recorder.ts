@@ -13,6 +13,9 @@ export interface SignallingRecorderOptions {
   readonly log: Log;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
+  readonly onLeft?: (peer: Peer) => void;
+  /** Each message with its row. */
+  readonly onRecorded?: (row: number, fact: SignalFact) => void;
 }
 
 /** Rows and log lines of signalling. */
@@ -46,6 +49,7 @@ export class SignallingRecorder implements SignallingObserver {
     const entry = this.#entries.get(peer);
     if (!entry) return;
     this.#entries.delete(peer);
+    this.#options.onLeft?.(peer);
     this.#active.delete(entry);
     const tone = toneOf(reason, by);
     entry.end(reason, tone);
@@ -61,7 +65,9 @@ export class SignallingRecorder implements SignallingObserver {
   onMessage(fact: SignalFact): void {
     const { traffic, log, messageLimit } = this.#options;
     const entry = fact.peer && this.#entries.get(fact.peer);
-    traffic.end(signalEntry(traffic.nextId(), fact, entry, messageLimit));
+    const row = traffic.nextId();
+    traffic.end(signalEntry(row, fact, entry, messageLimit));
+    this.#options.onRecorded?.(row, fact);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);
       this.#active.add(entry);

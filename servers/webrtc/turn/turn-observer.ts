@@ -49,6 +49,19 @@ export interface TurnObserver {
   onClosed(allocation: AllocationState, reason: CloseReason): void;
 }
 
+/** All of them are told; each may leave out what it is not interested in. */
+export const joinObservers = (...observers: readonly Partial<TurnObserver>[]): TurnObserver => ({
+  onRequest(event) {
+    for (const observer of observers) observer.onRequest?.(event);
+  },
+  onOpened(allocation) {
+    for (const observer of observers) observer.onOpened?.(allocation);
+  },
+  onClosed(allocation, reason) {
+    for (const observer of observers) observer.onClosed?.(allocation, reason);
+  },
+});
+
 /** Trouble that a tester asks for, by the user of a request. */
 export interface TurnTrouble {
   /** The error code that new allocations get; undefined where they are allowed. */

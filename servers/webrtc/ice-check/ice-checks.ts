@@ -1,0 +1,78 @@
+import type { Handlers } from "../../../contract/operation.ts";
+import type { IceCheck } from "../../../contract/services/webrtc-ice-check.ts";
+import type { webrtcSignalActions } from "../../../contract/services/webrtc-signals.ts";
+import type { Hub } from "../signalling/hub.ts";
+import type { Peer } from "../signalling/peer.ts";
+import type { PeerEvidence } from "./ice-side.ts";
+import { type IceAddresses, judgeConnection } from "./judge-connection.ts";
+import type { RequestHistory } from "./request-history.ts";
+import type { SignalHistory } from "./signal-history.ts";
+
+export interface IceChecksOptions {
+  readonly hub: Pick<Hub, "find">;
+  readonly signals: SignalHistory;
+  readonly requests: RequestHistory;
+  readonly addresses: IceAddresses;
+}
+
+/** Where a peer was: of one that has left, what its signals need to be understood. */
+interface KnownPeer {
+  readonly name: string;
+  readonly address: string;
+  readonly since: number;
+}
+
+const mostKnown = 5_000;
+
+/** Explains connections from the signals of the peers, and their requests of STUN and TURN. */
+export class IceChecks {
+  readonly #options: IceChecksOptions;
+  readonly #left = new Map<string, KnownPeer>();
+
+  constructor(options: IceChecksOptions) {
+    this.#options = options;
+  }
+
+  noteLeft(peer: Peer): void {
+    this.#left.delete(peer.id);
+    this.#left.set(peer.id, knownOf(peer));
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= mostKnown) break;
+      this.#left.delete(oldest);
+    }
+  }
+
+  check(one: string, other: string): IceCheck | undefined {
+    const [first, second] = [this.#evidence(one, other), this.#evidence(other, one)];
+    return first && second && judgeConnection([first, second], this.#options.addresses, Date.now());
+  }
+
+  #evidence(id: string, other: string): PeerEvidence | undefined {
+    const { hub, signals, requests } = this.#options;
+    const here = hub.find(id);
+    const known = here ? knownOf(here) : this.#left.get(id);
+    if (!known) return undefined;
+    const { name, address, since } = known;
+    return {
+      peer: id,
+      name: name || id,
+      address,
+      isHere: here !== undefined,
+      signals: signals.between(id, other),
+      requests: requests.requestsOf(id, address, since),
+      relays: requests.relaysOf(id),
+    };
+  }
+
+  readonly actions: Handlers<typeof webrtcSignalActions> = {
+    "signals.list": ({ room, peers, limit }) =>
+      this.#options.signals.list({ limit, ...(room !== undefined && { room }), ...(peers !== undefined && { peers }) }),
+    "signals.related": ({ row }) => this.#options.signals.related(row),
+    "ice.check": ({ peers: [one, other] }) => this.check(one, other) ?? null,
+  };
+}
+
+const knownOf = ({ name, since, facts }: Peer): KnownPeer => ({ name, since, address: addressOf(facts.connection.remote) });
+
+/** Of "127.0.0.1:53110" or "[::1]:53110". */
+const addressOf = (remote: string): string => remote.slice(0, Math.max(0, remote.lastIndexOf(":"))).replace(/^\[|\]$/g, "");

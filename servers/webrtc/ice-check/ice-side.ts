@@ -1,0 +1,125 @@
+import {
+  candidatesOf,
+  endsCandidates,
+  type IceCandidate,
+  readCandidate,
+  readDescription,
+  type SessionDescription,
+  transportOf,
+} from "../../../contract/services/webrtc-description.ts";
+import type { IceRelayFacts, IceRequestCount, IceSideFacts } from "../../../contract/services/webrtc-ice-check.ts";
+import { isMdnsName } from "./networks.ts";
+
+/** What one peer sent to the other, as it came. */
+export interface SentSignal {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly type: "offer" | "answer" | "candidate" | "other";
+  /** Of an offer or answer the SDP, of a candidate its line; empty ends them. */
+  readonly text: string;
+  /** Of a candidate: its section. */
+  readonly mid?: string;
+  /** Why it was not delivered; absent where it was. */
+  readonly lost?: string;
+}
+
+/** A relay with what is needed to follow its data. */
+export interface SeenRelay extends IceRelayFacts {
+  /** "127.0.0.1:50113", bound to channels. */
+  readonly channels: readonly string[];
+  /** What is done to its data on request. */
+  readonly isImpaired: boolean;
+}
+
+/** What the service saw of one peer. */
+export interface PeerEvidence {
+  readonly peer: string;
+  readonly name: string;
+  /** Of its signalling connection, without the port. */
+  readonly address: string;
+  readonly isHere: boolean;
+  readonly signals: readonly SentSignal[];
+  readonly requests: readonly IceRequestCount[];
+  readonly relays: readonly SeenRelay[];
+}
+
+export interface SeenDescription {
+  readonly type: "offer" | "answer";
+  readonly at: number;
+  readonly lost: string | undefined;
+  /** Undefined where it could not be read. */
+  readonly sdp: SessionDescription | undefined;
+}
+
+/** The same, read: the signals of its newest negotiation. */
+export interface IceSide extends Omit<PeerEvidence, "signals"> {
+  readonly descriptions: readonly SeenDescription[];
+  readonly candidates: readonly IceCandidate[];
+  /** Candidates that were sent before any description, and those that did not reach the other side. */
+  readonly earlyCandidates: number;
+  readonly lostCandidates: number;
+  readonly isGathered: boolean;
+  /** When it sent its last signal; 0 before the first. */
+  readonly lastAt: number;
+}
+
+/** Candidates belong to the credentials of a description: a restart of ICE (RFC 8839 §5.4) begins anew. */
+export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
+  const descriptions: SeenDescription[] = [];
+  let candidates: IceCandidate[] = [];
+  let ufrag: string | undefined;
+  let earlyCandidates = 0;
+  let lostCandidates = 0;
+  let isGathered = false;
+  for (const { at, type, text, mid, lost } of signals) {
+    if (type === "offer" || type === "answer") {
+      const sdp = readDescription(text);
+      descriptions.push({ type, at, lost, sdp });
+      if (!sdp) continue;
+      const next = transportOf(sdp, sdp.media[0]).ufrag;
+      if (ufrag !== undefined && next !== ufrag) {
+        candidates = [];
+        lostCandidates = 0;
+        isGathered = false;
+      }
+      ufrag = next;
+      candidates.push(...candidatesOf(sdp));
+      isGathered ||= endsCandidates(sdp);
+    } else if (type === "candidate") {
+      const candidate = readCandidate(text, mid);
+      if (!candidate) isGathered ||= text.trim() === "";
+      else if (lost !== undefined) lostCandidates++;
+      else {
+        candidates.push(candidate);
+        if (descriptions.length === 0) earlyCandidates++;
+      }
+    }
+  }
+  const lastAt = signals.at(-1)?.at ?? 0;
+  return { ...evidence, descriptions, candidates: distinct(candidates), earlyCandidates, lostCandidates, isGathered, lastAt };
+}
+
+/** A candidate may come by itself and in a later description. */
+function distinct(candidates: readonly IceCandidate[]): readonly IceCandidate[] {
+  const keys = candidates.map(({ transport, address, port, component, type }) => `${transport} ${address} ${port} ${component} ${type}`);
+  return candidates.filter((_, index) => keys.indexOf(keys[index] as string) === index);
+}
+
+export function factsOfSide({ peer, name, address, candidates, isGathered, requests, relays }: IceSide): IceSideFacts {
+  const count = (type: IceCandidate["type"]) => candidates.filter((one) => one.type === type && !isMdnsName(one.address)).length;
+  return {
+    peer,
+    name,
+    address,
+    isGathered,
+    requests,
+    candidates: {
+      host: count("host"),
+      srflx: count("srflx"),
+      prflx: count("prflx"),
+      relay: count("relay"),
+      mdns: candidates.filter((one) => isMdnsName(one.address)).length,
+    },
+    relays: relays.map(({ channels: _channels, isImpaired: _isImpaired, ...facts }) => facts),
+  };
+}

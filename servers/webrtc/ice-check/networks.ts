@@ -1,0 +1,42 @@
+import { isIP } from "node:net";
+import { addressBytes } from "../stun/transport-address.ts";
+
+/** A name of multicast DNS, which browsers give out in place of a host's address until the page may use camera or microphone. */
+export const isMdnsName = (address: string): boolean => address.toLowerCase().endsWith(".local");
+
+export type AddressScope = "loopback" | "link-local" | "private" | "public" | "mdns" | "unknown";
+
+export function scopeOf(address: string): AddressScope {
+  if (isMdnsName(address)) return "mdns";
+  const family = isIP(address);
+  if (family === 0) return "unknown";
+  const bytes = addressBytes(address);
+  const [first = 0, second = 0] = bytes;
+  if (family === 6) {
+    if (bytes.subarray(0, 15).every((byte) => byte === 0) && bytes[15] === 1) return "loopback";
+    if (first === 0xfe && (second & 0xc0) === 0x80) return "link-local";
+    return (first & 0xfe) === 0xfc ? "private" : "public";
+  }
+  if (first === 127) return "loopback";
+  if (first === 169 && second === 254) return "link-local";
+  const isPrivate =
+    first === 10 ||
+    (first === 172 && second >= 16 && second < 32) ||
+    (first === 192 && second === 168) ||
+    (first === 100 && second >= 64 && second < 128);
+  return isPrivate ? "private" : "public";
+}
+
+/** The usual size of a network, in bytes of its prefix. */
+const prefixBytes = { 4: 3, 6: 8 } as const;
+
+/** Whether a host at the one address usually reaches the other without a router that translates: one network, or both public. */
+export function shareNetwork(one: string, other: string): boolean {
+  const family = isIP(one);
+  if (family === 0 || family !== isIP(other)) return false;
+  const scope = scopeOf(one);
+  if (scope !== scopeOf(other)) return false;
+  if (scope === "public" || scope === "loopback" || scope === "link-local") return true;
+  const length = prefixBytes[family as 4 | 6];
+  return addressBytes(one).subarray(0, length).equals(addressBytes(other).subarray(0, length));
+}

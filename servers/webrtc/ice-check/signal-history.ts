@@ -1,0 +1,206 @@
+import { candidatesOf, readCandidate, readCarriedSignal, readDescription } from "../../../contract/services/webrtc-description.ts";
+import type { LadderAnswer, LadderSignal, RelatedDescriptions } from "../../../contract/services/webrtc-signals.ts";
+import { type Hub, serviceId } from "../signalling/hub.ts";
+import type { SignalFact } from "../signalling/signalling-observer.ts";
+import type { SentSignal } from "./ice-side.ts";
+
+/** A message of a client as the recorder has it. */
+export interface PassedSignal extends Omit<LadderSignal, "summary"> {
+  /** As it came, in whichever dialect. */
+  readonly message: string;
+}
+
+/** A message as the hub tells it; one to a peer is counted to a room that both are in. */
+export function passedSignal(
+  row: number,
+  { kind, peer, to, room, raw, deliveries, refusal }: SignalFact,
+  hub: Pick<Hub, "find">,
+): PassedSignal {
+  const isSignal = kind === "offer" || kind === "answer" || kind === "candidate" || kind === "chat";
+  const isLost = refusal !== undefined || (isSignal && deliveries === 0);
+  const receiver = to === undefined ? undefined : hub.find(to);
+  const common = room ?? peer?.rooms.find((one) => receiver?.rooms.includes(one))?.name;
+  return {
+    row,
+    at: Date.now(),
+    kind,
+    dialect: peer?.dialect ?? "service",
+    from: peer?.id ?? serviceId,
+    ...(to !== undefined && { to }),
+    ...(common !== undefined && { room: common }),
+    outcome: refusal?.code ?? (isLost ? "nobody there" : "delivered"),
+    ...(isLost && { isLost }),
+    bytes: raw.length,
+    message: typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
+  };
+}
+
+export interface SignalHistoryLimits {
+  readonly signals: number;
+  /** Of their messages. */
+  readonly bytes: number;
+}
+
+interface KeptSignal {
+  readonly shown: LadderSignal;
+  readonly sent: SentSignal;
+  readonly bytes: number;
+}
+
+export interface ListedSignals {
+  readonly room?: string;
+  readonly peers?: readonly string[];
+  readonly limit: number;
+}
+
+const mostSummaryCharacters = 120;
+/** What an entry costs beside its texts. */
+const entryBytes = 400;
+
+/** The newest signals of all peers, bounded in number and bytes, with what the peers called themselves. */
+export class SignalHistory {
+  readonly #limits: SignalHistoryLimits;
+  readonly #nameOf: (peer: string) => string | undefined;
+  #kept: KeptSignal[] = [];
+  /** The first one that is kept. */
+  #start = 0;
+  #bytes = 0;
+  #total = 0;
+  readonly #names = new Map<string, string>();
+
+  constructor(limits: SignalHistoryLimits, nameOf: (peer: string) => string | undefined) {
+    this.#limits = limits;
+    this.#nameOf = nameOf;
+  }
+
+  /** Since the start. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add({ message, ...signal }: PassedSignal): void {
+    const { at, kind, from, to, outcome, isLost } = signal;
+    const carried = kind === "chat" || kind === "join" || kind === "leave" ? {} : readCarriedSignal(message);
+    const text = carried.sdp ?? carried.candidate ?? "";
+    const type = kind === "offer" || kind === "answer" || kind === "candidate" ? kind : "other";
+    const bytes = entryBytes + 2 * text.length;
+    this.#kept.push({
+      shown: { ...signal, summary: summaryOf(signal, carried, message) },
+      sent: { at, type, text, ...(carried.mid !== undefined && { mid: carried.mid }), ...(isLost && { lost: outcome }) },
+      bytes,
+    });
+    this.#bytes += bytes;
+    this.#total++;
+    for (const peer of [from, to]) if (peer) this.#noteName(peer);
+    this.#evict();
+  }
+
+  #noteName(peer: string): void {
+    const name = this.#nameOf(peer);
+    if (name !== undefined) this.#names.set(peer, name);
+  }
+
+  #evict(): void {
+    const { signals, bytes } = this.#limits;
+    while (this.#kept.length - this.#start > signals || (this.#bytes > bytes && this.#kept.length - this.#start > 1)) {
+      this.#bytes -= (this.#kept[this.#start] as KeptSignal).bytes;
+      this.#start++;
+    }
+    // Half of the array is free: cheap for each signal.
+    if (this.#start < 1_024 || this.#start * 2 < this.#kept.length) return;
+    this.#kept = this.#kept.slice(this.#start);
+    this.#start = 0;
+    const present = new Set(this.#kept.flatMap(({ shown }) => [shown.from, shown.to ?? ""]));
+    for (const peer of this.#names.keys()) if (!present.has(peer)) this.#names.delete(peer);
+  }
+
+  list({ room, peers, limit }: ListedSignals): LadderAnswer {
+    const found: LadderSignal[] = [];
+    let more = 0;
+    for (let index = this.#kept.length - 1; index >= this.#start; index--) {
+      const { shown } = this.#kept[index] as KeptSignal;
+      if (!isListed(shown, room, peers)) continue;
+      if (found.length < limit) found.push(shown);
+      else more++;
+    }
+    const ids = new Set(found.flatMap(({ from, to }) => [from, to ?? ""]));
+    const names = [...ids].flatMap((id) => {
+      const name = this.#nameOf(id) ?? this.#names.get(id);
+      return name ? [[id, name] as const] : [];
+    });
+    return { signals: found.reverse(), more, names: Object.fromEntries(names) };
+  }
+
+  /** What one peer sent to the other, in order; what it sent to a room that both are in counts as well. */
+  between(from: string, to: string): readonly SentSignal[] {
+    return this.#kept
+      .slice(this.#start)
+      .filter(({ shown, sent }) => shown.from === from && (shown.to === undefined || shown.to === to) && sent.type !== "other")
+      .map(({ sent }) => sent);
+  }
+
+  related(row: number): RelatedDescriptions {
+    const kept = this.#kept.slice(this.#start).map(({ shown }) => shown);
+    const at = kept.findIndex((one) => one.row === row);
+    const description = kept[at];
+    if (!description || !isDescription(description)) return {};
+    const isBetween = (one: LadderSignal, from: string | undefined, to: string | undefined) =>
+      one.from === from && (one.to === to || one.to === undefined || to === undefined);
+    const { kind, from, to } = description;
+    const previous = kept.slice(0, at).findLast((one) => isDescription(one) && isBetween(one, from, to));
+    const isReply = (one: LadderSignal) => one.from !== from && (to === undefined || one.from === to) && (one.to ?? from) === from;
+    const counterpart =
+      kind === "answer"
+        ? kept.slice(0, at).findLast((one) => one.kind === "offer" && isReply(one))
+        : kept.slice(at + 1).find((one) => one.kind === "answer" && isReply(one));
+    return { ...(counterpart && { counterpart: counterpart.row }), ...(previous && { previous: previous.row }) };
+  }
+}
+
+const isDescription = ({ kind }: LadderSignal): boolean => kind === "offer" || kind === "answer";
+
+function isListed({ from, to, room }: LadderSignal, wanted: string | undefined, peers: readonly string[] | undefined): boolean {
+  if (wanted !== undefined && room !== wanted) return false;
+  if (!peers) return true;
+  const [one, other] = peers;
+  if (other === undefined) return from === one || to === one;
+  return (from === one && (to === other || to === undefined)) || (from === other && (to === one || to === undefined));
+}
+
+function summaryOf(
+  { kind, room = "" }: Pick<LadderSignal, "kind" | "room">,
+  { sdp, candidate }: ReturnType<typeof readCarriedSignal>,
+  message: string,
+): string {
+  if (kind === "join" || kind === "leave") return room;
+  if (sdp !== undefined) {
+    const description = readDescription(sdp);
+    if (!description) return "not readable";
+    const kinds = description.media.map((section) => (section.kind === "application" ? "data" : section.kind));
+    const candidates = candidatesOf(description).length;
+    return [listOf(kinds), candidates > 0 ? `${candidates} candidate${candidates === 1 ? "" : "s"}` : ""].filter(Boolean).join(" · ");
+  }
+  if (candidate !== undefined) {
+    const read = readCandidate(candidate);
+    return read ? `${read.type} ${read.transport} ${read.address}:${read.port}` : "end of candidates";
+  }
+  return kind === "chat" ? chatText(message).slice(0, mostSummaryCharacters) : "";
+}
+
+/** "audio, 2 × video" */
+const listOf = (kinds: readonly string[]): string =>
+  [...new Set(kinds)]
+    .map((kind) => {
+      const count = kinds.filter((one) => one === kind).length;
+      return count > 1 ? `${count} × ${kind}` : kind;
+    })
+    .join(", ");
+
+function chatText(message: string): string {
+  try {
+    const { text } = JSON.parse(message.slice(Math.max(0, message.search(/[[{]/)))) as { readonly text?: unknown };
+    return typeof text === "string" ? text : "";
+  } catch {
+    return "";
+  }
+}
