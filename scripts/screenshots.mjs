@@ -132,6 +132,32 @@ try {
     await delay(1_500);
     await page.mouse.move(0, 0);
   });
+  await everywhere(dashboard, "webrtc-live", async (page) => {
+    await openService(page, "WebRTC", "Live");
+    await page.getByRole("row").filter({ hasText: "offer" }).first().click();
+    await page.keyboard.press("Enter");
+  });
+  await everywhere(dashboard, "webrtc-ladder", async (page) => {
+    const leave = await callInDemo();
+    await openService(page, "WebRTC", "Signals");
+    await page.getByRole("button", { name: "Ada", exact: true }).first().click();
+    await page.getByRole("button", { name: "Bob", exact: true }).first().click();
+    await page.getByText("only host candidates of different networks").first().waitFor();
+    await page.getByRole("row").filter({ hasText: "answer" }).first().click();
+    return leave;
+  });
+  await everywhere(dashboard, "webrtc-try", async (page) => {
+    await callByRelay(page);
+    await delay(4_000);
+    await page.mouse.move(0, 0);
+  });
+  await everywhere(dashboard, "webrtc-turn", async (page) => {
+    await callByRelay(page);
+    await openService(page, "WebRTC", "Relays");
+    await delay(20_000);
+    await page.getByRole("row").filter({ hasText: "127.0.0.1" }).first().click();
+    await page.keyboard.press("Enter");
+  });
   await everywhere(dashboard, "account-users", async (page) => {
     await openService(page, "Account", "Users");
     await page.getByRole("row").filter({ hasText: "api@example.com" }).first().click();
@@ -285,6 +311,56 @@ async function chat() {
   return () => {
     for (const { leave } of people) leave();
   };
+}
+
+/** Two clients whose addresses do not reach one another. Both leave with the returned function. */
+async function callInDemo() {
+  const people = await Promise.all(
+    ["Ada", "Bob"].map(async (name) => {
+      const socket = new WebSocket("ws://127.0.0.1:8443/ws");
+      const id = await new Promise((resolve) => {
+        socket.onmessage = ({ data }) => {
+          const message = JSON.parse(data);
+          if (message.type === "welcome") socket.send(JSON.stringify({ type: "join", room: "demo-call", name }));
+          if (message.type === "welcome") resolve(message.id);
+        };
+      });
+      return { id, socket, send: (message) => socket.send(JSON.stringify(message)) };
+    }),
+  );
+  const [ada, bob] = people;
+  const candidate = (address, port) => ({ candidate: `candidate:1 1 udp 2122260223 ${address} ${port} typ host`, sdpMid: "0" });
+  await delay(300);
+  ada.send({ type: "offer", to: bob.id, sdp: exampleSdp("actpass", "sendrecv") });
+  await delay(60);
+  bob.send({ type: "answer", to: ada.id, sdp: exampleSdp("active", "recvonly") });
+  ada.send({ type: "candidate", to: bob.id, candidate: candidate("192.168.1.5", 50_001) });
+  bob.send({ type: "candidate", to: ada.id, candidate: candidate("10.0.0.9", 50_002) });
+  await delay(60);
+  for (const { send, id } of people) send({ type: "candidate", to: id === ada.id ? bob.id : ada.id, candidate: null });
+  return () => {
+    for (const { socket } of people) socket.close();
+  };
+}
+
+const exampleSdp = (setup, direction) =>
+  [
+    ...["v=0", "o=- 4611 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1"],
+    ...[
+      "m=video 9 UDP/TLS/RTP/SAVPF 96",
+      "c=IN IP4 0.0.0.0",
+      `a=ice-ufrag:${setup.slice(0, 4)}`,
+      "a=ice-pwd:not-a-secret-of-anyone",
+      "a=mid:0",
+    ],
+    ...["a=fingerprint:sha-256 6B:8B:F0:65:5F:78:E2:51:3B:AC", `a=setup:${setup}`, `a=${direction}`, "a=rtcp-mux", "a=rtpmap:96 VP8/90000"],
+    ...["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", `a=setup:${setup}`, "a=mid:1", "a=sctp-port:5000", ""],
+  ].join("\r\n");
+
+async function callByRelay(page) {
+  await openService(page, "WebRTC", "Try");
+  await page.getByRole("button", { name: /^Call/ }).first().click();
+  await page.getByText(/^Connected after .* first picture/).waitFor();
 }
 
 async function everywhere(dashboard, name, prepare) {

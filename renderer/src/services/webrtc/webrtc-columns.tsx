@@ -1,29 +1,63 @@
+import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import type { TrafficPicksProps } from "../../pages/service/define-service-page.ts";
+import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 
 /** Scopes of the filter over rows. */
 export const webrtcScopes = [
   { value: "all", label: "All" },
   { value: "open", label: "Open" },
-  { value: "ok", label: "OK" },
   { value: "refused", label: "Refused" },
   { value: "failed", label: "Failed" },
 ] as const;
 
+const kindWords: Readonly<Partial<Record<DetailKind, string>>> = {
+  "webrtc-peer": "Peer",
+  "webrtc-signal": "Signal",
+  "turn-request": "STUN, TURN",
+  "turn-allocation": "Relay",
+  "webrtc-media": "Media",
+  http: "HTTP",
+  websocket: "WebSocket",
+};
+const kindChoices: readonly Choice[] = Object.entries(kindWords).map(([value, label]) => ({ value, label }));
+
+/** Rows of one kind. */
+export const WebrtcPicks = ({ filter, onFilter }: TrafficPicksProps) => (
+  <PickFilter
+    service="webrtc"
+    title="Kind"
+    value={filter.ofKind}
+    onChange={(ofKind) => onFilter({ ...filter, ofKind })}
+    choices={async () => kindChoices}
+    shown={(kind) => kindWords[kind as DetailKind] ?? kind}
+    widthPx={140}
+  />
+);
+
 export const webrtcColumns: readonly Column<TrafficRow>[] = [
   beganColumn(2),
   {
-    id: "what",
+    id: "kind",
+    title: "Kind",
+    sortValue: ({ kind }) => kindWords[kind] ?? kind,
+    minSample: "STUN, TURN",
+    rank: 1,
+    cell: ({ kind }) => <CellText tone="quiet">{kindWords[kind] ?? kind}</CellText>,
+  },
+  {
+    id: "verb",
     title: "What",
     sortValue: ({ verb }) => verb,
-    minSample: "candidate",
-    preferredSample: "create permission",
+    minSample: "create permission",
+    leastSample: "candidate",
     rank: 0,
-    cell: (row) => <CellText tone="soft">{row.verb}</CellText>,
+    cell: ({ verb }) => <CellText strong>{shownText(verb)}</CellText>,
   },
   {
     id: "target",
@@ -32,29 +66,38 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     leastPx: 104,
     rank: 0,
-    cell: (row) => <code>{shownText(row.target)}</code>,
+    cell: ({ target, preview, kind }) => (
+      <>
+        <code>{shownText(target)}</code>{" "}
+        {kind === "webrtc-peer" && preview !== "" && <CellText tone="quiet">{`in ${shownText(preview)}`}</CellText>}
+      </>
+    ),
   },
   {
-    id: "user",
-    title: "Who",
-    sortValue: ({ user }) => user,
-    minSample: "1795000000:anna",
-    rank: 3,
-    cell: ({ user }) => <CellText tone="soft">{user === undefined ? "–" : shownText(user)}</CellText>,
-  },
-  {
-    id: "outcome",
-    title: "Outcome",
+    id: "state",
+    title: "Result",
     sortValue: ({ outcome }) => outcome,
-    minSample: "too-many-rooms",
+    minSample: "closed on request",
     preferredSample: "refreshed with lifetime 0",
-    face: "mono-bold",
     besidePx: 14,
     rank: 0,
     cell: (row) => <ToneMark tone={rowMark(row)} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
   },
+  {
+    id: "from",
+    title: "From",
+    sortValue: ({ user }) => user,
+    minSample: "Ada Lovelace",
+    preferredSample: "1782340000:MVd2u5XFlx6W",
+    rank: 2,
+    cell: ({ user = "" }) => (
+      <CellText tone="soft" title={user}>
+        {shownText(user) || "–"}
+      </CellText>
+    ),
+  },
   bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
   bytesColumn({ id: "sent", title: "Sent", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
   { ...tookColumn(3), title: "Lasted" },
-  clientColumn(3, { minSample: "Chrome :00000" }),
+  clientColumn(3, { minSample: "Chromium :00000" }),
 ];

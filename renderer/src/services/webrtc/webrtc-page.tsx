@@ -1,47 +1,52 @@
-import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
-import { defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
-import { AllocationInspector } from "./allocation-inspector.tsx";
-import { MediaInspector } from "./media-inspector.tsx";
-import { PeerInspector } from "./peer-inspector.tsx";
-import { SignalInspector } from "./signal-inspector.tsx";
-import { TurnRequestInspector } from "./turn-request-inspector.tsx";
-import { webrtcColumns, webrtcScopes } from "./webrtc-columns.tsx";
+import { webrtcInspectors } from "./inspectors/webrtc-row.tsx";
+import { WebrtcSignals } from "./ladder/webrtc-signals.tsx";
+import { WebrtcRelays } from "./relays/webrtc-relays.tsx";
+import { WebrtcRooms } from "./rooms/webrtc-rooms.tsx";
+import { signalCopies } from "./signal-copies.ts";
+import { WebrtcTry } from "./try/webrtc-try.tsx";
+import { WebrtcPicks, webrtcColumns, webrtcScopes } from "./webrtc-columns.tsx";
 
 const { http } = httpRowCommands();
 
 export const webrtcPage = defineServicePage({
   id: "webrtc",
   color: "--bl-s8",
-  minSample: { verb: "create permission", outcome: "too-many-rooms" },
-  inspectors: {
-    ...(httpInspectors.http && { http: httpInspectors.http }),
-    "webrtc-peer": PeerInspector,
-    "webrtc-signal": SignalInspector,
-    "webrtc-media": MediaInspector,
-    "turn-request": TurnRequestInspector,
-    "turn-allocation": AllocationInspector,
+  minSample: { verb: "create permission", outcome: "refreshed with lifetime 0" },
+  inspectors: webrtcInspectors,
+  rowCommands: {
+    // Requests are not sent again: most of them belong to a connection that has ended.
+    ...(http && { http: { target: http.target, copies: http.copies } }),
+    "webrtc-peer": { target: "identifier", copies: [] },
+    "webrtc-signal": { target: "receiver", copies: signalCopies },
+    "webrtc-media": { target: "path", copies: [] },
+    "turn-request": { target: "transport", copies: [] },
+    "turn-allocation": { target: "relayed address", copies: [] },
   },
-  // Requests are not sent again: most of them belong to a connection that has ended.
-  rowCommands: http ? { http: { target: http.target, copies: http.copies } } : {},
   tabs: [
     trafficTab({
       item: nounOf("row"),
       columns: webrtcColumns,
       scopes: webrtcScopes,
-      filterPlaceholder: "Peer, room, outcome, text",
+      Picks: WebrtcPicks,
+      filterPlaceholder: "Peer, room, text",
       empty: {
-        nothing: "Nothing yet.",
-        point: (origin) => `your client at ${origin}, or send sample traffic.`,
-        watch: "peers, their messages, and the requests of STUN and TURN appear here.",
+        nothing: "Nobody has connected yet.",
+        point: (origin) => `your client at ${origin}/ws, call in Try, or send sample traffic.`,
+        watch: "peers, what they signal to one another, and their requests of STUN and TURN.",
         appears: [
-          ["peers", "each client from its connection to its end, with its rooms"],
-          ["messages", "offers, answers, candidates and chat: from whom, to whom, as they came"],
-          ["relays", "allocations of TURN with their bytes, permissions and channels"],
+          ["peers", "each client with its dialect, rooms and address"],
+          ["signals", "offers, answers, candidates and chat, with the description made readable"],
+          ["relays", "each request of STUN and TURN, and the allocations with their bytes"],
         ],
-        command: (origin) => `echo '{"type":"join","room":"demo"}' | websocat -n ${origin}`,
+        command: (origin) => `echo '{"type":"join","room":"demo","name":"Ada"}' | websocat -n ${origin}/ws`,
       },
     }),
+    contentTab("rooms", "Rooms", WebrtcRooms),
+    contentTab("signals", "Signals", WebrtcSignals),
+    contentTab("relays", "Relays", WebrtcRelays),
+    tryTab(WebrtcTry),
   ],
 });

@@ -1,15 +1,15 @@
 import { Button } from "@mantine/core";
-import { webrtcActions } from "../../../../contract/services/webrtc.ts";
-import type { WebrtcMediaTrack } from "../../../../contract/traffic/webrtc-media.ts";
-import { useControl } from "../../control/client-context.tsx";
-import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../inspectors/inspector-frame.tsx";
-import { Section } from "../../inspectors/section.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { Note, Pair, Pairs } from "../../ui/panel.tsx";
-import { attempt } from "../../ui/status/notify.tsx";
-import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
-import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
+import type { WebrtcMediaTrack } from "../../../../../contract/traffic/webrtc-media.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
+import { Section } from "../../../inspectors/section.tsx";
+import { rowMark, ToneMark } from "../../../list/tone-mark.tsx";
+import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { formatBytes, formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
 
 const trackText = ({ format, packets, bytes, lost, jitterMs, retransmitted }: WebrtcMediaTrack): string =>
   [

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { webrtcActions } from "../../../../contract/services/webrtc.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { useAnswer } from "../../control/use-answer.ts";
+import { useService } from "../../control/use-store.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { SameAs } from "../try/same-as.tsx";
+import { type ClientKind, clientKinds, clientLine } from "./client-lines.ts";
+import styles from "./webrtc.module.css";
+
+const credentialsEveryMs = 600_000;
+
+/** Clients to copy, in the words of each dialect, with credentials that are valid now. */
+export function ClientLines({ first = "websocat", title = "Connect with" }: { readonly first?: ClientKind; readonly title?: string }) {
+  const client = useControl();
+  const service = useService("webrtc");
+  const [kind, setKind] = useRemembered<ClientKind>(`webrtc.client.${first}`, first, z.enum(clientKinds.map(({ value }) => value)));
+  const iceServers = useAnswer({
+    key: ["webrtc", "ice.servers"],
+    ask: () => client.action(webrtcActions, "webrtc", "ice.servers", {}),
+    enabled: service?.status.state === "running",
+    everyMs: credentialsEveryMs,
+  });
+  return (
+    <div className={styles.lines}>
+      <SameAs
+        title={title}
+        languages={clientKinds}
+        language={kind}
+        onLanguage={setKind}
+        text={clientLine(kind, { service, room: "demo", iceServers: iceServers.value })}
+        copies="the lines"
+      />
+    </div>
+  );
+}

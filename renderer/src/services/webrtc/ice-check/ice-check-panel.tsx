@@ -1,0 +1,157 @@
+import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
+import type {
+  IceCheck,
+  IceFinding,
+  IceRelayFacts,
+  IceRequestCount,
+  IceSideFacts,
+  IceVerdict,
+} from "../../../../../contract/services/webrtc-ice-check.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { useAnswer } from "../../../control/use-answer.ts";
+import { type MarkTone, ToneMark } from "../../../list/tone-mark.tsx";
+import { LowerPanel } from "../../../ui/lower-panel.tsx";
+import { Caption, Spring } from "../../../ui/panel.tsx";
+import { formatCount, pluralOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { peerName } from "../ladder/ladder-columns.tsx";
+import styles from "./ice-check.module.css";
+
+const verdicts: Readonly<Record<IceVerdict, { readonly tone: MarkTone; readonly word: string }>> = {
+  connected: { tone: "ok", word: "connected" },
+  direct: { tone: "ended", word: "can connect directly" },
+  waiting: { tone: "pending", word: "not yet" },
+  failed: { tone: "failed", word: "not connected" },
+};
+const findingTones: Readonly<Record<IceFinding["tone"], MarkTone>> = {
+  ok: "ok",
+  wait: "pending",
+  note: "ended",
+  warn: "refused",
+  bad: "failed",
+};
+const findingWords: Readonly<Record<IceFinding["tone"], string>> = {
+  ok: "connected",
+  wait: "waits",
+  note: "note",
+  warn: "warning",
+  bad: "cause",
+};
+
+interface IceCheckPanelProps {
+  /** The peers whose connection is explained. */
+  readonly pair: readonly [string, string] | undefined;
+  readonly names: Readonly<Record<string, string>>;
+  /** It is asked for again when this changes. */
+  readonly version: number;
+}
+
+/** Below the ladder: why two peers are connected or not, in words. */
+export function IceCheckPanel({ pair, names, version }: IceCheckPanelProps) {
+  const client = useControl();
+  const answer = useAnswer({
+    key: ["webrtc", "ice.check", ...(pair ?? [])],
+    ask: () => client.action(webrtcActions, "webrtc", "ice.check", { peers: pair ? [...pair] : ["", ""] }),
+    enabled: pair !== undefined,
+    version,
+    restMs: 500,
+    // Requests of STUN and TURN, and time itself, change it without a signal.
+    everyMs: 2_000,
+    keepsPrevious: false,
+  });
+  const check = pair && answer.value;
+  return (
+    <LowerPanel
+      title="ICE check"
+      rememberAs="webrtc.ice-check"
+      heightPx={176}
+      listLabel="Findings of the ICE check"
+      heightLabel="Height of the ICE check"
+      isEmpty={!check}
+      head={
+        <>
+          {check && <VerdictMark check={check} />}
+          <Caption grow title={check ? captionOf(check) : undefined}>
+            {check ? captionOf(check) : pair ? "Neither is known any more." : "Pick two peers to read why they are connected, or not."}
+          </Caption>
+          <Spring />
+        </>
+      }
+    >
+      {check && <IceCheckResult check={check} names={names} />}
+    </LowerPanel>
+  );
+}
+
+const captionOf = ({ sides: [one, other] }: IceCheck): string => `${shownText(one.name)} and ${shownText(other.name)}`;
+
+export const VerdictMark = ({ check: { verdict } }: { readonly check: IceCheck }) => (
+  <span aria-live="polite">
+    <ToneMark {...verdicts[verdict]} />
+  </span>
+);
+
+/** Findings, then what each side offered and asked for. */
+export function IceCheckResult({ check, names }: { readonly check: IceCheck; readonly names: Readonly<Record<string, string>> }) {
+  return (
+    <>
+      {check.findings.map((finding, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a finding is its place.
+        <li key={index} className={styles.finding} data-tone={finding.tone}>
+          <span className={styles.mark}>
+            <ToneMark tone={findingTones[finding.tone]} word={findingWords[finding.tone]} />
+          </span>
+          <span>
+            <b>{shownText(finding.text)}</b> {shownText(finding.advice)}
+          </span>
+        </li>
+      ))}
+      {check.sides.map((side) => (
+        <li key={side.peer} className={styles.side}>
+          <span className={styles.name} title={shownText(side.peer)}>
+            {shownText(peerName(side.peer, { ...names, ...(side.name && { [side.peer]: side.name }) }))}
+            <Caption>{shownText(side.address)}</Caption>
+          </span>
+          <dl className={styles.facts}>
+            <dt>Candidates</dt>
+            <dd>{candidatesText(side)}</dd>
+            <dt>STUN, TURN</dt>
+            <dd>{requestsText(side.requests)}</dd>
+            <dt>Relays</dt>
+            <dd>{side.relays.length === 0 ? "none" : side.relays.map(relayText).join("; ")}</dd>
+          </dl>
+        </li>
+      ))}
+    </>
+  );
+}
+
+const typeNames = { host: "host", mdns: "mDNS", srflx: "reflexive", prflx: "peer reflexive", relay: "relay" } as const;
+
+function candidatesText({ candidates, isGathered }: IceSideFacts): string {
+  const counts = (Object.keys(typeNames) as (keyof typeof typeNames)[]).filter((type) => candidates[type] > 0);
+  const text = counts.length === 0 ? "none" : counts.map((type) => `${formatCount(candidates[type])} ${typeNames[type]}`).join(", ");
+  return isGathered ? `${text}; no more` : text;
+}
+
+/** Above the codes of RFC 8489: a first request without credentials, which is told what it needs. */
+const unauthenticated = 1_401;
+
+function requestsText(requests: readonly IceRequestCount[]): string {
+  if (requests.length === 0) return "no request came";
+  return (
+    requests
+      .filter(({ code }) => code !== unauthenticated)
+      .map(({ method, transport, code, count }) =>
+        `${method} over ${transport.toUpperCase()} ${code === 0 ? "" : `refused with ${code}`}${count > 1 ? ` ×${formatCount(count)}` : ""}`
+          .replace(/ +/g, " ")
+          .trim(),
+      )
+      .join(", ") || "asked without credentials only"
+  );
+}
+
+const relayText = ({ relayed, transport, closed, permissions, toPeers, fromPeers }: IceRelayFacts): string =>
+  shownText(
+    `${relayed} over ${transport.toUpperCase()}, ${formatCount(permissions.length)} ${pluralOf(permissions.length, "permission", "permissions")}, ${formatCount(toPeers)} out, ${formatCount(fromPeers)} in${closed === undefined ? "" : `, closed: ${closed}`}`,
+  );

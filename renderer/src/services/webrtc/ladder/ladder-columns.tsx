@@ -1,0 +1,169 @@
+import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
+import { CellText } from "../../../list/cell-text.tsx";
+import type { Column } from "../../../list/column.ts";
+import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
+import styles from "./ladder.module.css";
+import { type LaidOutLadder, type Lane, othersLane, type Rung, serviceLane } from "./lay-out-ladder.ts";
+
+export interface LadderNames {
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** What a peer calls itself, or the start of its identifier. */
+export const peerName = (peer: string, names: LadderNames["names"]): string =>
+  peer === serviceLane ? "Backlot" : names[peer] || (peer.length > 10 ? `${peer.slice(0, 8)}…` : peer);
+
+const laneTitle = ({ id, peers }: Lane, names: LadderNames["names"]): string =>
+  id === othersLane ? formatCountOf(peers, "other") : peerName(id, names);
+
+/** "offer", "6 candidates" */
+export function rungTitle({ signals }: Rung): string {
+  const [first] = signals;
+  if (signals.length > 1) return `${formatCount(signals.length)} candidates`;
+  return first ? titleOf(first) : "";
+}
+
+const titleOf = ({ kind, outcome, isLost }: LadderSignal): string => (isLost ? `${kind}, ${outcome}` : kind);
+
+/** "host 2, relay 1" of several candidates. */
+export function rungSummary({ signals }: Rung): string {
+  const [first] = signals;
+  if (signals.length === 1) return first?.summary ?? "";
+  const types = new Map<string, number>();
+  for (const { summary } of signals) {
+    const type = summary.split(" ", 1)[0] ?? "";
+    if (type !== "end") types.set(type, (types.get(type) ?? 0) + 1);
+  }
+  const isEnded = signals.some(({ summary }) => summary.startsWith("end"));
+  return [...[...types].map(([type, count]) => (count > 1 ? `${type} ${count}` : type)), ...(isEnded ? ["end"] : [])].join(", ");
+}
+
+interface ColumnOptions extends LadderNames, Pick<LaidOutLadder, "lanes"> {
+  readonly picked: readonly string[];
+  readonly onPick: (peer: string) => void;
+}
+
+export const ladderColumns = ({ lanes, names, picked, onPick }: ColumnOptions): readonly Column<Rung>[] => [
+  {
+    id: "time",
+    title: "Time",
+    minSample: "00:00:00.000",
+    face: "mono",
+    rank: 2,
+    cell: ({ at }) => (
+      <CellText tone="quiet" mono title={isoTime(at)}>
+        {clockTime(at)}
+      </CellText>
+    ),
+  },
+  {
+    id: "after",
+    title: "After",
+    minSample: "+00 m 00 s",
+    align: "end",
+    rank: 3,
+    cell: ({ afterMs }) => (
+      <CellText tone="quiet">{afterMs === undefined ? "–" : `+${afterMs < 1 ? "0 ms" : formatTook(afterMs)}`}</CellText>
+    ),
+  },
+  {
+    id: "ladder",
+    title: "Peers",
+    head: <LaneHeads lanes={lanes} names={names} picked={picked} onPick={onPick} />,
+    rank: 0,
+    cell: (rung) => <RungCell rung={rung} lanes={lanes} names={names} />,
+  },
+  {
+    id: "size",
+    title: "Size",
+    minSample: "000 kB",
+    align: "end",
+    rank: 4,
+    cell: ({ signals }) => <CellText tone="soft">{formatBytes(signals.reduce((sum, { bytes }) => sum + bytes, 0))}</CellText>,
+  },
+];
+
+/** The peers: a press picks one, of whom only the signals are shown; a second one makes it a pair. */
+function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
+  return (
+    <div className={styles.heads} style={{ "--lanes": lanes.length } as never}>
+      {lanes.map((lane) => {
+        const title = shownText(laneTitle(lane, names));
+        return lane.id === othersLane || lane.id === serviceLane ? (
+          <span
+            key={lane.id}
+            className={styles.head}
+            title={lane.id === serviceLane ? "Messages of the dashboard" : "The peers with the fewest signals share a line"}
+          >
+            {title}
+          </span>
+        ) : (
+          <button
+            key={lane.id}
+            type="button"
+            className={styles.head}
+            aria-pressed={picked.includes(lane.id)}
+            title={shownText(lane.id)}
+            // The keys of the grid move through rows.
+            onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && event.stopPropagation()}
+            onClick={() => onPick(lane.id)}
+          >
+            {title}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function RungCell({ rung, lanes, names }: { readonly rung: Rung; readonly lanes: readonly Lane[] } & LadderNames) {
+  const { from, to, signals } = rung;
+  const [first] = signals;
+  if (!first) return null;
+  const ends = [from, ...to];
+  const left = Math.min(...ends);
+  const right = Math.max(...ends);
+  const summary = shownText(rungSummary(rung));
+  const { isLost } = first;
+  const target =
+    first.kind === "join" || first.kind === "leave" ? "" : ` to ${first.to === undefined ? "the room" : peerName(first.to, names)}`;
+  const spoken = `${peerName(first.from, names)}${target}: ${rungTitle(rung)}${summary && `, ${summary}`}`;
+  const style = { "--lanes": lanes.length, "--left": left, "--right": right } as never;
+  return (
+    <div className={styles.rung} data-kind={first.kind} data-lost={isLost || undefined} style={style} title={shownText(spoken)}>
+      <span className="visually-hidden">{shownText(spoken)}</span>
+      <span className={styles.label} aria-hidden="true">
+        <b>{rungTitle(rung)}</b>
+        {summary && <span>{summary}</span>}
+      </span>
+      {left === right ? (
+        <span className={styles.within} aria-hidden="true" />
+      ) : (
+        <>
+          <span className={styles.line} aria-hidden="true" />
+          <span className={styles.start} style={{ "--at": from } as never} aria-hidden="true" />
+          {to.map((place) => (
+            <svg
+              key={place}
+              className={styles.arrow}
+              style={{ "--at": place } as never}
+              data-back={place < from || undefined}
+              viewBox="0 0 8 8"
+              width="8"
+              height="8"
+              aria-hidden="true"
+            >
+              {isLost ? (
+                <path d="m1 1 6 6m0-6-6 6" fill="none" stroke="currentColor" strokeWidth="1.6" />
+              ) : (
+                <path d="M0 0 8 4 0 8Z" fill="currentColor" />
+              )}
+            </svg>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}

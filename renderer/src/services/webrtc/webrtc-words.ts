@@ -1,0 +1,11 @@
+import type { WebrtcDialect } from "../../../../contract/traffic/webrtc.ts";
+
+export const dialectTitles: Readonly<Record<WebrtcDialect, string>> = {
+  json: "JSON",
+  peerjs: "PeerJS",
+  socketio: "Socket.IO",
+  ywebrtc: "y-webrtc",
+  whep: "WHEP",
+  whip: "WHIP",
+  service: "Backlot",
+};

@@ -1,0 +1,90 @@
+import { expect, it } from "vitest";
+import type { LadderSignal } from "../../contract/services/webrtc-signals.ts";
+import { layOutLadder, othersLane, type Rung } from "../../renderer/src/services/webrtc/ladder/lay-out-ladder.ts";
+import { roomRows } from "../../renderer/src/services/webrtc/rooms/room-rows.ts";
+
+let row = 0;
+const signal = (kind: LadderSignal["kind"], from: string, to?: string, part: Partial<LadderSignal> = {}): LadderSignal => ({
+  row: ++row,
+  at: row * 10,
+  kind,
+  dialect: "json",
+  from,
+  ...(to !== undefined && { to }),
+  room: "r",
+  outcome: "delivered",
+  bytes: 100,
+  summary: "",
+  ...part,
+});
+const shape = ({ from, to, signals }: Rung) =>
+  `${from}>${to.join("+")} ${signals[0]?.kind}${signals.length > 1 ? ` x${signals.length}` : ""}`;
+
+it("[WEBRTC-404] each peer has a line in the order of its first signal, and each signal is an arrow between two; one to a room goes to all", () => {
+  const signals = [
+    signal("join", "a"),
+    signal("join", "b"),
+    signal("offer", "b", "a"),
+    signal("answer", "a", "b"),
+    signal("chat", "service"),
+  ];
+  const { lanes, rungs } = layOutLadder({ signals, mostLanes: 5, foldsCandidates: true });
+  expect(lanes).toEqual([
+    { id: "a", peers: 1 },
+    { id: "b", peers: 1 },
+    { id: "service", peers: 1 },
+  ]);
+  expect(rungs.map(shape)).toEqual(["0> join", "1>0 join", "1>0 offer", "0>1 answer", "2>0+1 chat"]);
+  expect(rungs.map(({ afterMs }) => afterMs)).toEqual([undefined, 10, 10, 10, 10]);
+});
+
+it("[WEBRTC-405] successive candidates of one peer for another are one arrow where that is wanted; those that were lost are not", () => {
+  const signals = [
+    signal("candidate", "a", "b"),
+    signal("candidate", "a", "b"),
+    signal("candidate", "b", "a"),
+    signal("candidate", "a", "b", { isLost: true, outcome: "peer-unknown" }),
+    signal("candidate", "a", "b"),
+  ];
+  expect(layOutLadder({ signals, mostLanes: 5, foldsCandidates: true }).rungs.map(shape)).toEqual([
+    "0>1 candidate x2",
+    "1>0 candidate",
+    "0>1 candidate",
+    "0>1 candidate",
+  ]);
+  expect(layOutLadder({ signals, mostLanes: 5, foldsCandidates: false }).rungs).toHaveLength(5);
+});
+
+it("[WEBRTC-404] where there are more peers than lines, the busiest have their own and the others share one", () => {
+  const signals = Array.from({ length: 50 }, (_, place) => signal("offer", `p${place}`, "p7"));
+  const { lanes, rungs } = layOutLadder({ signals, mostLanes: 4, foldsCandidates: true });
+  expect(lanes).toHaveLength(4);
+  expect(lanes.map(({ id }) => id)).toContain("p7");
+  expect(lanes.at(-1)).toEqual({ id: othersLane, peers: 47 });
+  expect(rungs.every(({ from, to }) => from < 4 && to.every((place) => place < 4))).toBe(true);
+});
+
+it("[WEBRTC-430] rooms are listed with their members, whose number is known where they are not named, and peers without a room come last", () => {
+  const peer = (id: string, rooms: readonly string[]) => ({
+    id,
+    row: 1,
+    name: id.toUpperCase(),
+    dialect: "json" as const,
+    remote: "127.0.0.1:1",
+    isSecure: false,
+    since: 0,
+    rooms,
+    received: 0,
+    sent: 0,
+    unsentBytes: 0,
+  });
+  const room = { name: "demo", since: 0, hasPassword: false, peers: ["a", "b", "gone"], peerCount: 60, chatMessages: 0, chatKept: 0 };
+  const views = [
+    { rooms: [room], more: 0 },
+    { peers: [peer("a", ["demo"]), peer("b", ["demo"]), peer("c", [])], more: 0 },
+  ] as const;
+  const ids = (text: string) => roomRows(...views, text).map(({ id }) => id.trim());
+  expect(ids("")).toEqual(["room demo", "peer a demo", "peer b demo", "more demo", "none", "peer c"]);
+  expect(ids("B")).toEqual(["room demo", "peer b demo"]);
+  expect(ids("nobody")).toEqual([]);
+});

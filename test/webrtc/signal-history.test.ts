@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import { type PassedSignal, SignalHistory } from "../../servers/webrtc/ice-check/signal-history.ts";
+import { answer, offer, relayLine } from "../renderer-webrtc/samples.ts";
+
+const names: Record<string, string> = { a: "Ada", b: "Bob", c: "Cid" };
+let row = 0;
+const passed = (
+  kind: PassedSignal["kind"],
+  from: string,
+  to: string | undefined,
+  message: object,
+  part: Partial<PassedSignal> = {},
+): PassedSignal => ({
+  row: ++row,
+  at: row,
+  kind,
+  dialect: "json",
+  from,
+  ...(to !== undefined && { to }),
+  room: "r",
+  outcome: "delivered",
+  bytes: 10,
+  message: JSON.stringify(message),
+  ...part,
+});
+
+it("[WEBRTC-406] signals are listed by room and by pair with what they carry and the names of their peers, the newest of them", () => {
+  const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, (peer) => names[peer]);
+  history.add(passed("join", "a", undefined, { type: "join" }, { outcome: "joined" }));
+  history.add(passed("offer", "a", "b", { sdp: offer }));
+  history.add(passed("answer", "b", "a", { sdp: answer }));
+  history.add(passed("candidate", "b", "a", { candidate: { candidate: relayLine } }));
+  history.add(passed("chat", "c", undefined, { type: "chat", text: "hello" }, { room: "other" }));
+  const list = (query: Partial<Parameters<SignalHistory["list"]>[0]>) => history.list({ limit: 100, ...query });
+  expect(list({}).signals.map(({ summary }) => summary)).toEqual([
+    "r",
+    "video, data · 1 candidate",
+    "video, data",
+    "relay udp 127.0.0.1:50112",
+    "hello",
+  ]);
+  expect(list({ room: "other" }).signals.map(({ kind }) => kind)).toEqual(["chat"]);
+  expect(list({ peers: ["b", "a"] }).signals.map(({ kind }) => kind)).toEqual(["join", "offer", "answer", "candidate"]);
+  expect(list({ peers: ["c"] }).names).toEqual({ c: "Cid" });
+  expect(list({ limit: 2 })).toMatchObject({ more: 3, signals: [{ kind: "candidate" }, { kind: "chat" }] });
+  // A name outlives its peer.
+  delete names.b;
+  expect(list({ peers: ["a", "b"] }).names).toEqual({ a: "Ada", b: "Bob" });
+  expect(history.between("b", "a").map(({ type }) => type)).toEqual(["answer", "candidate"]);
+});
+
+it("[WEBRTC-407] of a description the one before it and the one of the other side are found", () => {
+  const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, () => undefined);
+  const add = (kind: "offer" | "answer", from: string, to: string) => {
+    const signal = passed(kind, from, to, { sdp: kind === "offer" ? offer : answer });
+    history.add(signal);
+    return signal.row;
+  };
+  const first = add("offer", "a", "b");
+  const reply = add("answer", "b", "a");
+  add("offer", "a", "c");
+  const second = add("offer", "a", "b");
+  expect(history.related(first)).toEqual({ counterpart: reply });
+  expect(history.related(reply)).toEqual({ counterpart: first });
+  expect(history.related(second)).toEqual({ previous: first });
+  expect(history.related(9_999)).toEqual({});
+});
+
+it("[WEBRTC-408] the history is bounded in number and bytes", () => {
+  const history = new SignalHistory({ signals: 50, bytes: 40_000 }, () => undefined);
+  for (let times = 0; times < 5_000; times++) history.add(passed("candidate", "a", "b", { candidate: relayLine }));
+  expect(history.total).toBe(5_000);
+  expect(history.list({ limit: 2_000 }).signals).toHaveLength(50);
+  for (let times = 0; times < 100; times++) history.add(passed("offer", "a", "b", { sdp: `${offer}${"a=x\r\n".repeat(1_000)}` }));
+  expect(history.list({ limit: 2_000 }).signals.length).toBeLessThan(10);
+  expect(history.list({ limit: 2_000 }).signals.length).toBeGreaterThan(0);
+});
