@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import path from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
@@ -10,7 +9,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
-import { ffmpeg, hasEncoder, lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
+import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
 
 const clip = assetFile("rtsp", "stream.mp4");
 
@@ -138,41 +137,6 @@ describe("real publishers", () => {
     },
   );
 });
-
-/** Pictures of a file, decoded; a reader of a stream that has it in a loop sees no others. */
-async function picturesOf(input: readonly string[]): Promise<ReadonlySet<string>> {
-  const { stdout } = await runProgram("ffmpeg", ["-nostdin", "-v", "error", ...input, "-map", "0:v", "-f", "framemd5", "-"]);
-  const lines = stdout.toString().split("\n");
-  return new Set(lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => line.split(",").at(-1)?.trim() ?? ""));
-}
-
-const passedOn = [
-  ["h265", "aac", ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=25:bframes=3", "-c:a", "aac"]],
-  ["h264", "opus", ["-c:v", "libx264", "-bf", "2", "-g", "25", "-c:a", "libopus"]],
-  ["h264", "pcm_mulaw", ["-c:v", "libx264", "-g", "25", "-c:a", "pcm_mulaw", "-ar", "8000", "-ac", "1"]],
-  ["h265", "pcm_alaw", ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=25", "-c:a", "pcm_alaw", "-ar", "8000", "-ac", "1"]],
-] as const;
-
-it.skipIf(lacksFfmpeg).each(passedOn)(
-  "[RTSP-40] %s and %s pass as they are: players decode the pictures of the publisher",
-  { timeout: 90_000 },
-  async (video, audio, encoders) => {
-    if (video === "h265" && !hasEncoder("libx265")) return;
-    const file = path.join(temporaryDir(), "clip.mkv");
-    const source = ["-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=4", "-f", "lavfi", "-i", "sine=440:r=48000:d=4"];
-    await ffmpeg(...source, "-pix_fmt", "yuv420p", ...encoders, file);
-    const server = await startRtsp();
-    const url = `${server.url}/live`;
-    publish("ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", file, "-c", "copy", "-f", "rtsp", url);
-    await until(() => (pathOf(server, "live")?.frameRate ?? 0) > 10, 30_000);
-    const { codecs } = await codecsOf(url, "tcp");
-    expect(codecs).toEqual([video === "h265" ? "hevc" : video, audio]);
-    const seen = await picturesOf(["-rtsp_transport", "tcp", "-i", url, "-t", "6"]);
-    const sent = await picturesOf(["-i", file]);
-    expect(seen.size).toBeGreaterThan(60);
-    expect([...seen].filter((picture) => !sent.has(picture))).toEqual([]);
-  },
-);
 
 it.skipIf(lacksFfmpeg)(
   "[RTSP-125] a reader that joins a publisher early sees one line from the clock to the times of each track, and rising times",
