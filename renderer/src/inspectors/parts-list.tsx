@@ -8,6 +8,7 @@ import { Caption } from "../ui/panel.tsx";
 import { Answered } from "../ui/status/answered.tsx";
 import { attempt } from "../ui/status/notify.tsx";
 import { capitalized, formatCount, formatCountOf } from "../ui/texts/quantity.ts";
+import type { InspectorTab } from "./inspector-frame.tsx";
 import styles from "./parts-list.module.css";
 import type { Parts } from "./use-detail.ts";
 
@@ -23,6 +24,13 @@ interface PartsListProps<Part extends DetailPart> {
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
+
+/** A tab with the messages of a stream. */
+export const messagesTab = <Part extends DetailPart>(list: Omit<PartsListProps<Part>, "item">): InspectorTab => ({
+  name: "messages",
+  title: "Messages",
+  content: <PartsList item="message" {...list} />,
+});
 
 const partIndex = (part: DetailPart) => part.index;
 

@@ -127,28 +127,21 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
   const protocol = "connect";
   const fault = version !== "" && version !== "1" ? wrongVersion(version) : undefined;
   const timeout = connectTimeout(field("connect-timeout-ms"));
-  if (form.kind === "connect-stream") {
-    const head = makeHead({
-      protocol,
-      codec,
-      path,
-      ...timeout,
-      fault: fault ?? timeout.fault,
-      acceptEncoding: field("connect-accept-encoding"),
-      requestEncoding: field("connect-content-encoding"),
-    });
-    const body = new FramedBody({ largestMessage: maker.largestMessage, malformed: "INVALID_ARGUMENT" });
-    return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
-  }
+  const isStream = form.kind === "connect-stream";
+  const prefix = isStream ? "connect-" : "";
   const head = makeHead({
     protocol,
     codec,
     path,
     ...timeout,
     fault: fault ?? timeout.fault,
-    acceptEncoding: field("accept-encoding"),
-    requestEncoding: field("content-encoding"),
+    acceptEncoding: field(`${prefix}accept-encoding`),
+    requestEncoding: field(`${prefix}content-encoding`),
   });
+  if (isStream) {
+    const body = new FramedBody({ largestMessage: maker.largestMessage, malformed: "INVALID_ARGUMENT" });
+    return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
+  }
   const body = new BareBody(maker, head.requestEncoding !== "identity");
   return new ConnectUnaryCall(maker.errors, optionsOf(exchange, maker, head, body, method));
 }

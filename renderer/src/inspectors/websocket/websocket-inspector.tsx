@@ -14,7 +14,7 @@ import { HeaderListView } from "../header-list.tsx";
 import { ConnectionTab } from "../http/connection-tab.tsx";
 import { MethodAndTarget } from "../http/http-inspector.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
-import { PartsList } from "../parts-list.tsx";
+import { messagesTab } from "../parts-list.tsx";
 import { Section } from "../section.tsx";
 import { useParts } from "../use-detail.ts";
 import { closeCodeText, webSocketCopies, webSocketReplay } from "./websocket-copies.ts";
@@ -40,21 +40,14 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
       <InspectorTabs
         rememberAs="inspector.websocket-tab"
         tabs={[
-          {
-            name: "messages",
-            title: "Messages",
-            content: (
-              <PartsList
-                item="message"
-                parts={parts}
-                isPart={isMessage}
-                columns={columns}
-                content={(part) => <MessageContent message={part} rememberAs={route} />}
-                isOpen={tone === "pending"}
-                onClose={onClose}
-              />
-            ),
-          },
+          messagesTab({
+            parts,
+            isPart: isMessage,
+            columns,
+            content: (part) => <MessageContent message={part} rememberAs={route} />,
+            isOpen: tone === "pending",
+            onClose,
+          }),
           {
             name: "handshake",
             title: "Handshake",

@@ -9,7 +9,7 @@ import { ConnectionPairs } from "../../inspectors/connection-pairs.tsx";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
-import { PartsList } from "../../inspectors/parts-list.tsx";
+import { messagesTab } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
@@ -64,21 +64,14 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
       <InspectorTabs
         rememberAs="inspector.grpc-tab"
         tabs={[
-          {
-            name: "messages",
-            title: "Messages",
-            content: (
-              <PartsList
-                item="message"
-                parts={parts}
-                isPart={isMessage}
-                columns={columns}
-                content={(part) => <MessageContent message={part} typeName={typeOf(part)} revision={method?.revision} path={path} />}
-                isOpen={row.tone === "pending"}
-                onClose={onClose}
-              />
-            ),
-          },
+          messagesTab({
+            parts,
+            isPart: isMessage,
+            columns,
+            content: (part) => <MessageContent message={part} typeName={typeOf(part)} revision={method?.revision} path={path} />,
+            isOpen: row.tone === "pending",
+            onClose,
+          }),
           ...(canPush(detail) ? [{ name: "send", title: "Send", content: <PushPanel row={row.id} detail={detail} /> }] : []),
           {
             name: "call",
