@@ -43,7 +43,7 @@ export async function compareSignalling(options: BenchOptions): Promise<string> 
         samples.add("signals", name, messages / (cpuSeconds(pids()) - before));
       });
       await withClients(server.start, dialect, extent.idle, async ({ pids, residentBefore }) => {
-        await sleep(options.quick ? 500 : 3_000);
+        await sleep(options.quick ? 500 : 10_000);
         const { residentMebibytes } = memoryOf(pids());
         samples.add("idle", name, ((residentMebibytes - residentBefore) * 1_024) / extent.idle);
         samples.add("resident", name, residentMebibytes);

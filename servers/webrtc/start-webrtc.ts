@@ -105,10 +105,11 @@ export async function startWebrtc(
   onStop(dialects.close);
   const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });
   const routes: readonly WebRoutes[] = [
-    ...dialects.routes,
     ...(media ? [media.routes] : []),
     { http: testPageRoutes({ describe: () => describePage(), authority: () => certificates.authority.cert }) },
     { http: faultRoutes(demanded) },
+    // The last ones: PeerJS takes every path of two parts that ends with /id or /peers.
+    ...dialects.routes,
   ];
   const port = await listenWeb({
     port: config.port,

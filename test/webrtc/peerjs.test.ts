@@ -18,6 +18,8 @@ describe("PeerJS", () => {
     }
     expect(ids.size).toBe(3);
     for (const id of ids) expect(id).toMatch(/^[\da-f-]{36}$/);
+    // A path of WHEP with the name of such a request.
+    expect((await fetch(`http://${webrtc.host}/whep/id`, { method: "POST", body: "v=0" })).status).not.toBe(405);
   });
 
   it("[WEBRTC-201] opens a WebSocket with key, id and token; without one of them it is closed with ERROR", async () => {

@@ -42,7 +42,6 @@ export function openDialects({ hub, webSockets, iceServers, config, faults }: Di
       socketIo,
       yWebrtcDialect({ hub, webSockets, messageDepth }),
       { http: [iceServersRoute(hub, iceServers)] },
-      // The last one: it takes any path of two parts that ends with /id or /peers.
       peerJs,
     ],
     async close() {
