@@ -14,7 +14,7 @@ export interface SignallingServer {
 export const backlot: SignallingServer = {
   name: "Backlot, WebRTC service",
   dialects: ["json", "peerjs", "socketio"],
-  start: () => startBacklotService("webrtc", backlot.name, ["--webrtc-turn=false"]),
+  start: () => startBacklotService("webrtc", backlot.name, ["--webrtc-turn=false", "--webrtc-media-port", "0"]),
 };
 
 export const signallingServers: readonly SignallingServer[] = [

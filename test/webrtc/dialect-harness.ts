@@ -20,10 +20,12 @@ export interface Webrtc {
   readonly host: string;
 }
 
+const anyPorts = { port: 0, turnPort: 0, turnsPort: 0, mediaPort: 0 };
+
 /** The whole service on ports that are free. */
 export async function startWebrtc(config: Readonly<Record<string, unknown>> = {}): Promise<Webrtc> {
   const service = await startService<WebrtcContract>(webrtcService, {
-    config: { port: 0, turnPort: 0, turnsPort: 0, turns: false, ...config },
+    config: { ...anyPorts, turns: false, ...config },
   });
   return { service, host: new URL(service.urlOf("WS")).host };
 }
