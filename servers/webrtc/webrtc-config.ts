@@ -38,17 +38,12 @@ export const webrtcConfig = z.strictObject({
     group: "Listening",
   }),
   turnsPort: portField(5_349, { title: "TURN over TLS port", env: "TURNS_PORT" }),
-  relayPort: field(z.int().min(1_024).max(65_535).default(49_160), {
+  relayPort: portField(49_160, {
     title: "Relay ports: first",
-    help: "UDP ports at which peers see the clients of TURN. Ports that are taken are skipped.",
+    help: "UDP ports at which peers see the clients of TURN. Ports that are taken are skipped. 0: any from 49152 on.",
     env: "TURN_RELAY_PORT",
-    group: "Listening",
   }),
-  relayLastPort: field(z.int().min(1_024).max(65_535).default(49_959), {
-    title: "Relay ports: last",
-    env: "TURN_RELAY_LAST_PORT",
-    group: "Listening",
-  }),
+  relayLastPort: portField(49_959, { title: "Relay ports: last", env: "TURN_RELAY_LAST_PORT" }),
   ...mediaFields,
   ...commonFields("webrtc"),
   allowedOrigins: allowedOriginsField("WEBRTC_ALLOWED_ORIGINS", "signalling"),

@@ -41,7 +41,7 @@ export function startTurn({ config, secret, certificates, observer, log, onStop 
     secrets: [secret],
     passwordAlgorithms: ["SHA-256", "MD5"],
     ...(config.turns && { tls: { port: config.turnsPort, certificates } }),
-    relays: { addresses, ports: { first: config.relayPort, last: config.relayLastPort }, receiveBufferBytes: relayBufferBytes },
+    relays: { addresses, ports: relayPorts(config), receiveBufferBytes: relayBufferBytes },
     // Relays of this server reach one another by the addresses that clients are told.
     allowedPeers: [...config.allowedPeers, ...own],
     lifetimes: {
@@ -70,3 +70,7 @@ export function startTurn({ config, secret, certificates, observer, log, onStop 
     },
   });
 }
+
+/** RFC 6335 §6: the dynamic ports begin at 49152. */
+const relayPorts = ({ relayPort, relayLastPort }: WebrtcConfig) =>
+  relayPort === 0 ? { first: 49_152, last: 65_535 } : { first: relayPort, last: Math.max(relayPort, relayLastPort) };
