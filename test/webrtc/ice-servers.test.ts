@@ -1,0 +1,193 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import os from "node:os";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { IceServer } from "../../contract/services/webrtc.ts";
+import { issueCredentials } from "../../servers/webrtc/turn/time-limited-credentials.ts";
+import { chromiumOptions } from "../support/chromium-options.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
+import { errorOf, realm, TurnClientUnderTest } from "./turn-harness.ts";
+import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
+
+let browser: Browser;
+beforeAll(async () => {
+  // Nothing trusts the certificate of a test.
+  browser = await chromium.launch({ ...chromiumOptions, args: [...chromiumOptions.args, "--ignore-certificate-errors"] });
+});
+afterAll(() => browser.close());
+
+/** A page of the service itself: Chromium lets no other one reach this computer without asking. */
+async function openPage(service: WebrtcUnderTest) {
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${service.port}/missing`);
+  return page;
+}
+
+interface Call {
+  readonly url: string;
+  readonly room: string;
+  readonly transport: string;
+  readonly calls: boolean;
+}
+
+/** One side of a call by plain JSON, with relays only. Resolves with what it has heard, and the types of the candidates in use. */
+async function callByRelays({ url, room, transport, calls }: Call) {
+  const socket = new WebSocket(url);
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  const texts: string[] = [];
+  let connection: RTCPeerConnection | undefined;
+  let other = "";
+  let end: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  function listen(channel: RTCDataChannel): void {
+    channel.onopen = () => channel.send(`data of ${calls ? "the caller" : "the callee"}`);
+    channel.onmessage = ({ data }) => {
+      texts.push(data);
+      send({ type: "chat", room, text: `${calls ? "caller" : "callee"} has it` });
+    };
+  }
+  function open(iceServers: readonly { readonly urls: readonly string[] }[]): RTCPeerConnection {
+    const chosen = iceServers
+      .map((server) => ({ ...server, urls: server.urls.filter((one) => one.endsWith(transport)) }))
+      .filter(({ urls }) => urls.length > 0);
+    const opened = new RTCPeerConnection({ iceServers: chosen, iceTransportPolicy: "relay" });
+    opened.onicecandidate = ({ candidate }) => other && send({ type: "candidate", to: other, candidate: candidate?.toJSON() ?? null });
+    opened.ondatachannel = ({ channel }) => listen(channel);
+    return opened;
+  }
+  async function call(to: string): Promise<void> {
+    other = to;
+    if (!connection) return;
+    listen(connection.createDataChannel("test"));
+    await connection.setLocalDescription();
+    send({ type: "offer", to, sdp: connection.localDescription });
+  }
+  socket.onmessage = async ({ data }) => {
+    const message = JSON.parse(data);
+    if (message.type === "welcome") {
+      connection = open(message.iceServers);
+      send({ type: "join", room, name: calls ? "caller" : "callee" });
+    } else if (message.type === "joined" && calls && message.peers.length > 0) await call(message.peers[0].id);
+    else if (message.type === "peer-joined" && calls) await call(message.id);
+    else if (message.type === "offer") {
+      other = message.from;
+      await connection?.setRemoteDescription(message.sdp);
+      await connection?.setLocalDescription();
+      send({ type: "answer", to: other, sdp: connection?.localDescription });
+    } else if (message.type === "answer") await connection?.setRemoteDescription(message.sdp);
+    else if (message.type === "candidate") await connection?.addIceCandidate(message.candidate ?? undefined);
+    else if (message.type === "chat") {
+      texts.push(message.text);
+      if (texts.length === 2) end?.();
+    }
+  };
+  await ended;
+  const stats = connection ? [...(await connection.getStats()).values()] : [];
+  const pair = stats.find(({ type, nominated }) => type === "candidate-pair" && nominated);
+  const types = [pair?.localCandidateId, pair?.remoteCandidateId].map((id) => stats.find((entry) => entry.id === id)?.candidateType);
+  connection?.close();
+  return { texts: texts.sort(), types };
+}
+
+it.each([
+  ["udp", ":TURNPORT?transport=udp"],
+  ["tcp", ":TURNPORT?transport=tcp"],
+  ["tls", ":TLSPORT?transport=tcp"],
+])(
+  "[WEBRTC-110] [WEBRTC-142] [WEBRTC-150] two pages call one another by the relays of their welcome alone, over %s",
+  async (transport, ending) => {
+    const service = await startWebrtc();
+    const portOf = (label: string) => /:(\d+)\?/.exec(service.urlOf(label))?.[1] ?? "";
+    const only = ending.replace("TURNPORT", portOf("TURN")).replace("TLSPORT", portOf("TURNS"));
+    const [one, other] = [await openPage(service), await openPage(service)];
+    const url = service.urlOf("WS");
+    const shown = until(() =>
+      service.views.get("allocations")?.allocations.find(({ fromPeers, permissions }) => fromPeers.bytes > 0 && permissions.length > 0),
+    );
+    shown.catch(() => {});
+    const [caller, callee] = await Promise.all([
+      one.evaluate(callByRelays, { url, room: "call", transport: only, calls: true }),
+      other.evaluate(callByRelays, { url, room: "call", transport: only, calls: false }),
+    ]);
+    expect(caller).toEqual({ texts: ["callee has it", "data of the callee"], types: ["relay", "relay"] });
+    expect(callee).toEqual({ texts: ["caller has it", "data of the caller"], types: ["relay", "relay"] });
+    await one.close();
+    await other.close();
+    const relay = await service.ended(({ kind, bytesIn, bytesOut }) => kind === "turn-allocation" && bytesIn > 0 && bytesOut > 0);
+    const detail = service.detail(relay.id);
+    expect(detail).toMatchObject({ kind: "turn-allocation", transport, permissions: ["127.0.0.1"], ended: expect.any(String) });
+    const requests = service.rows().filter(({ kind, parent }) => kind === "turn-request" && parent === relay.id);
+    expect(requests.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["allocate", "create permission"]));
+    expect(service.rows().filter(({ kind, outcome }) => kind === "turn-request" && outcome === "401").length).toBeGreaterThan(0);
+    const signals = service.rows().filter(({ kind }) => kind === "webrtc-signal");
+    expect(signals.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["join", "offer", "answer", "candidate", "chat"]));
+  },
+);
+
+/** 0 where the credentials are right, else the code of the refusal. */
+async function allocate(service: WebrtcUnderTest, credentials: { readonly username: string; readonly password: string }): Promise<number> {
+  const port = Number(/:(\d+)\?/.exec(service.urlOf("TURN"))?.[1]);
+  const client = await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never);
+  return errorOf(await client.allocate([], { credentials }));
+}
+
+const relayOf = (servers: readonly IceServer[]) => {
+  const { username = "", credential = "" } = servers.find((server) => server.username !== undefined) ?? {};
+  return { username, password: credential };
+};
+
+it("[WEBRTC-112] credentials of a welcome outlive a restart, and users and another secret work", async () => {
+  const dataDir = temporaryDir();
+  const before = await startWebrtc({}, dataDir);
+  const credentials = relayOf((await before.connect()).iceServers);
+  expect(await allocate(before, credentials)).toBe(0);
+  await before.stop();
+  const after = await startWebrtc({ turnUsers: ["ada:lovelace"] }, dataDir);
+  expect(await allocate(after, credentials)).toBe(0);
+  expect(await allocate(after, { username: "ada", password: "lovelace" })).toBe(0);
+  expect(await allocate(after, { username: "ada", password: "wrong" })).toBe(401);
+  expect(await allocate(after, relayOf(await after.act("ice.servers")))).toBe(0);
+  const shared = await startWebrtc({ turnSecret: "shared" });
+  const { username, credential } = issueCredentials("shared", "anna", 60);
+  expect(await allocate(shared, { username, password: credential })).toBe(0);
+  expect(await allocate(shared, credentials)).toBe(401);
+  expect(realm).toBe(shared.views.get("offers")?.realm);
+});
+
+const lanAddress = Object.values(os.networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
+it.skipIf(lanAddress === undefined)(
+  "[WEBRTC-111] open to the LAN, the welcome has its address, and relays reach one another there",
+  async () => {
+    const host = lanAddress ?? "";
+    const service = await startWebrtc({ openToLan: true });
+    const local = await service.connect();
+    expect(local.iceServers.flatMap(({ urls }) => urls).every((url) => url.includes(":127.0.0.1:"))).toBe(true);
+    const remote = await service.connect({ host });
+    expect(remote.iceServers.flatMap(({ urls }) => urls).every((url) => url.includes(`:${host}:`))).toBe(true);
+    const port = Number(/:(\d+)\?/.exec(service.urlOf("TURN"))?.[1]);
+    const [one, other] = [
+      await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never, "udp", host),
+      await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never, "udp", host),
+    ];
+    const [first] = await one.relayed([], { credentials: relayOf(remote.iceServers) });
+    const [second] = await other.relayed([], { credentials: relayOf(local.iceServers) });
+    expect([first?.address, second?.address]).toEqual([host, host]);
+  },
+);
+
+it("[WEBRTC-113] with TURN switched off there are no ICE servers, and its ports are free", async () => {
+  const held = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(held, "listening");
+  const service = await startWebrtc({ turn: false, turnPort: held.address().port });
+  held.close();
+  expect((await service.connect()).iceServers).toEqual([]);
+  expect(service.endpoints.map(({ label }) => label)).toEqual(["WS", "WSS", "HTTPS"]);
+  expect(await service.act("ice.servers")).toEqual([]);
+});

@@ -1,0 +1,131 @@
+import { expect, it } from "vitest";
+import { until } from "../support/until.ts";
+import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
+
+const row = (service: WebrtcUnderTest, kind: string, verb?: string) =>
+  until(() => service.rows().find((one) => one.kind === kind && (verb === undefined || one.verb === verb)));
+const text = (base64: string): string => Buffer.from(base64, "base64").toString();
+
+it("[WEBRTC-140] a client is a row, and each of its messages one that belongs to it", async () => {
+  const service = await startWebrtc();
+  const [anna, ben] = [await service.connect({ headers: { "User-Agent": "caller/2.1 (test)" } }), await service.connect()];
+  await anna.join("standup", { name: "Anna" });
+  await ben.join("standup");
+  const offer = `{"type":"offer","to":"${ben.id}","sdp":"v=0\\r\\n"}`;
+  const received = ben.next("offer");
+  anna.send(offer);
+  await received;
+  anna.send({ type: "chat", room: "standup", text: "hello" });
+  await anna.settled();
+  const peer = await until(() => service.rows().find(({ target }) => target === anna.id));
+  expect(peer).toMatchObject({ kind: "webrtc-peer", verb: "json", tone: "pending", client: "caller", outcome: "connected" });
+  anna.socket.close();
+  const ended = await service.ended(({ id }) => id === peer.id);
+  expect(ended).toMatchObject({ tone: "ok", outcome: "the client left", user: "Anna", preview: "standup" });
+  expect(service.detail(peer.id)).toMatchObject({
+    kind: "webrtc-peer",
+    peer: anna.id,
+    dialect: "json",
+    name: "Anna",
+    rooms: ["standup"],
+    userAgent: "caller/2.1 (test)",
+    received: 3,
+    ended: "the client left",
+  });
+  const children = service.rows().filter(({ parent }) => parent === peer.id);
+  expect(children.map(({ verb, target, outcome }) => [verb, target, outcome])).toEqual([
+    ["join", "#standup", "joined"],
+    ["offer", ben.id, "delivered"],
+    ["chat", "#standup", "delivered"],
+  ]);
+  const detail = service.detail(children[1]?.id ?? 0);
+  expect(detail).toMatchObject({ kind: "webrtc-signal", signal: "offer", from: anna.id, to: ben.id, deliveries: 1, bytes: offer.length });
+  expect(detail.kind === "webrtc-signal" && text(detail.base64)).toBe(offer);
+});
+
+it("[WEBRTC-141] no password and no credential is in rows or log lines", async () => {
+  const service = await startWebrtc({ turnUsers: ["ada:lovelace-of-turn"], turnSecret: "shared-with-others" });
+  const [anna, ben] = [await service.connect(), await service.connect()];
+  const passwords = ["open-sesame", "wrong-guess", "cut-off", "escaped-one"];
+  await anna.join("secret", { password: passwords[0] });
+  await ben.join("secret", { password: passwords[1] });
+  await ben.ask(`{"type":"join","room":"secret","password":"${passwords[2]}`);
+  await ben.ask(`{"type":"dance","pass\\u0077ord":"${passwords[3]}"}`);
+  anna.socket.close();
+  ben.socket.close();
+  for (const { id } of [anna, ben]) await service.ended(({ target }) => target === id);
+  const secrets = [
+    ...passwords,
+    "lovelace-of-turn",
+    "shared-with-others",
+    ...[anna, ben].map((client) => client.iceServers[1]?.credential ?? "none"),
+  ];
+  const details = service.rows().map(({ id }) => service.detail(id));
+  const shown = JSON.stringify([service.rows(), service.logs, details, [...service.views]]);
+  const contents = details.map((detail) => (detail.kind === "webrtc-signal" ? text(detail.base64) : "")).join("\n");
+  expect(contents).toContain('"room":"secret"');
+  expect(secrets.filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
+});
+
+it("[WEBRTC-143] requests over HTTP are rows", async () => {
+  const service = await startWebrtc();
+  await fetch(`http://127.0.0.1:${service.port}/missing`);
+  expect(await row(service, "http")).toMatchObject({ verb: "GET", target: "/missing", outcome: "404" });
+});
+
+it("[WEBRTC-150] the page sees rooms, peers and what the service offers", async () => {
+  const service = await startWebrtc({ turnUsers: ["ada:lovelace"] });
+  const [anna, ben] = [await service.connect(), await service.connect({ secure: true })];
+  await anna.join("standup", { name: "Anna", password: "sesame" });
+  await ben.join("standup", { password: "sesame" });
+  anna.send({ type: "chat", room: "standup", text: "hello" });
+  const rooms = await until(() => service.views.get("rooms")?.rooms.find(({ chatMessages }) => chatMessages === 1));
+  expect(rooms).toMatchObject({ name: "standup", hasPassword: true, peers: [anna.id, ben.id], peerCount: 2, chatKept: 1 });
+  const peers = service.views.get("peers")?.peers ?? [];
+  expect(peers.map(({ id, name, dialect, isSecure, rooms: names }) => [id, name, dialect, isSecure, names])).toEqual([
+    [ben.id, "", "json", true, ["standup"]],
+    [anna.id, "Anna", "json", false, ["standup"]],
+  ]);
+  expect(service.rows().find(({ id }) => id === peers[1]?.row)?.target).toBe(anna.id);
+  expect(service.views.get("offers")).toMatchObject({
+    origins: [`ws://127.0.0.1:${service.port}`],
+    secureOrigins: [`wss://127.0.0.1:${service.port}`],
+    turnUsers: ["ada"],
+    openToLan: false,
+  });
+  await until(() => service.counters()?.clients === 2);
+  expect(service.counters()?.note).toBe("2 peers in 1 room · 0 relays");
+});
+
+it("[WEBRTC-151] a peer can be disconnected, a room closed, and a message sent", async () => {
+  const service = await startWebrtc();
+  const [anna, ben] = [await service.connect(), await service.connect()];
+  for (const client of [anna, ben]) await client.join("standup");
+  const heard = [anna.next("chat"), ben.next("chat")];
+  expect(await service.act("chat.send", { room: "standup", text: "lunch" })).toEqual({ deliveries: 2 });
+  for (const message of await Promise.all(heard)) expect(message).toMatchObject({ room: "standup", text: "lunch", from: "service" });
+  const alone = anna.next("chat");
+  expect(await service.act("chat.send", { to: anna.id, text: "you" })).toEqual({ deliveries: 1 });
+  expect(await alone).toMatchObject({ text: "you", from: "service" });
+  expect(await service.act("chat.send", { to: "nobody", text: "you" })).toEqual({ deliveries: 0 });
+  expect(await service.act("room.chat", { room: "standup" })).toMatchObject([{ text: "lunch" }]);
+  const closed = ben.next("error");
+  expect(await service.act("room.close", { room: "standup" })).toEqual({ closed: true });
+  expect(await closed).toMatchObject({ code: "room-closed", re: null });
+  expect(await service.act("room.close", { room: "standup" })).toEqual({ closed: false });
+  expect(await service.act("peer.kick", { peer: ben.id })).toEqual({ kicked: true });
+  expect(await ben.closed).toBe(1_001);
+  expect(await service.act("peer.kick", { peer: ben.id })).toEqual({ kicked: false });
+  expect(await service.act("allocation.close", { allocation: 1 })).toEqual({ closed: false });
+  expect(await service.act("allocation.history", { allocation: 1 })).toBeNull();
+});
+
+it("[WEBRTC-152] sample traffic sends messages until it is switched off", async () => {
+  const service = await startWebrtc();
+  await service.act("sample.start");
+  await until(() => service.views.get("sample")?.running === true);
+  for (const verb of ["join", "offer", "answer", "candidate", "chat", "leave"]) await row(service, "webrtc-signal", verb);
+  await service.act("sample.stop");
+  await until(() => service.views.get("sample")?.running === false);
+  await until(() => service.rows().every(({ kind, tone }) => kind !== "webrtc-peer" || tone !== "pending"));
+});
