@@ -25,10 +25,12 @@ export interface ConnectOptions extends ClientOptions {
   readonly host?: string;
 }
 
+const anyPorts = Object.fromEntries(webrtcService.ports.map(({ field }) => [field, 0]));
+
 /** The service on free ports, stopped after the test. */
 export async function startWebrtc(config: Record<string, unknown> = {}, dataDir?: string): Promise<WebrtcUnderTest> {
   const service = await startService<WebrtcContract>(webrtcService, {
-    config: { port: 0, turnPort: 0, turnsPort: 0, relayPort: 0, logLevel: "debug", ...config },
+    config: { ...anyPorts, logLevel: "debug", ...config },
     ...(dataDir !== undefined && { dataDir }),
   });
   onTestFailed(

@@ -59,8 +59,7 @@ export class AllocationEntry implements TrafficEntry {
   }
 
   end(state: AllocationState, text: string, tone: Tone): void {
-    // What has expired meanwhile is of no interest: it is shown what it had.
-    this.#state = { ...state, permissions: this.#state.permissions, channels: this.#state.channels, relayed: this.#state.relayed };
+    this.#state = state;
     this.#isStateNew = true;
     this.#end = { text, tone };
   }

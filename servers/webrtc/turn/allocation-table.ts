@@ -153,9 +153,9 @@ export class AllocationTable {
     if (!this.#allocations.delete(allocation.id)) return;
     this.#releaseUser(allocation.user);
     allocation.client.allocation = undefined;
-    const closing = allocation.close();
+    // Its permissions and channels are still known.
     this.#options.onClosed(allocation, reason);
-    await closing;
+    await allocation.close();
   }
 
   /** Ends what has expired. To be called every second or so. */
