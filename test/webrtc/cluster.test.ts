@@ -184,6 +184,26 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances
     expect(await anna.until("peer-joined")).toMatchObject({ id: bert.id });
   });
 
+  it("[WEBRTC-268] an identifier that two instances accepted without Redis stays with the older client", async () => {
+    const own = await startRedis();
+    let running: RealServer | undefined = own;
+    onTestFinished(() => running?.stop());
+    const [here, there, third] = [await startInstance(own.url), await startInstance(own.url), await startInstance(own.url)];
+    await own.stop();
+    running = undefined;
+    for (const instance of [here, there, third]) await expect.poll(() => logOf(instance)).toContain("Redis is lost");
+    const older = await openPeerJs(there, "anna");
+    const younger = await openPeerJs(here, "anna");
+    const watcher = await joinJson(third, "default");
+    running = await startRedis({ port: Number(new URL(own.url).port) });
+    expect(await younger.closed).toMatchObject({ reason: "its identifier is in use at another instance" });
+    await watcher.log.until(({ type, id }) => type === "peer-joined" && id === "anna");
+    watcher.send({ type: "candidate", to: "anna", candidate: { candidate: "c" } });
+    older.send({ type: "OFFER", dst: watcher.id, payload: { sdp: { type: "offer", sdp: "v=0" }, connectionId: "dc_1" } });
+    expect(await watcher.until("offer")).toEqual({ type: "offer", from: "anna", sdp: "v=0" });
+    expect(await (await fetch(`http://${here.host}/peerjs/peers`)).json()).toEqual(expect.arrayContaining(["anna", watcher.id]));
+  });
+
   it("[WEBRTC-267] the service does not start without the Redis that it is to share", async () => {
     await expect(startInstance("redis://user:hidden@127.0.0.1:1/0")).rejects.toMatchObject({
       code: "CLUSTER_UNREACHABLE",
