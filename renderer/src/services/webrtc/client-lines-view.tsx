@@ -11,7 +11,7 @@ import styles from "./webrtc.module.css";
 const credentialsEveryMs = 600_000;
 
 /** Clients to copy, in the words of each dialect, with credentials that are valid now. */
-export function ClientLines({ first = "websocat", title = "Connect with" }: { readonly first?: ClientKind; readonly title?: string }) {
+export function ClientLines({ first = "websocat", title = "Connect" }: { readonly first?: ClientKind; readonly title?: string }) {
   const client = useControl();
   const service = useService("webrtc");
   const [kind, setKind] = useRemembered<ClientKind>(`webrtc.client.${first}`, first, z.enum(clientKinds.map(({ value }) => value)));

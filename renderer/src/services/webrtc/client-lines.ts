@@ -9,7 +9,7 @@ export const clientKinds = [
   { value: "peerjs", label: "PeerJS" },
   { value: "socketio", label: "Socket.IO" },
   { value: "ywebrtc", label: "y-webrtc" },
-  { value: "turnutils", label: "turnutils" },
+  { value: "turnutils", label: "TURN" },
 ] as const;
 export type ClientKind = (typeof clientKinds)[number]["value"];
 

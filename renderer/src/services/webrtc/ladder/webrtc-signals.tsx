@@ -113,22 +113,24 @@ function Ladder() {
       label="Signals"
       toolbarLabel="Signals"
       filter={
+        <PickFilter
+          service="webrtc"
+          title="Room"
+          value={room}
+          onChange={(next) => change({ ...scope, room: next })}
+          choices={async (search) =>
+            (rooms ?? [])
+              .filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
+              .map(({ name, peerCount }) => ({ value: name, count: peerCount }))
+          }
+          search="Room contains"
+          none="There is no room now"
+          mono
+          widthPx={160}
+        />
+      }
+      scopes={
         <>
-          <PickFilter
-            service="webrtc"
-            title="Room"
-            value={room}
-            onChange={(next) => change({ ...scope, room: next })}
-            choices={async (search) =>
-              (rooms ?? [])
-                .filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
-                .map(({ name, peerCount }) => ({ value: name, count: peerCount }))
-            }
-            search="Room contains"
-            none="There is no room now"
-            mono
-            widthPx={160}
-          />
           {[0, 1].map((place) => (
             <PickFilter
               key={place}

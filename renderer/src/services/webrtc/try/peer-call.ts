@@ -78,8 +78,9 @@ export class PeerCall {
 
   start(draft: CallDraft): void {
     this.#run?.end(undefined);
-    const run: Run = new Run(this.#client, draft, (view) => {
-      if (this.#run !== run && this.#run !== undefined && view.state !== "opening") return;
+    const run = new Run(this.#client, draft, (view) => {
+      // The one before ends while another one has begun.
+      if (this.#run !== run) return;
       this.#view = view;
       for (const listener of [...this.#listeners]) listener();
     });
@@ -122,10 +123,10 @@ class Run {
     this.#draft = draft;
     this.#show = show;
     this.#view = { state: "opening", at: this.#at, draft, steps: [], peers: [], figures: [], streams: [] };
-    show(this.#view);
   }
 
   async start(): Promise<void> {
+    this.#show(this.#view);
     try {
       const opened = await this.#client.action(webrtcActions, "webrtc", "try.open", {});
       if (this.#isOver) return void this.#close(opened.call);

@@ -6,6 +6,7 @@ import { useCommands } from "../../../ui/commands.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SendButton } from "../../try/send-button.tsx";
+import { TryLine } from "../../try/try-fields.tsx";
 import { TryPage } from "../../try/try-page.tsx";
 import { TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import { ClientLines } from "../client-lines-view.tsx";
@@ -47,7 +48,7 @@ export function WebrtcTry() {
       onSend={start}
       question={
         <>
-          <div className={styles.line}>
+          <TryLine>
             <SegmentedControl aria-label="Way" data={ways} value={draft.way} onChange={(way) => change({ way: way as CallDraft["way"] })} />
             {draft.way === "relay" && (
               <SegmentedControl
@@ -67,7 +68,7 @@ export function WebrtcTry() {
                 onSend={start}
               />
             </span>
-          </div>
+          </TryLine>
           <TrySection label="What is sent">
             <TrySectionHead title="Send" />
             <div className={styles.choices}>
@@ -92,7 +93,7 @@ export function WebrtcTry() {
               </Note>
             )}
           </TrySection>
-          {running && <ClientLines title="Clients of your own" first="browser" />}
+          {running && <ClientLines first="browser" />}
         </>
       }
     >

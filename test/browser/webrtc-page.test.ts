@@ -1,0 +1,99 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { answer, hostLine, offer } from "../renderer-webrtc/samples.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"];
+
+interface Client {
+  readonly id: string;
+  readonly socket: WebSocket;
+  readonly received: Record<string, unknown>[];
+  readonly send: (message: object) => void;
+}
+
+async function join(host: string, room: string, name: string): Promise<Client> {
+  const socket = new WebSocket(`ws://${host}/ws`);
+  const received: Record<string, unknown>[] = [];
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  const id = await new Promise<string>((resolve, reject) => {
+    socket.onerror = reject;
+    let welcomed = "";
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(String(data)) as Record<string, unknown>;
+      received.push(message);
+      if (message.type === "welcome") {
+        welcomed = String(message.id);
+        send({ type: "join", room, name });
+      }
+      if (message.type === "joined") resolve(welcomed);
+    };
+  });
+  return { id, socket, received, send };
+}
+
+const tab = (page: Page, name: string) => page.getByRole("main").getByRole("tab", { name, exact: true }).click();
+
+it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
+  const { page, host } = await openBrowserShell("webrtc", { flags });
+  const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
+  ada.send({ type: "offer", to: bob.id, sdp: offer });
+  await expect.poll(() => bob.received.some(({ type }) => type === "offer"), { timeout: 20_000 }).toBe(true);
+  bob.send({ type: "answer", to: ada.id, sdp: answer });
+  bob.send({ type: "candidate", to: ada.id, candidate: { candidate: hostLine.replace("192.168.1.5", "10.0.0.9"), sdpMid: "0" } });
+
+  await tab(page, "Signals");
+  const ladder = page.getByRole("grid", { name: "Signals, in their order" });
+  await ladder.getByRole("row", { name: /Ada to Bob: offer, video, data · 1 candidate/ }).waitFor();
+  await ladder.getByRole("row", { name: /Bob to Ada: candidate, host udp 10\.0\.0\.9/ }).waitFor();
+  // Two peers are a pair without being picked.
+  await page.getByRole("list", { name: "Findings of the ICE check" }).getByText("Candidates").first().waitFor();
+  await ladder.getByRole("row", { name: /Bob to Ada: answer/ }).click();
+  await page.keyboard.press("Enter");
+  await page.getByText("Beside its offer").click();
+  await page.getByText(/^\d+ differences$/).waitFor();
+  await page.getByText("was sendrecv").first().waitFor();
+
+  await tab(page, "Rooms");
+  await page.getByRole("row").filter({ hasText: "demo" }).first().click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Message to demo" }).fill("Hello, both");
+  await page.getByRole("button", { name: "Say", exact: true }).click();
+  await expect.poll(() => ada.received.find(({ type }) => type === "chat")?.text, { timeout: 20_000 }).toBe("Hello, both");
+  await page.getByRole("list", { name: "Chat, newest first" }).getByText("Hello, both").waitFor();
+  await page.getByRole("button", { name: "Close room", exact: true }).click();
+  const question = page.getByRole("dialog");
+  await question.getByText("Close the room demo?").waitFor();
+  await question.getByRole("button", { name: "Close room" }).click();
+  await page.getByText("No room", { exact: true }).waitFor();
+  await page.getByRole("row").filter({ hasText: "Ada" }).first().click();
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await page.getByRole("dialog").getByText("Disconnect Ada?").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  await expect.poll(() => ada.socket.readyState, { timeout: 20_000 }).toBe(WebSocket.CLOSED);
+  bob.socket.close();
+}, 120_000);
+
+it.each(["UDP", "TCP"])(
+  "[WEBRTC-433] two peers of the page call one another by relay over %s",
+  async (transport) => {
+    const { page } = await openBrowserShell("webrtc", { flags });
+    await tab(page, "Try");
+    await page.getByRole("radiogroup", { name: "Over" }).getByText(transport, { exact: true }).click();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    const result = page.getByRole("region", { name: "Answer" });
+    await result.getByText(/^Connected after .*; a message there and back in .*; first picture after .*\.$/).waitFor({ timeout: 60_000 });
+    await result
+      .getByText(new RegExp(`connected, by relay over ${transport.toLowerCase()}`))
+      .first()
+      .waitFor();
+    await result.getByText(/^Connected by two relays: Try A at .* Data passes in both directions\.$/).waitFor({ timeout: 30_000 });
+    await tab(page, "Relays");
+    const relays = page.getByRole("grid", { name: "Relays", exact: true });
+    await expect.poll(() => relays.getByRole("row").filter({ hasText: transport }).count(), { timeout: 30_000 }).toBe(2);
+    await tab(page, "Try");
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await result.getByText("hung up").waitFor();
+  },
+  150_000,
+);
