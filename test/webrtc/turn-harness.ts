@@ -134,7 +134,11 @@ export class TurnClientUnderTest {
     this.localPort = localPort;
   }
 
-  static async connect(server: TurnServer, transport: Transport = "udp", host = "127.0.0.1"): Promise<TurnClientUnderTest> {
+  static async connect(
+    server: Pick<TurnServer, "port" | "tlsPort">,
+    transport: Transport = "udp",
+    host = "127.0.0.1",
+  ): Promise<TurnClientUnderTest> {
     if (transport === "udp") {
       const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
       onEnd(() => new Promise<void>((resolve) => socket.close(() => resolve())));

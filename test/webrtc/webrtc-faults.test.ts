@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import type { PeerFault, WebrtcFaultViews } from "../../contract/services/webrtc-faults.ts";
+import { FaultRegistry } from "../../servers/core/faults/fault-registry.ts";
+import { type PassingSignal, SignalFaults } from "../../servers/webrtc/faults/signal-faults.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { onEnd } from "../support/start-service.ts";
+import { until } from "../support/until.ts";
+import { errorOf, Peer, TurnClientUnderTest, user } from "./turn-harness.ts";
+import { type JsonClient, startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
+
+/** As the page has it, a moment after a change. */
+const faultsOf = (service: WebrtcUnderTest) => service.views.get("faults") as WebrtcFaultViews["faults"];
+
+const overHttp = async (service: WebrtcUnderTest, method: string, path: string, headers = {}) => {
+  const { status, body } = await httpRequest(`http://127.0.0.1:${service.port}${path}`, { method, headers });
+  return { status, body: JSON.parse(body) as Record<string, unknown> };
+};
+
+async function inOneRoom(service: WebrtcUnderTest, count: number): Promise<JsonClient[]> {
+  const clients: JsonClient[] = [];
+  for (let index = 0; index < count; index++) {
+    const client = await service.connect();
+    await client.join("test", { name: `peer ${index}` });
+    clients.push(client);
+  }
+  return clients;
+}
+
+const candidate = (number: number) => ({ candidate: `candidate:${number} 1 udp 1 127.0.0.1 ${5_000 + number} typ host`, sdpMid: "0" });
+const sendCandidates = (from: JsonClient, to: JsonClient, count: number): void => {
+  for (let number = 1; number <= count; number++) from.send({ type: "candidate", to: to.id, candidate: candidate(number) });
+};
+/** The numbers of the candidates that came, in their order. */
+const candidatesAt = (client: JsonClient): readonly number[] =>
+  client.all("candidate").map((message) => Number(/:(\d+) /.exec((message.candidate as { candidate: string }).candidate)?.[1]));
+
+const turnClient = (service: WebrtcUnderTest): Promise<TurnClientUnderTest> =>
+  TurnClientUnderTest.connect({ port: Number(/turn:127\.0\.0\.1:(\d+)/.exec(service.urlOf("TURN"))?.[1]), tlsPort: 0 });
+
+describe("faults on demand", () => {
+  it("[WEBRTC-460] begin and end by the page and over HTTP, for a time or until they are released; of the same kind the newer one counts", async () => {
+    const service = await startWebrtc();
+    const [ada, bob] = (await inOneRoom(service, 2)) as [JsonClient, JsonClient];
+    expect(await until(() => faultsOf(service))).toEqual({ peers: [], relays: [], turn: [] });
+    const started = { started: true };
+    expect(await service.act("peer.fault", { peer: ada.id, fault: { kind: "drop", percent: 5 } })).toEqual(started);
+    expect(await service.act("peer.fault", { peer: ada.id, fault: { kind: "drop", percent: 7, signals: "candidates" } })).toEqual(started);
+    expect(await service.act("turn.fault", { fault: { kind: "refuse", code: 486 }, forMs: 60_000 })).toEqual(started);
+    await until(() => faultsOf(service).turn.length === 1);
+    expect(faultsOf(service)).toEqual({
+      peers: [{ peer: ada.id, faults: [{ fault: { kind: "drop", percent: 7, signals: "candidates" } }] }],
+      relays: [],
+      turn: [{ fault: { kind: "refuse", code: 486 }, until: expect.any(Number) }],
+    });
+    expect(await service.act("peer.fault", { peer: "nobody", fault: { kind: "credentials" } })).toEqual({ started: false });
+    expect(await service.act("relay.fault", { allocation: 999, fault: { kind: "cut" } })).toEqual({ started: false });
+    expect(await service.act("peer.release", { peer: ada.id, kind: "delay" })).toEqual({ released: false });
+    expect(await service.act("peer.release", { peer: ada.id })).toEqual({ released: true });
+    expect(await service.act("turn.release", {})).toEqual({ released: true });
+    await until(() => faultsOf(service).peers.length === 0 && faultsOf(service).turn.length === 0);
+    await service.act("turn.fault", { fault: { kind: "credentials" }, forMs: 20 });
+    await until(() => faultsOf(service).turn.length === 0);
+
+    expect(await overHttp(service, "POST", `/faults/peers/${bob.id}?kind=delay&delayMs=20&forMs=60000`)).toEqual({
+      status: 200,
+      body: { status: "ok" },
+    });
+    expect((await overHttp(service, "POST", "/faults/turn?kind=refuse&code=508")).status).toBe(200);
+    expect((await overHttp(service, "GET", "/faults")).body).toEqual({
+      peers: [{ peer: bob.id, faults: [{ kind: "delay", delayMs: 20, signals: "all", until: expect.stringMatching(/Z$/) }] }],
+      relays: [],
+      turn: [{ kind: "refuse", code: 508 }],
+    });
+    for (const [method, path, status] of [
+      ["POST", "/faults/turn?kind=refuse&code=200", 400],
+      ["POST", "/faults/turn", 400],
+      ["POST", `/faults/peers/${ada.id}?kind=drop&percent=101`, 400],
+      ["POST", `/faults/peers/${ada.id}?kind=cut`, 400],
+      ["POST", "/faults/peers/nobody?kind=drop&percent=5", 404],
+      ["POST", "/faults/relays/999?kind=cut", 404],
+      ["POST", "/faults/relays/127.0.0.1:9?kind=cut", 404],
+      ["DELETE", "/faults/turn?kind=credentials", 404],
+      ["DELETE", "/faults/turn?kind=dance", 400],
+      ["DELETE", "/faults/turn?kind=refuse", 200],
+      ["DELETE", `/faults/peers/${bob.id}`, 200],
+    ] as const)
+      expect([path, (await overHttp(service, method, path)).status]).toEqual([path, status]);
+    const foreign = { Origin: "https://app.example.com" };
+    expect((await overHttp(service, "POST", "/faults/turn?kind=credentials", foreign)).status).toBe(403);
+    expect((await overHttp(service, "DELETE", "/faults")).status).toBe(200);
+    expect((await overHttp(service, "GET", "/faults")).body).toEqual({ peers: [], relays: [], turn: [] });
+  });
+
+  it("[WEBRTC-461] signals from and to a peer are dropped, all of them or only candidates; those of others and chat arrive", async () => {
+    const service = await startWebrtc();
+    const [ada, bob, cora] = (await inOneRoom(service, 3)) as [JsonClient, JsonClient, JsonClient];
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "drop", percent: 100, signals: "candidates" } });
+    sendCandidates(ada, bob, 3);
+    ada.send({ type: "offer", to: bob.id, sdp: "v=0" });
+    expect(await bob.next("offer")).toMatchObject({ from: ada.id, sdp: "v=0" });
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "drop", percent: 100 } });
+    bob.send({ type: "answer", to: ada.id, sdp: "v=0" });
+    bob.send({ type: "chat", room: "test", text: "do you get nothing?" });
+    sendCandidates(bob, cora, 2);
+    await ada.next("chat");
+    await until(() => candidatesAt(cora).length === 2);
+    expect([candidatesAt(bob), ada.all("answer")]).toEqual([[], []]);
+    await service.act("peer.release", { peer: ada.id });
+    bob.send({ type: "answer", to: ada.id, sdp: "v=0" });
+    await ada.next("answer");
+  });
+
+  it("[WEBRTC-462] delayed signals keep their order, and arrive at once when the fault is released", async () => {
+    const service = await startWebrtc();
+    const [ada, bob] = (await inOneRoom(service, 2)) as [JsonClient, JsonClient];
+    await service.act("peer.fault", { peer: bob.id, fault: { kind: "delay", delayMs: 60_000 } });
+    sendCandidates(ada, bob, 4);
+    ada.send({ type: "chat", room: "test", text: "at once" });
+    await bob.next("chat");
+    expect(candidatesAt(bob)).toEqual([]);
+    await service.act("peer.release", { peer: bob.id });
+    await until(() => candidatesAt(bob).length === 4);
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "delay", delayMs: 30 } });
+    sendCandidates(ada, bob, 4);
+    await until(() => candidatesAt(bob).length === 8);
+    expect(candidatesAt(bob)).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+  });
+
+  it("[WEBRTC-463] signals arrive twice, or after the one that follows; one that nothing follows arrives in the end", async () => {
+    const service = await startWebrtc();
+    const [ada, bob] = (await inOneRoom(service, 2)) as [JsonClient, JsonClient];
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "duplicate", percent: 100 } });
+    sendCandidates(ada, bob, 2);
+    await until(() => candidatesAt(bob).length === 4);
+    await service.act("peer.release", { peer: ada.id });
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "reorder", percent: 100 } });
+    sendCandidates(ada, bob, 5);
+    await until(() => candidatesAt(bob).length === 9);
+    expect(candidatesAt(bob)).toEqual([1, 1, 2, 2, 2, 1, 4, 3, 5]);
+  });
+
+  it("[WEBRTC-464] with a seed the same signals are chosen each time; what is held back is bounded", () => {
+    const faults = new FaultRegistry<string, PeerFault>();
+    onEnd(() => faults.stopAll());
+    const signals = new SignalFaults({ faults, mostHeldBytes: 10_000 });
+    onEnd(() => signals.stop());
+    const signal: PassingSignal = { from: "ada", to: "bob", kind: "offer", bytes: () => 500 };
+    const chosen = () => {
+      faults.start("ada", { fault: { kind: "drop", percent: 40, signals: "all" }, seed: "a" });
+      return Array.from({ length: 50 }, () => signals.pass(signal, () => {}).length);
+    };
+    const first = chosen();
+    expect(new Set(first)).toEqual(new Set([0, 1]));
+    expect(chosen()).toEqual(first);
+    faults.stop("ada");
+    faults.start("bob", { fault: { kind: "delay", delayMs: 60_000, signals: "all" } });
+    const effects = Array.from({ length: 12 }, () => signals.pass(signal, () => {}).join());
+    expect(effects).toEqual([...Array(10).fill("delayed"), "dropped", "dropped"]);
+  });
+
+  it("[WEBRTC-465] allocations are refused with a chosen code, and credentials are wrong from now on: for one peer or for all", async () => {
+    const service = await startWebrtc();
+    const [ada, bob] = (await inOneRoom(service, 2)) as [JsonClient, JsonClient];
+    const allocateOf = async ({ iceServers }: JsonClient) => {
+      const { username = "", credential: password = "" } = iceServers.find((server) => server.username !== undefined) ?? {};
+      return errorOf(await (await turnClient(service)).allocate([], { credentials: { username, password } }));
+    };
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "refuse", code: 486 } });
+    expect([await allocateOf(ada), await allocateOf(bob)]).toEqual([486, 0]);
+    await service.act("turn.fault", { fault: { kind: "refuse", code: 508 } });
+    expect([await allocateOf(ada), await allocateOf(bob)]).toEqual([486, 508]);
+    await service.act("turn.release", {});
+    await service.act("peer.release", { peer: ada.id });
+    await service.act("peer.fault", { peer: bob.id, fault: { kind: "credentials" } });
+    expect([await allocateOf(ada), await allocateOf(bob)]).toEqual([0, 401]);
+    expect((await overHttp(service, "POST", "/faults/turn?kind=credentials")).status).toBe(200);
+    expect(await allocateOf(ada)).toBe(401);
+    expect((await overHttp(service, "DELETE", "/faults")).status).toBe(200);
+    expect([await allocateOf(ada), await allocateOf(bob)]).toEqual([0, 0]);
+  });
+
+  it("[WEBRTC-466] one relay is cut, loses data or is slow; others go on, and the faults end with it", async () => {
+    const service = await startWebrtc({ turnUsers: [`${user.username}:${user.password}`] });
+    const [client, other] = [await turnClient(service), await turnClient(service)];
+    const relayed = await client.relayedPort();
+    await other.relayedPort();
+    const [peer, otherPeer] = [await Peer.open(), await Peer.open()];
+    for (const one of [client, other]) expect(errorOf(await one.permit("127.0.0.1"))).toBe(0);
+    const through = (text: string) => client.indicate("127.0.0.1", peer.port, Buffer.from(text));
+    const lost = () => service.views.get("allocations")?.allocations.find(({ id }) => id === allocation)?.lost.impaired ?? 0;
+    expect((await overHttp(service, "POST", `/faults/relays/127.0.0.1:${relayed}?kind=cut`)).status).toBe(200);
+    const { allocation } = await until(() => faultsOf(service).relays[0]);
+    expect(faultsOf(service).relays).toEqual([{ allocation, faults: [{ fault: { kind: "cut" } }] }]);
+    through("cut");
+    other.indicate("127.0.0.1", otherPeer.port, Buffer.from("goes on"));
+    expect(await otherPeer.next()).toEqual(["goes on"]);
+    await until(() => lost() === 1);
+    expect(await service.act("relay.release", { allocation })).toEqual({ released: true });
+    through("again");
+    expect(await peer.next()).toEqual(["again"]);
+    await service.act("relay.fault", { allocation, fault: { kind: "loss", percent: 100 } });
+    peer.socket.send("lost", relayed, "127.0.0.1");
+    await until(() => lost() === 2);
+    await service.act("relay.release", { allocation });
+    await service.act("relay.fault", { allocation, fault: { kind: "delay", delayMs: 50 } });
+    peer.socket.send("late", relayed, "127.0.0.1");
+    await until(() => client.received().length === 1);
+    expect(client.received().map(({ data }) => data)).toEqual(["late"]);
+    expect(errorOf(await client.refresh(0))).toBe(0);
+    await until(() => faultsOf(service).relays.length === 0);
+    expect(await service.act("relay.fault", { allocation, fault: { kind: "cut" } })).toEqual({ started: false });
+  });
+
+  it("[WEBRTC-467] the faults of a peer end with it, and what was held back of it never arrives", async () => {
+    const service = await startWebrtc();
+    const [ada, bob] = (await inOneRoom(service, 2)) as [JsonClient, JsonClient];
+    await service.act("peer.fault", { peer: ada.id, fault: { kind: "delay", delayMs: 200 } });
+    sendCandidates(ada, bob, 2);
+    await ada.settled();
+    ada.socket.terminate();
+    await bob.next("peer-left");
+    await until(() => faultsOf(service).peers.length === 0);
+    const cora = await service.connect();
+    await cora.join("test");
+    cora.send({ type: "candidate", to: bob.id, candidate: candidate(9) });
+    await until(() => candidatesAt(bob).length === 1);
+    expect(candidatesAt(bob)).toEqual([9]);
+  });
+});
