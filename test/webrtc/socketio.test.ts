@@ -42,12 +42,15 @@ describe("Socket.IO", () => {
     },
   );
 
-  it("[WEBRTC-221] a client gets ICE servers with credentials when it connects", async () => {
-    const client = await connect(await startWebrtc());
-    const [stun, turn] = (await client.until("ice-servers")) as { urls: string[]; username: string }[];
-    expect(stun?.urls[0]).toMatch(/^stun:127\.0\.0\.1:/);
-    expect(turn?.username).toMatch(new RegExp(`:${client.id}$`));
-  });
+  it.each(["websocket", "polling"])(
+    "[WEBRTC-221] a client gets ICE servers with credentials when it connects over %s",
+    async (transport) => {
+      const client = await connect(await startWebrtc(), { transports: [transport] });
+      const [stun, turn] = (await client.until("ice-servers")) as { urls: string[]; username: string }[];
+      expect(stun?.urls[0]).toMatch(/^stun:127\.0\.0\.1:/);
+      expect(turn?.username).toMatch(new RegExp(`:${client.id}$`));
+    },
+  );
 
   it("[WEBRTC-222] clients without a room are in one; the first room that a client names takes its place", async () => {
     const webrtc = await startWebrtc();
@@ -133,5 +136,14 @@ describe("Socket.IO", () => {
     await expect.poll(() => numbers().length).toBe(120);
     expect(numbers()).toEqual(Array.from({ length: 120 }, (_, number) => number));
     await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("it is read no faster");
+  });
+
+  it("[WEBRTC-226] over long polling such a client is disconnected", async () => {
+    const webrtc = await startWebrtc({ messagesPerSecond: 50 });
+    const [one, other] = [await connect(webrtc, { transports: ["polling"] }), await connect(webrtc)];
+    const ended = new Promise((resolve) => one.socket.once("disconnect", resolve));
+    for (let number = 0; number < 120; number++) one.socket.emit("signal", { number });
+    await ended;
+    await other.until("peer-left");
   });
 });

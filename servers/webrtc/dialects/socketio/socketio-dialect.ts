@@ -1,6 +1,7 @@
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
+import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
 import { redactBody } from "../../../core/http/redact-body.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
@@ -43,6 +44,8 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   io.bind(engine);
   const clients = new Set<SocketIoClient>();
   let connections = 0;
+  /** Noted at once: a client that polls comes back on another connection, and the first one has no addresses any more. */
+  const heads = new WeakMap<Socket["conn"], ConnectionHead>();
   const timer = setInterval(() => {
     for (const client of clients) client.tick();
   }, tickMs);
@@ -56,6 +59,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   );
   // Broken packets end the connection; socket.io tells of them here alone.
   engine.on("connection", (connection: Socket["conn"]) => {
+    heads.set(connection, connectionHead(++connections, connection.request.socket));
     // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
     if ("closeTimeout" in connection.transport) connection.transport.closeTimeout = pollingCloseMs;
     connection.on("close", (reason: string) => {
@@ -69,7 +73,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
       {
         dialect: "socketio",
         link: client.link,
-        connection: connectionHead(++connections, socket.request.socket),
+        connection: heads.get(socket.conn) ?? connectionHead(++connections, socket.request.socket),
         userAgent: (headers["user-agent"] ?? "").slice(0, 300),
         origin: headers.origin?.slice(0, 300),
       },
@@ -147,10 +151,9 @@ class SocketIoClient {
     if (!peer.isConnected) return;
     const { messagesPerSecond, messageDepth } = this.#limits;
     if (++this.#recent > messagesPerSecond && !this.link.isHeld) {
-      this.#faults.write(
-        `The client at ${peer.facts.connection.remote} sends more than ${messagesPerSecond} messages a second: it is read no faster.`,
-      );
-      this.link.hold();
+      const what = this.link.hold() ? "it is read no faster" : "it is disconnected";
+      this.#faults.write(`The client at ${peer.facts.connection.remote} sends more than ${messagesPerSecond} messages a second: ${what}.`);
+      if (!peer.isConnected) return;
     }
     const last = values.at(-1);
     const acknowledge = typeof last === "function" ? (last as Acknowledge) : undefined;
@@ -271,12 +274,13 @@ class SocketIoLink implements PeerLink {
     return this.#held !== undefined;
   }
 
-  hold(): void {
+  /** False where it cannot be read more slowly: it is disconnected then. */
+  hold(): boolean {
     const transport = this.#socket.conn.transport as unknown as WebSocketTransport;
-    if (transport.name === "websocket" && transport.socket) {
-      this.#held = transport.socket;
-      this.#held.pause();
-    } else this.#socket.disconnect(true);
+    if (transport.name === "websocket") this.#held = transport.socket;
+    this.#held?.pause();
+    if (!this.#held) this.#socket.disconnect(true);
+    return this.#held !== undefined;
   }
 
   release(): void {
