@@ -43,7 +43,8 @@ it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed a
   await page.getByRole("row").filter({ hasText: "/site/door" }).waitFor();
 
   // Large enough to be seen on its way, and cancelled.
-  await page.getByLabel("MP4 files to add").setInputFiles({ name: "long.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(48 << 20) });
+  const long = { name: "long.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(48 << 20) };
+  await page.getByLabel("MP4 files to add").setInputFiles(long, { timeout: 90_000 });
   await page.getByRole("progressbar", { name: "Upload of long.mp4" }).waitFor();
   await panel.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Cancelled: long.mp4 was not added").waitFor();
@@ -53,4 +54,4 @@ it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed a
   await page.getByRole("dialog").getByRole("button", { name: "Remove the file" }).click();
   await panel.getByText("none; drop MP4 files").waitFor();
   await expect.poll(() => page.getByRole("row").filter({ hasText: "/site/door" }).count()).toBe(0);
-}, 90_000);
+}, 240_000);
