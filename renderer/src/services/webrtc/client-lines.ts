@@ -5,10 +5,10 @@ import { endpointsOf } from "../../ui/texts/address.ts";
 
 export const clientKinds = [
   { value: "websocat", label: "websocat" },
-  { value: "browser", label: "Browser" },
+  { value: "browser", label: "JS" },
   { value: "peerjs", label: "PeerJS" },
   { value: "socketio", label: "Socket.IO" },
-  { value: "ywebrtc", label: "y-webrtc" },
+  { value: "ywebrtc", label: "Yjs" },
   { value: "turnutils", label: "TURN" },
 ] as const;
 export type ClientKind = (typeof clientKinds)[number]["value"];

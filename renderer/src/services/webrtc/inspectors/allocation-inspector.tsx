@@ -14,6 +14,8 @@ import { attempt } from "../../../ui/status/notify.tsx";
 import { formatByteRate, formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatDurationExact, formatTook, isoTime } from "../../../ui/texts/time.ts";
+import { FaultPairs } from "../faults/fault-badges.tsx";
+import { FaultMenu } from "../faults/fault-menu.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 
 /** A relay of TURN: what it passed on, over time and in all, and who may use it. */
@@ -133,6 +135,11 @@ export function RelayFacts({ detail, now }: RelayFactsProps) {
           {totalMs !== undefined && <Pair name="Lasted">{formatTook(totalMs)}</Pair>}
         </Pairs>
       </Section>
+      {now && (
+        <Section title="Faults" actions={<FaultMenu target={{ kind: "relay", allocation: detail.allocation }} />}>
+          <FaultPairs target={{ kind: "relay", allocation: detail.allocation }} />
+        </Section>
+      )}
       <Section title="Data">
         <Pairs>
           <Pair name="To peers">{`${formatBytes(toPeers.bytes)}, ${formatCount(toPeers.datagrams)} datagrams`}</Pair>

@@ -21,6 +21,8 @@ import { attempt } from "../../../ui/status/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
+import { FaultPairs } from "../faults/fault-badges.tsx";
+import { FaultMenu } from "../faults/fault-menu.tsx";
 import { peerName } from "../ladder/ladder-columns.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
 import { ChatForm } from "../rooms/chat-form.tsx";
@@ -156,6 +158,11 @@ function PeerFacts({ detail, isHere }: { readonly detail: WebrtcPeer; readonly i
       {isHere && (
         <Section title="Say something to it">
           <ChatForm key={isSaid} target={{ to: peer }} label={`Message to ${name || peer}`} onSaid={() => setSaid((count) => count + 1)} />
+        </Section>
+      )}
+      {isHere && (
+        <Section title="Faults" actions={<FaultMenu target={{ kind: "peer", peer, name }} />}>
+          <FaultPairs target={{ kind: "peer", peer, name }} />
         </Section>
       )}
       <Section title="Peer">

@@ -130,12 +130,15 @@ function RungCell({ rung, lanes, names }: { readonly rung: Rung; readonly lanes:
   const target =
     first.kind === "join" || first.kind === "leave" ? "" : ` to ${first.to === undefined ? "the room" : peerName(first.to, names)}`;
   const spoken = `${peerName(first.from, names)}${target}: ${rungTitle(rung)}${summary && `, ${summary}`}`;
+  // Several peers share the line: their names are in the label.
+  const sharesLane = ends.some((place) => lanes[place]?.id === othersLane);
   const style = { "--lanes": lanes.length, "--left": left, "--right": right } as never;
   return (
     <div className={styles.rung} data-kind={first.kind} data-lost={isLost || undefined} style={style} title={shownText(spoken)}>
       <span className="visually-hidden">{shownText(spoken)}</span>
-      <span className={styles.label} aria-hidden="true">
+      <span className={styles.label} data-end={left === lanes.length - 1 || undefined} aria-hidden="true">
         <b>{rungTitle(rung)}</b>
+        {sharesLane && <i>{`${peerName(first.from, names)}${first.to === undefined ? "" : ` → ${peerName(first.to, names)}`}`}</i>}
         {summary && <span>{summary}</span>}
       </span>
       {left === right ? (

@@ -21,6 +21,8 @@ import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
 import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { ClientLines } from "../client-lines-view.tsx";
+import { FaultBadges } from "../faults/fault-badges.tsx";
+import { FaultMenu } from "../faults/fault-menu.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 import { RelayRates } from "./relay-rates.ts";
@@ -176,7 +178,13 @@ export function WebrtcRelays() {
       toolbarLabel="Relays"
       above={all && all.length > 0 && turn && <TotalPlots turn={turn} />}
       filter={<FilterInput width={242} placeholder="Address, user, transport" value={text} onChange={setText} />}
-      tools={<ColumnMenu all={relayColumns} choice={columns} />}
+      tools={
+        <>
+          <FaultBadges target={{ kind: "turn" }} />
+          <FaultMenu target={{ kind: "turn" }} />
+          <ColumnMenu all={relayColumns} choice={columns} />
+        </>
+      }
       status={
         <StatusLine>
           <Facts>

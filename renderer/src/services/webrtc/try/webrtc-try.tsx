@@ -6,7 +6,6 @@ import { useCommands } from "../../../ui/commands.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SendButton } from "../../try/send-button.tsx";
-import { TryLine } from "../../try/try-fields.tsx";
 import { TryPage } from "../../try/try-page.tsx";
 import { TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import { ClientLines } from "../client-lines-view.tsx";
@@ -48,7 +47,7 @@ export function WebrtcTry() {
       onSend={start}
       question={
         <>
-          <TryLine>
+          <div className={styles.line}>
             <SegmentedControl aria-label="Way" data={ways} value={draft.way} onChange={(way) => change({ way: way as CallDraft["way"] })} />
             {draft.way === "relay" && (
               <SegmentedControl
@@ -68,7 +67,7 @@ export function WebrtcTry() {
                 onSend={start}
               />
             </span>
-          </TryLine>
+          </div>
           <TrySection label="What is sent">
             <TrySectionHead title="Send" />
             <div className={styles.choices}>
