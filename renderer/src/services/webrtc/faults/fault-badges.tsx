@@ -30,11 +30,15 @@ export function FaultPairs({ target }: FaultBadgesProps) {
   if (faults.length === 0) return <Note>None.</Note>;
   return (
     <Pairs>
-      {faults.map(({ fault, until }) => (
-        <Pair key={fault.kind} name={faultText(fault)} title={faultWords(target.kind, fault.kind).text}>
-          {until === undefined ? "until it is released" : `for another ${formatDurationExact(Math.max(0, until - now))}`}
-        </Pair>
-      ))}
+      {faults.map(({ fault, until }) => {
+        const { title, text } = faultWords(target.kind, fault.kind);
+        const left = until === undefined ? "until it is released" : `for another ${formatDurationExact(Math.max(0, until - now))}`;
+        return (
+          <Pair key={fault.kind} name={title} title={text}>
+            {`${faultText(fault)}, ${left}`}
+          </Pair>
+        );
+      })}
     </Pairs>
   );
 }

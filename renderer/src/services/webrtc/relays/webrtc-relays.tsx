@@ -45,10 +45,10 @@ const relayColumns: readonly Column<RelayRow>[] = [
     face: "mono",
     rank: 0,
     leastPx: 130,
-    cell: ({ relayed, impairment: { isCut, loss, delayMs } }) => (
+    cell: ({ relayed, id }) => (
       <>
-        <code>{relayed.join(", ")}</code>{" "}
-        {(isCut || loss > 0 || delayMs > 0) && <CellText tone="warn">{isCut ? "cut" : "impaired"}</CellText>}
+        <code>{relayed.join(", ")}</code>
+        <FaultBadges target={{ kind: "relay", allocation: id }} />
       </>
     ),
   },

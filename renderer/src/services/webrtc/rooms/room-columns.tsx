@@ -7,6 +7,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
+import { FaultBadges } from "../faults/fault-badges.tsx";
 import { dialectTitles } from "../webrtc-words.ts";
 import type { RoomRow } from "./room-rows.ts";
 import styles from "./rooms.module.css";
@@ -108,6 +109,7 @@ function RoomName({ row }: { readonly row: RoomRow }) {
         <span className={styles.peer} title={shownText(row.peer.id)}>
           <StatusShape shape="running" />
           {row.peer.name === "" ? <code>{shownText(row.peer.id)}</code> : shownText(row.peer.name)}
+          <FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />
           {row.peer.name !== "" && <CellText tone="quiet">{shownText(row.peer.id)}</CellText>}
         </span>
       );

@@ -18,6 +18,7 @@ import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { ClientLines } from "../client-lines-view.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
+import { TestPageButton } from "../test-page/test-page-button.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 import { roomColumns } from "./room-columns.tsx";
 import { RoomInspector } from "./room-inspector.tsx";
@@ -50,7 +51,12 @@ export function WebrtcRooms() {
       label="Rooms"
       toolbarLabel="Rooms"
       filter={<FilterInput width={242} placeholder="Room, peer, address" value={text} onChange={setText} />}
-      tools={<ColumnMenu all={roomColumns} choice={columns} />}
+      tools={
+        <>
+          <TestPageButton />
+          <ColumnMenu all={roomColumns} choice={columns} />
+        </>
+      }
       status={
         <StatusLine>
           <Facts>
