@@ -129,24 +129,20 @@ function Ladder() {
           widthPx={160}
         />
       }
-      scopes={
-        <>
-          {[0, 1].map((place) => (
-            <PickFilter
-              key={place}
-              service="webrtc"
-              title={place === 0 ? "Peer" : "and"}
-              value={peers[place] ?? ""}
-              onChange={(next) => change({ ...scope, peers: withPeer(peers, place, next) })}
-              choices={peerChoices}
-              search="Peer contains"
-              none="No peer has sent a signal yet"
-              shown={(peer) => peerName(peer, names)}
-              widthPx={140}
-            />
-          ))}
-        </>
-      }
+      scopes={[0, 1].map((place) => (
+        <PickFilter
+          key={place}
+          service="webrtc"
+          title={place === 0 ? "Peer" : "and"}
+          value={peers[place] ?? ""}
+          onChange={(next) => change({ ...scope, peers: withPeer(peers, place, next) })}
+          choices={peerChoices}
+          search="Peer contains"
+          none="No peer has sent a signal yet"
+          shown={(peer) => peerName(peer, names)}
+          widthPx={140}
+        />
+      ))}
       tools={
         <>
           <ToggleButton label="Fold candidates" icon={IconStack2} on={folds} onClick={() => setFolds(!folds)} />
