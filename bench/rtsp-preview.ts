@@ -30,7 +30,7 @@ export async function measurePreview({ seconds, quick }: BenchOptions): Promise<
           const painted = await paintedFrames(shown, `Picture of /${path}`, frames);
           // The first one may have been there for a while.
           const delays = painted.slice(1).flatMap(({ number, at }) => {
-            const sentAt = sent.at(number);
+            const sentAt = sent.nearest(number, at);
             return sentAt === undefined ? [] : [at - sentAt];
           });
           const p50 = percentile(delays, 0.5);
@@ -57,15 +57,15 @@ export async function measurePreview({ seconds, quick }: BenchOptions): Promise<
 interface SentFrames {
   /** Resolves when the numbers are known: at the end of a pass. */
   readonly known: Promise<void>;
-  /** When a player had the newest frame of this number, in milliseconds since the epoch. */
-  at(number: number): number | undefined;
+  /** When a player had a frame of this number, in milliseconds since the epoch; each pass has one, and this is the one nearest to `at`. */
+  nearest(number: number, at: number): number | undefined;
   close(): Promise<void>;
 }
 
 /** A player of the path beside the page. The last group of a pass is shorter than the others, which tells the number of each frame. */
 async function watchSent(url: string): Promise<SentFrames> {
   const known = Promise.withResolvers<void>();
-  const times = new Map<number, number>();
+  const times = Array.from({ length: passFrames }, (): number[] => []);
   let number: number | undefined;
   let sinceKey = 0;
   const upstream = await pullUpstream({
@@ -85,10 +85,11 @@ async function watchSent(url: string): Promise<SentFrames> {
       sinceKey = isKey ? 1 : sinceKey + 1;
       if (number === undefined) return;
       number = (number + 1) % passFrames;
-      times.set(number, performance.timeOrigin + performance.now());
+      times[number]?.push(performance.timeOrigin + performance.now());
     },
     onEnd: (reason) => known.reject(new Error(reason)),
   });
   known.promise.catch(() => {});
-  return { known: known.promise, at: (wanted) => times.get(wanted), close: () => upstream.close() };
+  const nearest = (wanted: number, at: number) => times[wanted]?.toSorted((one, other) => Math.abs(one - at) - Math.abs(other - at))[0];
+  return { known: known.promise, nearest, close: () => upstream.close() };
 }
