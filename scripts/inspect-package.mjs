@@ -14,7 +14,8 @@ const programEntries = [
 ];
 /** Loaded by the window alone, and into a sandbox that requires nothing. */
 const preload = "dist/electron/preload.cjs";
-const dashboard = "dist/renderer/index.html";
+/** The dashboard, and the page that the WebRTC service serves. */
+const pages = ["dist/renderer/index.html", "dist/servers/webrtc/assets/test-page/index.html"];
 const shellFiles = ["package.json", preload, "resources/icons/256x256.png", "resources/tray/tray-linux.png"];
 
 /** SQLite's binding, which finds its binary by name: no require of ours leads to these. */
@@ -50,12 +51,15 @@ export async function inspectPackage(folder) {
   const needed = new Set([
     ...shellFiles,
     ...programEntries,
-    dashboard,
+    ...pages,
     ...sqliteFiles,
     ...[...names].filter((name) => isSqliteModule(name) || isAsset(name)),
   ]);
   for (const entry of programEntries) follow(entry, requiredFiles, names, read, needed);
-  follow(dashboard, (from, text) => namedAssets(from, text, names), names, read, needed);
+  for (const page of pages) {
+    const folder = path.posix.dirname(page);
+    follow(page, (_from, text) => namedAssets(folder, text, names), names, read, needed);
+  }
 
   const opened = files.filter(({ name }) => isOpened(name));
   const problems = [
@@ -93,5 +97,5 @@ const requiredFiles = (from, text) =>
   );
 
 /** Vite's names hold a hash of the content, so a file that is named is used. */
-const namedAssets = (_from, text, names) =>
-  [...names].filter((name) => name.startsWith("dist/renderer/") && text.includes(path.posix.basename(name)));
+const namedAssets = (folder, text, names) =>
+  [...names].filter((name) => name.startsWith(`${folder}/`) && text.includes(path.posix.basename(name)));
