@@ -21,8 +21,9 @@ it("[BL-65] shows the loopback address, and if open to the LAN the addresses for
   ]);
 });
 
-const hostOf = ({ url }: { readonly url: string }) => new URL(url).hostname;
-const everythingOn = { tls: true, webSocket: true, https: true };
+/** "turn:" has no slashes, so `URL` finds no host in it. */
+const hostOf = ({ url }: { readonly url: string }) => /^[a-z]+:(?:\/\/)?([^/:?]+)/.exec(url)?.[1];
+const everythingOn = { tls: true, turns: true, webSocket: true, https: true };
 
 it.each(services.map((service) => [service.id, service] as const))(
   "[BL-65] %s names them before its start and while it runs, for each of its listeners",

@@ -130,7 +130,7 @@ describe("TURN limits and trouble", () => {
       { method: "create permission", code: 0, username: "ada", allocation: 1 },
       { method: "refresh", code: 0, username: "ada", allocation: undefined },
     ]);
-    expect(server.closed[0]?.allocation).toMatchObject({ id: 1, client: { transport: "udp" }, permissions: [] });
+    expect(server.closed[0]?.allocation).toMatchObject({ id: 1, client: { transport: "udp" }, permissions: [{ address: "127.0.0.1" }] });
     expect(JSON.stringify([server.requests, server.opened, server.closed, server.logs])).not.toContain("lovelace");
   });
 });

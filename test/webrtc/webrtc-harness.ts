@@ -71,7 +71,7 @@ export class JsonClient {
     onEnd(() => socket.terminate());
     socket.on("error", () => {});
     socket.on("message", (data: Buffer) => this.messages.add(JSON.parse(data.toString()) as Received));
-    this.closed = once(socket, "close").then(([code]) => code as number);
+    this.closed = new Promise((resolve) => socket.once("close", resolve));
   }
 
   async welcomed(): Promise<void> {
