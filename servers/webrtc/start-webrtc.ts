@@ -162,10 +162,7 @@ export async function startWebrtc(
       bytesIn: http.bytesIn + (relayed?.toPeers.bytes ?? 0) + (played?.received ?? 0),
       bytesOut: http.bytesOut + (relayed?.fromPeers.bytes ?? 0) + (played?.sent ?? 0),
       clients: hub.peerCount,
-      figures: [
-        { label: "rooms", value: hub.roomCount, unit: "" },
-        { label: "relays", value: relayed?.allocations ?? 0, unit: "" },
-      ],
+      figures: [],
       note: noteOf(hub.peerCount, hub.roomCount, relayed?.allocations ?? 0),
     };
   });

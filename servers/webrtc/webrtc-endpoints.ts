@@ -7,7 +7,8 @@ type PortConfig = Pick<WebrtcConfig, "port" | "media" | "turn" | "turnPort" | "t
 export const webrtcEndpoints = ({ port, media, turn, turnPort, turns, turnsPort, openToLan }: PortConfig): readonly Endpoint[] =>
   reachableEndpoints(openToLan, (host) => [
     { label: "WS", url: `ws://${host}:${port}/ws` },
-    ...(turn ? [{ label: "TURN", url: `turn:${host}:${turnPort}?transport=udp` }] : []),
+    // Clients use UDP for a URI without a transport.
+    ...(turn ? [{ label: "TURN", url: `turn:${host}:${turnPort}` }] : []),
     { label: "WSS", url: `wss://${host}:${port}/ws` },
     ...(turn ? [{ label: "TURN", url: `turn:${host}:${turnPort}?transport=tcp` }] : []),
     ...(turn && turns ? [{ label: "TURNS", url: `turns:${host}:${turnsPort}?transport=tcp` }] : []),

@@ -6,7 +6,7 @@ export function webrtcSnippets(endpoints: readonly Endpoint[]): readonly Snippet
   const ws = url("WS", "ws://127.0.0.1:8443/ws");
   const { origin, hostname, port: webPort } = new URL(ws);
   const http = origin.replace(/^ws/, "http");
-  const [, host, port] = /^turn:(.+):(\d+)\?/.exec(url("TURN", "turn:127.0.0.1:3478?transport=udp")) ?? [];
+  const [, host, port] = /^turn:(.+):(\d+)$/.exec(url("TURN", "turn:127.0.0.1:3478")) ?? [];
   return [
     { label: "websocat", language: "shell", text: `echo '{"type":"join","room":"demo","name":"me"}' | websocat -n ${ws}` },
     {

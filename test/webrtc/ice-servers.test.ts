@@ -100,7 +100,7 @@ it.each([
   ["tls", ":TLSPORT?transport=tcp"],
 ])("[WEBRTC-110] [WEBRTC-142] two pages call one another by the relays of their welcome alone, over %s", async (transport, ending) => {
   const service = await startWebrtc();
-  const portOf = (label: string) => /:(\d+)\?/.exec(service.urlOf(label))?.[1] ?? "";
+  const portOf = (label: string) => /:(\d+)(?:\?|$)/.exec(service.urlOf(label))?.[1] ?? "";
   const only = ending.replace("TURNPORT", portOf("TURN")).replace("TLSPORT", portOf("TURNS"));
   const [one, other] = [await openPage(service), await openPage(service)];
   const url = service.urlOf("WS");
@@ -124,7 +124,7 @@ it.each([
 
 /** 0 where the credentials are right, else the code of the refusal. */
 async function allocate(service: WebrtcUnderTest, credentials: { readonly username: string; readonly password: string }): Promise<number> {
-  const port = Number(/:(\d+)\?/.exec(service.urlOf("TURN"))?.[1]);
+  const port = Number(/:(\d+)$/.exec(service.urlOf("TURN"))?.[1]);
   const client = await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never);
   return errorOf(await client.allocate([], { credentials }));
 }
@@ -165,7 +165,7 @@ it.skipIf(lanAddress === undefined)(
     expect(local.iceServers.flatMap(({ urls }) => urls).every((url) => url.includes(":127.0.0.1:"))).toBe(true);
     const remote = await service.connect({ host });
     expect(remote.iceServers.flatMap(({ urls }) => urls).every((url) => url.includes(`:${host}:`))).toBe(true);
-    const port = Number(/:(\d+)\?/.exec(service.urlOf("TURN"))?.[1]);
+    const port = Number(/:(\d+)$/.exec(service.urlOf("TURN"))?.[1]);
     const [one, other] = [
       await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never, "udp", host),
       await TurnClientUnderTest.connect({ port, tlsPort: 0 } as never, "udp", host),
@@ -182,6 +182,6 @@ it("[WEBRTC-113] with TURN switched off there are no ICE servers, and its ports 
   const service = await startWebrtc({ turn: false, turnPort: held.address().port });
   held.close();
   expect((await service.connect()).iceServers).toEqual([]);
-  expect(service.endpoints.map(({ label }) => label)).toEqual(["WS", "WSS", "HTTPS"]);
+  expect(service.endpoints.map(({ label }) => label)).toEqual(["WS", "WSS", "HTTPS", "WHEP"]);
   expect(await service.act("ice.servers")).toEqual([]);
 });
