@@ -343,8 +343,8 @@ async function callInDemo() {
   };
 }
 
-const exampleSdp = (setup, direction) =>
-  [
+function exampleSdp(setup, direction) {
+  return [
     ...["v=0", "o=- 4611 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1"],
     ...[
       "m=video 9 UDP/TLS/RTP/SAVPF 96",
@@ -356,6 +356,7 @@ const exampleSdp = (setup, direction) =>
     ...["a=fingerprint:sha-256 6B:8B:F0:65:5F:78:E2:51:3B:AC", `a=setup:${setup}`, `a=${direction}`, "a=rtcp-mux", "a=rtpmap:96 VP8/90000"],
     ...["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", `a=setup:${setup}`, "a=mid:1", "a=sctp-port:5000", ""],
   ].join("\r\n");
+}
 
 async function callByRelay(page) {
   await openService(page, "WebRTC", "Try");
