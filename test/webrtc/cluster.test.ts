@@ -9,7 +9,7 @@ const room = "r1";
 const startInstance = (cluster: string, config = {}): Promise<Webrtc> => startWebrtc({ cluster, clusterTimeoutMs, turn: false, ...config });
 const logOf = ({ service }: Webrtc): string => service.logs.map(({ text }) => text).join("\n");
 
-describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances", () => {
+describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances", { retry: 2 }, () => {
   let redis: RealServer;
   let database = 0;
   beforeAll(async () => {

@@ -95,7 +95,7 @@ async function publish(page: Page, path: string): Promise<Played> {
   }, path);
 }
 
-describe("Chromium", () => {
+describe("Chromium", { retry: 2 }, () => {
   it.each([
     ["test", 1_280],
     ["stream", 640],
