@@ -1,4 +1,4 @@
-/** CPU time in ms that this thread needs for it: what else the machine does is not counted. */
+/** CPU time in ms that this thread needs for it: what else the machine does is not counted. The kernel counts in steps of 4 ms. */
 export function threadCpuMs(run: () => unknown): number {
   const from = process.threadCpuUsage();
   run();

@@ -100,6 +100,35 @@ function callWithPeerJs({ id, to }: { id: string; to: string }): Promise<{ answe
   });
 }
 
+/** Offers a data channel by plain JSON to a PeerJS client. Resolves with the answer to a message. */
+async function callByPlainJson(to: string): Promise<string> {
+  const socket = new WebSocket(`ws://${location.host}/ws`);
+  const opened = new Promise((resolve) => {
+    socket.onopen = resolve;
+  });
+  const connection = new RTCPeerConnection({ iceServers: await (await fetch("/ice-servers")).json(), iceTransportPolicy: "relay" });
+  const send = (message: object) => socket.send(JSON.stringify({ ...message, to }));
+  const waiting: RTCIceCandidateInit[] = [];
+  socket.onmessage = async ({ data }) => {
+    const { type, sdp, candidate } = JSON.parse(data);
+    if (type === "answer") {
+      await connection.setRemoteDescription({ type, sdp });
+      for (const one of waiting) await connection.addIceCandidate(one);
+    }
+    if (type === "candidate" && connection.remoteDescription) await connection.addIceCandidate(candidate);
+    else if (type === "candidate") waiting.push(candidate);
+  };
+  await opened;
+  const channel = connection.createDataChannel("chat");
+  connection.onicecandidate = ({ candidate }) => candidate && send({ type: "candidate", candidate });
+  await connection.setLocalDescription();
+  send({ type: "offer", sdp: connection.localDescription?.sdp });
+  return await new Promise((resolve) => {
+    channel.onopen = () => channel.send("hello");
+    channel.onmessage = ({ data }) => resolve(typeof data === "string" ? data : new TextDecoder().decode(data));
+  });
+}
+
 describe("unmodified clients in Chromium", () => {
   it("[WEBRTC-210] two pages with PeerJS call one another through the relays: data and video", async () => {
     const webrtc = await startWebrtc();
@@ -110,6 +139,14 @@ describe("unmodified clients in Chromium", () => {
     expect(answer).toBe("hello!");
     expect(width).toBeGreaterThan(0);
     expect(await (await fetch(`http://${webrtc.host}/peerjs/peers`)).json()).toEqual(["bert", "anna"]);
+  });
+
+  it("[WEBRTC-252] a page with plain JSON opens a data channel to a page with PeerJS", async () => {
+    const webrtc = await startWebrtc();
+    const bert = await openPage(webrtc, scriptOf("peerjs/dist/peerjs.min.js"));
+    await bert.evaluate(answerWithPeerJs, "bert");
+    const page = await openPage(webrtc);
+    expect(await page.evaluate(callByPlainJson, "bert")).toBe("hello!");
   });
 
   it("[WEBRTC-243] documents of y-webrtc in two pages get the same content", async () => {

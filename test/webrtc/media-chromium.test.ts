@@ -95,7 +95,7 @@ async function publish(page: Page, path: string): Promise<Played> {
   }, path);
 }
 
-describe("Chromium", { retry: 2 }, () => {
+describe("Chromium", () => {
   it.each([
     ["test", 1_280],
     ["stream", 640],
