@@ -97,3 +97,12 @@ export function AnswerHead({ mark, facts, onShowInLive }: AnswerHeadProps) {
     </div>
   );
 }
+
+/** The result in words. */
+export function AnswerWords({ children }: { readonly children: string }) {
+  return (
+    <p className={styles.words} aria-live="polite">
+      {children}
+    </p>
+  );
+}

@@ -1,25 +1,20 @@
-import type { ReactNode } from "react";
 import type { RtspTried, RtspTriedTrack, RtspTryStep } from "../../../../../contract/services/rtsp.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { Section } from "../../../inspectors/section.tsx";
 import type { Column } from "../../../list/column.ts";
-import { DataTable } from "../../../list/data-table.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
-import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatCountOf, formatDecimals, listText } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
-import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
+import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../../try/answer-pane.tsx";
+import { TriedSteps } from "../../try/tried-steps.tsx";
 import { MessageContent } from "../message-content.tsx";
 import { codecName } from "../picture/stream-texts.ts";
 import { transportTitles } from "../player-lines.ts";
 import styles from "./rtsp-try.module.css";
 
 type Tried = Exclude<RtspTried, { readonly state: "untried" }>;
-
-/** Visible at once; the others are scrolled to. */
-const mostRows = 14;
 
 /** The result: in words, step by step, and for each track. */
 export function TriedPlay({ state, running }: { readonly state: RtspTried; readonly running: boolean }) {
@@ -42,16 +37,13 @@ function Play({ state }: { readonly state: Tried }) {
   return (
     <AnswerSection label="Answer">
       <AnswerHead mark={<StateMark state={state} />} facts={factsText(state)} onShowInLive={() => goTo(servicePage("rtsp", "live"))} />
-      <p className={styles.words} aria-live="polite">
-        {wordsOf(state)}
-      </p>
-      <Ladder steps={steps}>
-        {moreSteps > 0 && <Note className={styles.more}>{`Later steps are not kept: ${formatCount(moreSteps)}.`}</Note>}
-        {tracks.map((track, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a track is its place.
-          <TriedTrack key={index} index={index} track={track} />
-        ))}
-      </Ladder>
+      <AnswerWords>{wordsOf(state)}</AnswerWords>
+      <TriedSteps steps={steps.map((step, place) => ({ ...step, place }))} columns={columns} contentOf={contentOf} />
+      {moreSteps > 0 && <Note className={styles.more}>{`Later steps are not kept: ${formatCount(moreSteps)}.`}</Note>}
+      {tracks.map((track, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a track is its place.
+        <TriedTrack key={index} index={index} track={track} />
+      ))}
     </AnswerSection>
   );
 }
@@ -91,7 +83,6 @@ function wordsOf({ state, failure, status, firstPacketMs, firstPictureMs, tracks
 interface Rung extends RtspTryStep {
   readonly place: number;
 }
-const placeOf = ({ place }: Rung) => place;
 const arrows = { sent: "↑ sent", received: "↓ received" } as const;
 
 const columns: readonly Column<Rung>[] = [
@@ -105,33 +96,12 @@ const columns: readonly Column<Rung>[] = [
   },
 ];
 
-/** Requests, answers and first packets in their order, and the chosen message. The children are between them. */
-function Ladder({ steps, children }: { readonly steps: readonly RtspTryStep[]; readonly children: ReactNode }) {
-  const choice = useRowChoice(placeOf);
-  const rungs = steps.map((step, place): Rung => ({ ...step, place }));
-  const chosen = rungs.find(({ place }) => place === choice.chosen);
-  return (
-    <>
-      <div className={styles.ladder} style={{ height: `calc(var(--bl-row) * ${Math.min(mostRows, Math.max(1, rungs.length)) + 1})` }}>
-        <DataTable
-          {...choice.tableProps}
-          onOpen={choice.choose}
-          label="Steps, in their order"
-          count={rungs.length}
-          rowAt={(index) => rungs[index]}
-          columns={columns}
-          empty={<AnswerNote>Connecting…</AnswerNote>}
-        />
-      </div>
-      {chosen?.message && (
-        <div className={styles.message}>
-          <MessageContent title={chosen.direction === "sent" ? "Request" : "Answer"} message={chosen.message} />
-        </div>
-      )}
-      {children}
-    </>
+const contentOf = ({ direction, message }: Rung) =>
+  message && (
+    <div className={styles.message}>
+      <MessageContent title={direction === "sent" ? "Request" : "Answer"} message={message} />
+    </div>
   );
-}
 
 function TriedTrack({ index, track }: { readonly index: number; readonly track: RtspTriedTrack }) {
   const { codec, transport, packets, bytes, lost, jitterMs } = track;

@@ -2,23 +2,18 @@ import { useEffect, useRef } from "react";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { Section } from "../../../inspectors/section.tsx";
 import type { Column } from "../../../list/column.ts";
-import { DataTable } from "../../../list/data-table.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
-import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { TextBlock } from "../../../ui/copy/text-block.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
-import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
+import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../../try/answer-pane.tsx";
+import { TriedSteps } from "../../try/tried-steps.tsx";
 import { IceCheckResult, VerdictMark } from "../ice-check/ice-check-panel.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
 import type { CallFigures, CallStep, CallView } from "./peer-call.ts";
 import styles from "./webrtc-try.module.css";
-
-/** Visible at once; the others are scrolled to. */
-const mostRows = 16;
-const stepPlace = ({ place }: CallStep) => place;
 
 /** The result of a call: in words, step by step, with pictures and figures, and what the service saw. */
 export function TriedCall({ view, running }: { readonly view: CallView; readonly running: boolean }) {
@@ -53,9 +48,7 @@ function Call({ view }: { readonly view: CallView }) {
             : undefined
         }
       />
-      <p className={styles.words} aria-live="polite">
-        {shownText(wordsOf(view))}
-      </p>
+      <AnswerWords>{shownText(wordsOf(view))}</AnswerWords>
       {draft.video && state === "connected" && (
         <div className={styles.pictures}>
           {streams.map((stream, place) => (
@@ -63,7 +56,7 @@ function Call({ view }: { readonly view: CallView }) {
           ))}
         </div>
       )}
-      <Steps view={view} />
+      <TriedSteps steps={view.steps} columns={columns} contentOf={contentOf} />
       {check && (
         <Section title="What the service saw" actions={<VerdictMark check={check} />}>
           <ul className={styles.check}>
@@ -153,28 +146,9 @@ const columns: readonly Column<CallStep>[] = [
   },
 ];
 
-function Steps({ view: { steps } }: { readonly view: CallView }) {
-  const choice = useRowChoice(stepPlace);
-  const chosen = steps.find(({ place }) => place === choice.chosen);
-  return (
-    <>
-      <div className={styles.ladder} style={{ height: `calc(var(--bl-row) * ${Math.min(mostRows, Math.max(1, steps.length)) + 1})` }}>
-        <DataTable
-          {...choice.tableProps}
-          onOpen={choice.choose}
-          label="Steps, in their order"
-          count={steps.length}
-          rowAt={(index) => steps[index]}
-          columns={columns}
-          followsEnd={choice.chosen === undefined}
-          empty={<AnswerNote>Connecting…</AnswerNote>}
-        />
-      </div>
-      {chosen?.text !== undefined && (
-        <div className={styles.text}>
-          <TextBlock>{chosen.text}</TextBlock>
-        </div>
-      )}
-    </>
+const contentOf = ({ text }: CallStep) =>
+  text !== undefined && (
+    <div className={styles.text}>
+      <TextBlock>{text}</TextBlock>
+    </div>
   );
-}
