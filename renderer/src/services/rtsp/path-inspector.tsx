@@ -9,7 +9,7 @@ import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { FaultPairs } from "./faults/fault-badges.tsx";
-import { FaultMenu } from "./faults/fault-menu.tsx";
+import { RtspFaultMenu } from "./faults/rtsp-fault-menu.tsx";
 import { StreamPictureParts } from "./picture/stream-picture.tsx";
 import { bitRateText, trackText } from "./picture/stream-texts.ts";
 import { PlayWith } from "./play-with.tsx";
@@ -78,7 +78,7 @@ export function PathInspector({ path, onClose }: { readonly path: RtspPathView; 
             </>
           )}
         </StreamPictureParts>
-        <Section title="Faults" actions={<FaultMenu target={{ kind: "path", path: name }} />}>
+        <Section title="Faults" actions={<RtspFaultMenu target={{ kind: "path", path: name }} />}>
           <FaultPairs target={{ kind: "path", path: name }} />
         </Section>
         <Section title="Last two minutes">{history.value && <HistoryPlots panels={panels} history={history.value} />}</Section>

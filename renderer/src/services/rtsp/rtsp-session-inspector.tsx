@@ -24,9 +24,9 @@ import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantit
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { FaultPairs } from "./faults/fault-badges.tsx";
-import { FaultMenu } from "./faults/fault-menu.tsx";
 import { type FaultTarget, isFaultOf } from "./faults/fault-target.ts";
 import { faultNote } from "./faults/fault-texts.ts";
+import { RtspFaultMenu } from "./faults/rtsp-fault-menu.tsx";
 import { MessageContent } from "./message-content.tsx";
 import { bitRateText, codecName } from "./picture/stream-texts.ts";
 import { playerLine, players } from "./player-lines.ts";
@@ -123,7 +123,7 @@ function SessionFacts({ detail, reason, faulty }: SessionFactsProps) {
         </Pairs>
       </Section>
       {faulty && (
-        <Section title="Faults" actions={isFaultOf(faulty, "close") && <FaultMenu target={faulty} />}>
+        <Section title="Faults" actions={isFaultOf(faulty, "close") && <RtspFaultMenu target={faulty} />}>
           <FaultPairs target={faulty} />
           {faultNote(faulty) !== "" && <Note>{faultNote(faulty)}</Note>}
         </Section>

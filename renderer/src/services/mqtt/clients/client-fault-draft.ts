@@ -1,27 +1,18 @@
 import { z } from "zod";
-/** As typed. */
-export interface ClientFaultDraft {
-  readonly how: "freeze" | "delay";
-  readonly forSeconds: number | string;
-  readonly delayMs: number | string;
-}
+import { type DraftProblem, figureSchema, parseDuration, parseMs } from "../../faults/fault-figures.ts";
 
-const figure = z.union([z.number(), z.string()]);
-export const clientFaultSchema: z.ZodType<ClientFaultDraft> = z.object({
-  how: z.enum(["freeze", "delay"]),
-  forSeconds: figure,
-  delayMs: figure,
-});
+/** As typed. */
+export const clientFaultSchema = z.object({ how: z.enum(["freeze", "delay"]), forSeconds: figureSchema, delayMs: figureSchema });
+type ClientFaultDraft = z.output<typeof clientFaultSchema>;
 
 export const firstClientFault: ClientFaultDraft = { how: "freeze", forSeconds: 30, delayMs: 1_000 };
+export const mostFaultSeconds = 3_600;
+const mostDelayMs = 60_000;
 
-export type ClientFaultField = "forSeconds" | "delayMs";
-
-/** The field's value in milliseconds, as `client.freeze` and `client.delay` take it; undefined if it is invalid. */
-export function clientFaultMs(draft: ClientFaultDraft, field: ClientFaultField): number | undefined {
-  const typed = draft[field];
-  const value = typed === "" ? Number.NaN : Number(typed);
-  const ms = field === "forSeconds" ? Math.round(value * 1_000) : value;
-  const largest = field === "forSeconds" ? 3_600_000 : 60_000;
-  return Number.isInteger(ms) && ms >= 1 && ms <= largest ? ms : undefined;
+/** What `client.delay` takes, or `client.freeze` without a delay; or what is wrong with it. */
+export function parseClientFault(draft: ClientFaultDraft): { readonly forMs: number; readonly delayMs?: number } | DraftProblem {
+  const time = parseDuration(draft.forSeconds, mostFaultSeconds);
+  if ("problem" in time || draft.how === "freeze") return time;
+  const delay = parseMs(draft.delayMs, "delayMs", mostDelayMs);
+  return "problem" in delay ? delay : { ...time, delayMs: delay.ms };
 }

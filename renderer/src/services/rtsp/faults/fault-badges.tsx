@@ -1,7 +1,5 @@
 import type { RtspActiveFault, RtspFaultKind } from "../../../../../contract/services/rtsp-faults.ts";
-import { Chip, Chips, Note, Pair, Pairs } from "../../../ui/panel.tsx";
-import { useNow } from "../../../ui/status/since.tsx";
-import { formatDurationExact } from "../../../ui/texts/time.ts";
+import { FaultChips, FaultList, type ShownFault } from "../../faults/active-faults.tsx";
 import { type FaultTarget, hasFaultOfPath, useFaults } from "./fault-target.ts";
 import { faultText, faultWords } from "./fault-texts.ts";
 
@@ -18,33 +16,11 @@ function useAllFaults(target: FaultTarget): readonly RtspActiveFault[] {
   return [...own, ...ofPath.filter(({ fault }) => hasFaultOfPath(target, fault) && !isOwn(fault.kind))];
 }
 
-/** A chip for each active fault. */
-export function FaultBadges({ target }: FaultBadgesProps) {
-  const shown = useAllFaults(target);
-  if (shown.length === 0) return null;
-  return (
-    <Chips>
-      {shown.map(({ fault }) => (
-        <Chip key={fault.kind} tone="warn" title={faultWords[fault.kind].text}>
-          {faultText(fault)}
-        </Chip>
-      ))}
-    </Chips>
-  );
-}
+const useShownFaults = (target: FaultTarget): readonly ShownFault[] =>
+  useAllFaults(target).map(({ fault, until }) => ({ kind: fault.kind, text: faultText(fault), words: faultWords[fault.kind], until }));
 
-/** Name and remaining time of each. */
-export function FaultPairs({ target }: FaultBadgesProps) {
-  const now = useNow();
-  const faults = useAllFaults(target);
-  if (faults.length === 0) return <Note>None.</Note>;
-  return (
-    <Pairs>
-      {faults.map(({ fault, until }) => (
-        <Pair key={fault.kind} name={faultText(fault)} title={faultWords[fault.kind].text}>
-          {`for another ${formatDurationExact(Math.max(0, until - now))}`}
-        </Pair>
-      ))}
-    </Pairs>
-  );
-}
+/** A chip for each active fault. */
+export const FaultBadges = ({ target }: FaultBadgesProps) => <FaultChips faults={useShownFaults(target)} />;
+
+/** What each does, and its remaining time. */
+export const FaultPairs = ({ target }: FaultBadgesProps) => <FaultList faults={useShownFaults(target)} />;

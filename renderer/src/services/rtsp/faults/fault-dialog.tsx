@@ -1,10 +1,17 @@
-import { Group, Text } from "@mantine/core";
 import { descriptionFlaws, faultKinds, faultStatuses } from "../../../../../contract/services/rtsp-faults.ts";
-import { FormDialog } from "../../../ui/forms/dialog.tsx";
-import { type DraftForm, draftForm, NumberField, SelectField, TextField } from "../../../ui/forms/draft-form.tsx";
+import { type DraftForm, draftForm, NumberField, SelectField } from "../../../ui/forms/draft-form.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { type FaultDraft, type FaultToStart, faultDraftSchema, firstFault, parseFaultDraft, randomKinds } from "./fault-draft.ts";
+import { DelayField, DurationField, FaultFormDialog, PercentField, SeedField } from "../../faults/fault-fields.tsx";
+import {
+  type FaultDraft,
+  type FaultToStart,
+  faultDraftSchema,
+  firstFault,
+  mostFaultSeconds,
+  parseFaultDraft,
+  randomKinds,
+} from "./fault-draft.ts";
 import { type FaultTarget, isFaultOf } from "./fault-target.ts";
 import { faultNote, faultWords, flawTitles, statusTitles } from "./fault-texts.ts";
 
@@ -22,31 +29,29 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
   const draft: FaultDraft = kinds.includes(remembered.kind) ? remembered : { ...remembered, kind: kinds[0] ?? "close" };
   const parsed = parseFaultDraft(draft);
   const form = draftForm(draft, setDraft, parsed);
-  const submit = () => {
-    if ("problem" in parsed) return;
-    onClose();
-    onStart(parsed);
-  };
   const words = faultWords[draft.kind];
   return (
-    <FormDialog
-      opened={opened}
-      onClose={onClose}
+    <FaultFormDialog
       title={target.kind === "path" ? `Fault of “/${shownText(target.path)}”` : `Fault of the session of “/${shownText(target.path)}”`}
       action="Start"
-      disabled={"problem" in parsed}
-      onSubmit={submit}
+      opened={opened}
+      isValid={!("problem" in parsed)}
+      onClose={onClose}
+      onSubmit={() => !("problem" in parsed) && onStart(parsed)}
+      choice={
+        <SelectField
+          form={form}
+          name="kind"
+          label="Fault"
+          choices={kinds.map((kind) => ({ value: kind, label: faultWords[kind].title }))}
+        />
+      }
+      text={[words.text, faultNote(target, draft.kind)].filter(Boolean).join(" ")}
     >
-      <SelectField form={form} name="kind" label="Fault" choices={kinds.map((kind) => ({ value: kind, label: faultWords[kind].title }))} />
-      <Text c="var(--bl-text-2)" fz="md" my="md">
-        {[words.text, faultNote(target, draft.kind)].filter(Boolean).join(" ")}
-      </Text>
-      <Group gap="md" align="start">
-        <NumberField form={form} name="forSeconds" w={140} label="Duration" suffix=" s" min={0.001} max={3_600} decimalScale={3} />
-        <Figure form={form} />
-        {randomKinds.has(draft.kind) && <TextField form={form} name="seed" mono w={140} size="xs" label="Seed" placeholder="random" />}
-      </Group>
-    </FormDialog>
+      <DurationField form={form} mostSeconds={mostFaultSeconds} />
+      <Figure form={form} />
+      {randomKinds.has(draft.kind) && <SeedField form={form} />}
+    </FaultFormDialog>
   );
 }
 
@@ -56,9 +61,9 @@ function Figure({ form }: { readonly form: DraftForm<FaultDraft> }) {
   switch (kind) {
     case "loss":
     case "reorder":
-      return <NumberField form={form} name="percent" w={140} label="Packets" suffix=" %" min={0.1} max={100} decimalScale={1} />;
+      return <PercentField form={form} label="Packets" />;
     case "delay":
-      return <NumberField form={form} name="delayMs" w={140} label="Delay" suffix=" ms" min={1} step={100} allowDecimal={false} />;
+      return <DelayField form={form} />;
     case "jitter":
       return <NumberField form={form} name="jitterMs" w={140} label="At most" suffix=" ms" min={1} step={100} allowDecimal={false} />;
     case "jump":

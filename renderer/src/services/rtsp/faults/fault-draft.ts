@@ -9,19 +9,19 @@ import {
   type RtspFault,
   type RtspFaultKind,
 } from "../../../../../contract/services/rtsp-faults.ts";
-
-const figure = z.union([z.number(), z.string()]);
+import { formatCount } from "../../../ui/texts/quantity.ts";
+import { type DraftProblem, figureSchema, parseDuration, parseMs, parsePercent, parseSeed } from "../../faults/fault-figures.ts";
 
 /** As typed. */
 export const faultDraftSchema = z.object({
   kind: z.enum(faultKinds),
-  percent: figure,
-  delayMs: figure,
-  jitterMs: figure,
-  jumpMs: figure,
+  percent: figureSchema,
+  delayMs: figureSchema,
+  jitterMs: figureSchema,
+  jumpMs: figureSchema,
   status: z.literal(faultStatuses),
   flaw: z.enum(descriptionFlaws),
-  forSeconds: figure,
+  forSeconds: figureSchema,
   seed: z.string(),
 });
 export type FaultDraft = z.output<typeof faultDraftSchema>;
@@ -47,45 +47,40 @@ export interface FaultToStart {
   readonly seed?: string;
 }
 
-interface DraftProblem {
-  readonly field: string;
-  readonly problem: string;
-}
+export const mostFaultSeconds = 3_600;
 
 /** The fault that is typed, or what is wrong with it. */
 export function parseFaultDraft(draft: FaultDraft): FaultToStart | DraftProblem {
   const fault = faultOf(draft);
   if ("problem" in fault) return fault;
-  const forMs = Math.round(numberOf(draft.forSeconds) * 1_000);
-  if (!(forMs >= 1 && forMs <= 3_600_000)) return { field: "forSeconds", problem: "0.001 to 3,600 s" };
-  const seed = draft.seed.trim();
-  if (seed.length > 100) return { field: "seed", problem: "At most 100 characters" };
-  return { fault, forMs, ...(seed !== "" && randomKinds.has(draft.kind) && { seed }) };
+  const time = parseDuration(draft.forSeconds, mostFaultSeconds);
+  if ("problem" in time) return time;
+  const seed = parseSeed(draft.seed);
+  if ("problem" in seed) return seed;
+  return { fault, ...time, ...(randomKinds.has(draft.kind) && seed) };
 }
-
-const numberOf = (typed: number | string): number => (typed === "" ? Number.NaN : Number(typed));
 
 function faultOf(draft: FaultDraft): RtspFault | DraftProblem {
   const { kind } = draft;
   switch (kind) {
     case "loss":
     case "reorder": {
-      const percent = numberOf(draft.percent);
-      return percent >= 0.1 && percent <= 100 ? { kind, percent } : { field: "percent", problem: "0.1 to 100 %" };
+      const part = parsePercent(draft.percent);
+      return "problem" in part ? part : { kind, ...part };
     }
     case "delay": {
-      const delayMs = numberOf(draft.delayMs);
-      return isWhole(delayMs, 1, mostFaultDelayMs) ? { kind, delayMs } : { field: "delayMs", problem: "1 to 60,000 ms" };
+      const delay = parseMs(draft.delayMs, "delayMs", mostFaultDelayMs);
+      return "problem" in delay ? delay : { kind, delayMs: delay.ms };
     }
     case "jitter": {
-      const jitterMs = numberOf(draft.jitterMs);
-      return isWhole(jitterMs, 1, mostFaultDelayMs) ? { kind, jitterMs } : { field: "jitterMs", problem: "1 to 60,000 ms" };
+      const jitter = parseMs(draft.jitterMs, "jitterMs", mostFaultDelayMs);
+      return "problem" in jitter ? jitter : { kind, jitterMs: jitter.ms };
     }
     case "jump": {
-      const jumpMs = numberOf(draft.jumpMs);
-      return isWhole(jumpMs, -mostJumpMs, mostJumpMs) && jumpMs !== 0
+      const jumpMs = draft.jumpMs === "" ? Number.NaN : Number(draft.jumpMs);
+      return Number.isInteger(jumpMs) && Math.abs(jumpMs) <= mostJumpMs && jumpMs !== 0
         ? { kind, jumpMs }
-        : { field: "jumpMs", problem: "−86,400,000 to 86,400,000 ms, but not 0" };
+        : { field: "jumpMs", problem: `−${formatCount(mostJumpMs)} to ${formatCount(mostJumpMs)} ms, but not 0` };
     }
     case "status":
       return { kind, status: draft.status as FaultStatus };
@@ -100,5 +95,3 @@ function faultOf(draft: FaultDraft): RtspFault | DraftProblem {
       return kind satisfies never;
   }
 }
-
-const isWhole = (value: number, least: number, most: number): boolean => Number.isInteger(value) && value >= least && value <= most;

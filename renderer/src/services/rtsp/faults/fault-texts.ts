@@ -4,15 +4,8 @@ import {
   type RtspFault,
   type RtspFaultKind,
 } from "../../../../../contract/services/rtsp-faults.ts";
-import { formatDecimals } from "../../../ui/texts/quantity.ts";
+import { type FaultWords, faultTimeText, percentText } from "../../faults/fault-texts.ts";
 import type { FaultTarget } from "./fault-target.ts";
-
-interface FaultWords {
-  /** In the dialog, and on the button that starts it. */
-  readonly title: string;
-  /** What it does, as sentences. */
-  readonly text: string;
-}
 
 export const faultWords: Readonly<Record<RtspFaultKind, FaultWords>> = {
   loss: { title: "Lose packets", text: "Packets are left out at random." },
@@ -61,19 +54,15 @@ export const statusTitles = {
   461: "461 Unsupported Transport",
 };
 
-export const percentText = (percent: number): string => `${formatDecimals(percent, 0, 1)} %`;
-
-const timeText = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${formatDecimals(ms / 1_000, 0, 3)} s`);
-
 /** For a badge: "loss 5 %". */
 export function faultText(fault: RtspFault): string {
   switch (fault.kind) {
     case "loss":
       return `loss ${percentText(fault.percent)}`;
     case "delay":
-      return `delay ${timeText(fault.delayMs)}`;
+      return `delay ${faultTimeText(fault.delayMs)}`;
     case "jitter":
-      return `jitter ${timeText(fault.jitterMs)}`;
+      return `jitter ${faultTimeText(fault.jitterMs)}`;
     case "reorder":
       return `reorder ${percentText(fault.percent)}`;
     case "stall":
@@ -83,7 +72,7 @@ export function faultText(fault: RtspFault): string {
     case "freeze":
       return "frozen";
     case "jump":
-      return `jump ${fault.jumpMs < 0 ? "−" : "+"}${timeText(Math.abs(fault.jumpMs))}`;
+      return `jump ${fault.jumpMs < 0 ? "−" : "+"}${faultTimeText(Math.abs(fault.jumpMs))}`;
     case "close":
       return "closes";
     case "status":

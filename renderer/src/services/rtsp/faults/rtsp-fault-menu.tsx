@@ -1,15 +1,12 @@
-import { Button, Group, Menu } from "@mantine/core";
-import { useState } from "react";
 import { type RtspFault, rtspFaultActions } from "../../../../../contract/services/rtsp-faults.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FailureError } from "../../../control/failure-error.ts";
-import { CommandGroups } from "../../../ui/command-items.tsx";
-import { type Command, useCommands } from "../../../ui/commands.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
+import { FaultMenu } from "../../faults/fault-menu.tsx";
+import { percentText } from "../../faults/fault-texts.ts";
 import { FaultDialog } from "./fault-dialog.tsx";
 import type { FaultToStart } from "./fault-draft.ts";
 import { type FaultTarget, isFaultOf, useFaults } from "./fault-target.ts";
-import { percentText } from "./fault-texts.ts";
 
 const [seconds, minute] = [
   { forMs: 10_000, text: "10 s" },
@@ -42,9 +39,8 @@ const presets: readonly (readonly (readonly [title: string, fault: RtspFault, ti
 const hasEnded = () => new FailureError({ code: "CALL_INVALID", message: "The session has ended", hint: "Choose one that is open." });
 
 /** Starts faults of a path or session, and ends them. */
-export function FaultMenu({ target }: { readonly target: FaultTarget }) {
+export function RtspFaultMenu({ target }: { readonly target: FaultTarget }) {
   const control = useControl();
-  const [isAsking, setAsking] = useState(false);
   const active = useFaults(target);
   const start = ({ fault, ...rest }: FaultToStart) =>
     void attempt(
@@ -66,49 +62,29 @@ export function FaultMenu({ target }: { readonly target: FaultTarget }) {
         ? control.action(rtspFaultActions, "rtsp", "path.release", { path: target.path })
         : control.action(rtspFaultActions, "rtsp", "session.release", { row: target.row }),
     );
-  const ofTarget = target.kind === "path" ? "path" : "session";
-  const groups: readonly (readonly Command[])[] = [
-    ...presets.map((group) =>
-      group
-        .filter(([, { kind }]) => isFaultOf(target, kind))
-        .map(([title, fault, { forMs, text }]) => ({
-          id: `rtsp-${ofTarget}-fault-${Object.values(fault).join("-")}`,
-          title: `${title}, for ${text}`,
-          keywords: `${ofTarget} fault trouble`,
-          run: () => start({ fault, forMs }),
-        })),
-    ),
-    [
-      target.kind === "path"
-        ? {
-            id: "rtsp-path-fault-close",
-            title: `Close all connections, for ${seconds.text}`,
-            keywords: "path fault trouble network",
-            run: () => start({ fault: { kind: "close" }, forMs: seconds.forMs }),
-          }
-        : {
-            id: "rtsp-session-fault-close",
-            title: "Close the connection without an answer",
-            keywords: "session fault trouble network",
-            run: () => start({ fault: { kind: "close" }, forMs: 1 }),
-          },
-      { id: `rtsp-${ofTarget}-fault`, title: "With other figures…", keywords: "fault trouble", run: () => setAsking(true) },
-    ],
-  ].filter((group) => group.length > 0);
-  const releaseCommand: Command = { id: `rtsp-${ofTarget}-release`, title: "Release", keywords: "end faults", run: release };
-  useCommands([...groups.flat(), ...(active.length > 0 ? [releaseCommand] : [])]);
+  const close =
+    target.kind === "path"
+      ? { title: `Close all connections, for ${seconds.text}`, forMs: seconds.forMs }
+      : { title: "Close the connection without an answer", forMs: 1 };
   return (
-    <Group gap="sm" wrap="nowrap">
-      {active.length > 0 && <Button onClick={release}>Release</Button>}
-      <Menu position="bottom-end" withinPortal={false} width={300}>
-        <Menu.Target>
-          <Button>Faults…</Button>
-        </Menu.Target>
-        <Menu.Dropdown mah="60vh" style={{ overflowY: "auto" }}>
-          <CommandGroups groups={groups} />
-        </Menu.Dropdown>
-      </Menu>
-      <FaultDialog target={target} opened={isAsking} onClose={() => setAsking(false)} onStart={start} />
-    </Group>
+    <FaultMenu
+      id={`rtsp-${target.kind}`}
+      what={target.kind}
+      groups={[
+        ...presets.map((group) =>
+          group
+            .filter(([, { kind }]) => isFaultOf(target, kind))
+            .map(([title, fault, { forMs, text }]) => ({
+              id: Object.values(fault).join("-"),
+              title: `${title}, for ${text}`,
+              start: () => start({ fault, forMs }),
+            })),
+        ),
+        [{ id: "close", title: close.title, start: () => start({ fault: { kind: "close" }, forMs: close.forMs }) }],
+      ]}
+      hasActive={active.length > 0}
+      onRelease={release}
+      dialog={(opened, onClose) => <FaultDialog target={target} opened={opened} onClose={onClose} onStart={start} />}
+    />
   );
 }

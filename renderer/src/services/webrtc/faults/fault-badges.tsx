@@ -1,6 +1,4 @@
-import { Chip, Chips, Note, Pair, Pairs } from "../../../ui/panel.tsx";
-import { useNow } from "../../../ui/status/since.tsx";
-import { formatDurationExact } from "../../../ui/texts/time.ts";
+import { FaultChips, FaultList, type ShownFault } from "../../faults/active-faults.tsx";
 import { type FaultTarget, useFaults } from "./fault-target.ts";
 import { faultText, faultWords } from "./fault-texts.ts";
 
@@ -8,37 +6,16 @@ interface FaultBadgesProps {
   readonly target: FaultTarget;
 }
 
-/** A chip for each active fault of the target. */
-export function FaultBadges({ target }: FaultBadgesProps) {
-  const shown = useFaults(target);
-  if (shown.length === 0) return null;
-  return (
-    <Chips>
-      {shown.map(({ fault }) => (
-        <Chip key={fault.kind} tone="warn" title={faultWords(target.kind, fault.kind).text}>
-          {faultText(fault)}
-        </Chip>
-      ))}
-    </Chips>
-  );
-}
+const useShownFaults = (target: FaultTarget): readonly ShownFault[] =>
+  useFaults(target).map(({ fault, until }) => ({
+    kind: fault.kind,
+    text: faultText(fault),
+    words: faultWords(target.kind, fault.kind),
+    until,
+  }));
 
-/** Name and remaining time of each. */
-export function FaultPairs({ target }: FaultBadgesProps) {
-  const now = useNow();
-  const faults = useFaults(target);
-  if (faults.length === 0) return <Note>None.</Note>;
-  return (
-    <Pairs>
-      {faults.map(({ fault, until }) => {
-        const { title, text } = faultWords(target.kind, fault.kind);
-        const left = until === undefined ? "until it is released" : `for another ${formatDurationExact(Math.max(0, until - now))}`;
-        return (
-          <Pair key={fault.kind} name={title} title={text}>
-            {`${faultText(fault)}, ${left}`}
-          </Pair>
-        );
-      })}
-    </Pairs>
-  );
-}
+/** A chip for each active fault of the target. */
+export const FaultBadges = ({ target }: FaultBadgesProps) => <FaultChips faults={useShownFaults(target)} />;
+
+/** What each does, and its remaining time. */
+export const FaultPairs = ({ target }: FaultBadgesProps) => <FaultList faults={useShownFaults(target)} />;

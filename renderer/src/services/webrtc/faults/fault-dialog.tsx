@@ -1,18 +1,18 @@
-import { Group, Text } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { faultySignals, refusalCodes } from "../../../../../contract/services/webrtc-faults.ts";
-import { FormDialog } from "../../../ui/forms/dialog.tsx";
-import {
-  ChoiceField,
-  type DraftForm,
-  draftForm,
-  LabelledLine,
-  NumberField,
-  SelectField,
-  TextField,
-} from "../../../ui/forms/draft-form.tsx";
+import { ChoiceField, type DraftForm, draftForm, LabelledLine, SelectField } from "../../../ui/forms/draft-form.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { type FaultDraft, type FaultToStart, faultDraftSchema, firstFault, parseFaultDraft, seededKinds } from "./fault-draft.ts";
+import { DelayField, DurationField, FaultFormDialog, PercentField, SeedField } from "../../faults/fault-fields.tsx";
+import {
+  type FaultDraft,
+  type FaultToStart,
+  faultDraftSchema,
+  firstFault,
+  mostFaultSeconds,
+  parseFaultDraft,
+  seededKinds,
+} from "./fault-draft.ts";
 import { type FaultTarget, kindsOf } from "./fault-target.ts";
 import { codeTitles, faultWords, signalsTitles } from "./fault-texts.ts";
 
@@ -43,24 +43,27 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
   const draft: FaultDraft = kinds.includes(remembered.kind) ? remembered : { ...remembered, kind: kinds[0] ?? "refuse" };
   const parsed = parseFaultDraft(draft, target.kind);
   const form = draftForm(draft, setDraft, parsed);
-  const submit = () => {
-    if ("problem" in parsed) return;
-    onClose();
-    onStart(parsed);
-  };
+  const asksForSignals = target.kind === "peer" && draft.kind !== "refuse" && draft.kind !== "credentials";
   return (
-    <FormDialog opened={opened} onClose={onClose} title={titleOf(target)} action="Start" disabled={"problem" in parsed} onSubmit={submit}>
-      <SelectField
-        form={form}
-        name="kind"
-        label="Fault"
-        choices={kinds.map((kind) => ({ value: kind, label: faultWords(target.kind, kind).title }))}
-      />
-      <Text c="var(--bl-text-2)" fz="md" my="md">
-        {faultWords(target.kind, draft.kind).text}
-      </Text>
-      {"signals" in draft && target.kind === "peer" && draft.kind !== "refuse" && draft.kind !== "credentials" && (
-        <Group mb="md">
+    <FaultFormDialog
+      title={titleOf(target)}
+      action="Start"
+      opened={opened}
+      isValid={!("problem" in parsed)}
+      onClose={onClose}
+      onSubmit={() => !("problem" in parsed) && onStart(parsed)}
+      choice={
+        <SelectField
+          form={form}
+          name="kind"
+          label="Fault"
+          choices={kinds.map((kind) => ({ value: kind, label: faultWords(target.kind, kind).title }))}
+        />
+      }
+      text={faultWords(target.kind, draft.kind).text}
+    >
+      {asksForSignals && (
+        <Group w="100%">
           <LabelledLine label="Signals">
             <ChoiceField
               form={form}
@@ -71,22 +74,10 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
           </LabelledLine>
         </Group>
       )}
-      <Group gap="md" align="start">
-        <NumberField
-          form={form}
-          name="forSeconds"
-          w={140}
-          label="Duration"
-          placeholder="until released"
-          suffix=" s"
-          min={0.001}
-          max={86_400}
-          decimalScale={3}
-        />
-        <Figure form={form} target={target} />
-        {seededKinds.has(draft.kind) && <TextField form={form} name="seed" mono w={140} size="xs" label="Seed" placeholder="random" />}
-      </Group>
-    </FormDialog>
+      <DurationField form={form} mostSeconds={mostFaultSeconds} isOptional />
+      <Figure form={form} target={target} />
+      {seededKinds.has(draft.kind) && <SeedField form={form} />}
+    </FaultFormDialog>
   );
 }
 
@@ -98,20 +89,9 @@ function Figure({ form, target }: { readonly form: DraftForm<FaultDraft>; readon
     case "duplicate":
     case "reorder":
     case "loss":
-      return (
-        <NumberField
-          form={form}
-          name="percent"
-          w={140}
-          label={target.kind === "relay" ? "Datagrams" : "Part"}
-          suffix=" %"
-          min={0.1}
-          max={100}
-          decimalScale={1}
-        />
-      );
+      return <PercentField form={form} label={target.kind === "relay" ? "Datagrams" : "Part"} />;
     case "delay":
-      return <NumberField form={form} name="delayMs" w={140} label="Delay" suffix=" ms" min={1} step={100} allowDecimal={false} />;
+      return <DelayField form={form} />;
     case "refuse":
       return (
         <SelectField

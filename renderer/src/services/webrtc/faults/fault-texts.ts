@@ -1,13 +1,6 @@
 import type { FaultySignals, RefusalCode } from "../../../../../contract/services/webrtc-faults.ts";
-import { formatDecimals } from "../../../ui/texts/quantity.ts";
+import { type FaultWords, faultTimeText, percentText } from "../../faults/fault-texts.ts";
 import type { AnyFault, FaultKind, FaultTarget } from "./fault-target.ts";
-
-interface FaultWords {
-  /** In the dialog, and on the button that starts it. */
-  readonly title: string;
-  /** What it does, as sentences. */
-  readonly text: string;
-}
 
 const ofRelays: Readonly<Partial<Record<FaultKind, FaultWords>>> = {
   delay: { title: "Delay", text: "Datagrams of the relay arrive later, in both directions." },
@@ -52,10 +45,6 @@ export const codeTitles: Readonly<Record<RefusalCode, string>> = {
   508: "508 Insufficient Capacity",
 };
 
-export const percentText = (percent: number): string => `${formatDecimals(percent, 0, 1)} %`;
-
-const timeText = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${formatDecimals(ms / 1_000, 0, 3)} s`);
-
 const whichText = (which: FaultySignals): string => (which === "all" ? "signals" : which);
 
 /** For a badge: "drops 20 % of signals". */
@@ -68,7 +57,9 @@ export function faultText(fault: AnyFault): string {
     case "reorder":
       return `reorders ${percentText(fault.percent)} of ${whichText(fault.signals)}`;
     case "delay":
-      return "signals" in fault ? `${whichText(fault.signals)} ${timeText(fault.delayMs)} later` : `delay ${timeText(fault.delayMs)}`;
+      return "signals" in fault
+        ? `${whichText(fault.signals)} ${faultTimeText(fault.delayMs)} later`
+        : `delay ${faultTimeText(fault.delayMs)}`;
     case "refuse":
       return `allocations get ${fault.code}`;
     case "credentials":

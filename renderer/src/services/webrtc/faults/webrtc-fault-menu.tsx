@@ -1,22 +1,19 @@
-import { Button, Group, Menu } from "@mantine/core";
-import { useState } from "react";
 import { type PeerFault, type RelayFault, type TurnFault, webrtcFaultActions } from "../../../../../contract/services/webrtc-faults.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FailureError } from "../../../control/failure-error.ts";
-import { CommandGroups } from "../../../ui/command-items.tsx";
-import { type Command, useCommands } from "../../../ui/commands.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
+import { FaultMenu } from "../../faults/fault-menu.tsx";
+import { percentText } from "../../faults/fault-texts.ts";
 import { FaultDialog } from "./fault-dialog.tsx";
 import type { FaultToStart } from "./fault-draft.ts";
 import { type AnyFault, type FaultTarget, useFaults } from "./fault-target.ts";
-import { percentText } from "./fault-texts.ts";
 
 type Preset = readonly [title: string, fault: AnyFault];
 
-const ofTurn: readonly Preset[] = [
+const ofTurn = (whose: string): readonly Preset[] => [
   ["Refuse allocations with 486, quota reached", { kind: "refuse", code: 486 }],
   ["Refuse allocations with 508, no capacity", { kind: "refuse", code: 508 }],
-  ["Treat its credentials as wrong", { kind: "credentials" }],
+  [`Treat ${whose} credentials as wrong`, { kind: "credentials" }],
 ];
 
 /** The menu's faults, in groups. */
@@ -30,7 +27,7 @@ const presets: Readonly<Record<FaultTarget["kind"], readonly (readonly Preset[])
       ["Duplicate every signal", { kind: "duplicate", percent: 100, signals: "all" }],
       ["Reorder signals", { kind: "reorder", percent: 100, signals: "all" }],
     ],
-    ofTurn,
+    ofTurn("its"),
   ],
   relay: [
     [
@@ -39,13 +36,7 @@ const presets: Readonly<Record<FaultTarget["kind"], readonly (readonly Preset[])
       ["Delay by 0.2 s", { kind: "delay", delayMs: 200 }],
     ],
   ],
-  turn: [
-    [
-      ["Refuse allocations with 486, quota reached", { kind: "refuse", code: 486 }],
-      ["Refuse allocations with 508, no capacity", { kind: "refuse", code: 508 }],
-      ["Treat all credentials as wrong", { kind: "credentials" }],
-    ],
-  ],
+  turn: [ofTurn("all")],
 };
 
 const goneTexts: Readonly<Record<FaultTarget["kind"], string>> = {
@@ -57,9 +48,8 @@ const goneTexts: Readonly<Record<FaultTarget["kind"], string>> = {
 const whatOf: Readonly<Record<FaultTarget["kind"], string>> = { peer: "peer", relay: "relay", turn: "TURN" };
 
 /** Starts faults of a peer, of a relay or of TURN, and ends them. */
-export function FaultMenu({ target }: { readonly target: FaultTarget }) {
+export function WebrtcFaultMenu({ target }: { readonly target: FaultTarget }) {
   const control = useControl();
-  const [isAsking, setAsking] = useState(false);
   const active = useFaults(target);
   const start = ({ fault, ...rest }: FaultToStart) =>
     void attempt(
@@ -67,33 +57,17 @@ export function FaultMenu({ target }: { readonly target: FaultTarget }) {
         if (!started) throw new FailureError({ code: "CALL_INVALID", message: goneTexts[target.kind], hint: "Choose another one." });
       }),
     );
-  const release = () => void attempt(releaseOf(target));
-  const groups: readonly (readonly Command[])[] = [
-    ...presets[target.kind].map((group) =>
-      group.map(([title, fault]) => ({
-        id: `webrtc-${target.kind}-fault-${Object.values(fault).join("-")}`,
-        title,
-        keywords: `${whatOf[target.kind]} fault trouble`,
-        run: () => start({ fault }),
-      })),
-    ),
-    [{ id: `webrtc-${target.kind}-fault`, title: "With other figures…", keywords: "fault trouble", run: () => setAsking(true) }],
-  ];
-  const releaseCommand: Command = { id: `webrtc-${target.kind}-release`, title: "Release", keywords: "end faults", run: release };
-  useCommands([...groups.flat(), ...(active.length > 0 ? [releaseCommand] : [])]);
   return (
-    <Group gap="sm" wrap="nowrap">
-      {active.length > 0 && <Button onClick={release}>Release</Button>}
-      <Menu position="bottom-end" withinPortal={false} width={300}>
-        <Menu.Target>
-          <Button>Faults…</Button>
-        </Menu.Target>
-        <Menu.Dropdown mah="60vh" style={{ overflowY: "auto" }}>
-          <CommandGroups groups={groups} />
-        </Menu.Dropdown>
-      </Menu>
-      <FaultDialog target={target} opened={isAsking} onClose={() => setAsking(false)} onStart={start} />
-    </Group>
+    <FaultMenu
+      id={`webrtc-${target.kind}`}
+      what={whatOf[target.kind]}
+      groups={presets[target.kind].map((group) =>
+        group.map(([title, fault]) => ({ id: Object.values(fault).join("-"), title, start: () => start({ fault }) })),
+      )}
+      hasActive={active.length > 0}
+      onRelease={() => void attempt(releaseOf(target))}
+      dialog={(opened, onClose) => <FaultDialog target={target} opened={opened} onClose={onClose} onStart={start} />}
+    />
   );
 
   function startOf(of: FaultTarget, fault: AnyFault, rest: { readonly forMs?: number; readonly seed?: string }) {

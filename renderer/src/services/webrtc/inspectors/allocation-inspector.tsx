@@ -15,7 +15,7 @@ import { formatByteRate, formatBytes, formatCount, formatRate } from "../../../u
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatDurationExact, formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { FaultPairs } from "../faults/fault-badges.tsx";
-import { FaultMenu } from "../faults/fault-menu.tsx";
+import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 
 /** A relay of TURN: what it passed on, over time and in all, and who may use it. */
@@ -136,7 +136,7 @@ export function RelayFacts({ detail, now }: RelayFactsProps) {
         </Pairs>
       </Section>
       {now && (
-        <Section title="Faults" actions={<FaultMenu target={{ kind: "relay", allocation: detail.allocation }} />}>
+        <Section title="Faults" actions={<WebrtcFaultMenu target={{ kind: "relay", allocation: detail.allocation }} />}>
           <FaultPairs target={{ kind: "relay", allocation: detail.allocation }} />
         </Section>
       )}

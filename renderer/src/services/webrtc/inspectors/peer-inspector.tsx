@@ -22,7 +22,7 @@ import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quant
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { FaultPairs } from "../faults/fault-badges.tsx";
-import { FaultMenu } from "../faults/fault-menu.tsx";
+import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { peerName } from "../ladder/ladder-columns.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
 import { ChatForm } from "../rooms/chat-form.tsx";
@@ -161,7 +161,7 @@ function PeerFacts({ detail, isHere }: { readonly detail: WebrtcPeer; readonly i
         </Section>
       )}
       {isHere && (
-        <Section title="Faults" actions={<FaultMenu target={{ kind: "peer", peer, name }} />}>
+        <Section title="Faults" actions={<WebrtcFaultMenu target={{ kind: "peer", peer, name }} />}>
           <FaultPairs target={{ kind: "peer", peer, name }} />
         </Section>
       )}

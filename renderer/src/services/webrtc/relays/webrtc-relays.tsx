@@ -22,7 +22,7 @@ import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { ClientLines } from "../client-lines-view.tsx";
 import { FaultBadges } from "../faults/fault-badges.tsx";
-import { FaultMenu } from "../faults/fault-menu.tsx";
+import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 import { RelayRates } from "./relay-rates.ts";
@@ -181,7 +181,7 @@ export function WebrtcRelays() {
       tools={
         <>
           <FaultBadges target={{ kind: "turn" }} />
-          <FaultMenu target={{ kind: "turn" }} />
+          <WebrtcFaultMenu target={{ kind: "turn" }} />
           <ColumnMenu all={relayColumns} choice={columns} />
         </>
       }
