@@ -48,6 +48,7 @@ export class WebrtcCluster implements OtherInstances {
   readonly #foreignTimer: NodeJS.Timeout;
   #state: State = "joining";
   #lostAt = 0;
+  #beatAt = performance.now();
   #foreign = 0;
 
   /** Resolves when it knows the peers of the others. Throws CLUSTER_UNREACHABLE. */
@@ -160,6 +161,8 @@ export class WebrtcCluster implements OtherInstances {
     other.heardAt = performance.now();
     switch (frame.type) {
       case "beat":
+        // It was suspended for longer than the timeout: its peers have left here.
+        if (other.stale) this.#send({ type: "hello" }, from);
         return;
       case "hello":
         this.#sendState(from);
@@ -264,8 +267,12 @@ export class WebrtcCluster implements OtherInstances {
   #beat(): void {
     const now = performance.now();
     const { timeoutMs } = this.#options;
+    // After a suspension of this process, what the others sent meanwhile is still unread.
+    const wasSuspended = now - this.#beatAt > timeoutMs / 2;
+    this.#beatAt = now;
     if (this.#state === "connected") {
       this.#send({ type: "beat" });
+      if (wasSuspended) for (const other of this.#others.values()) other.heardAt = now;
       for (const [instance, { heardAt }] of [...this.#others]) if (now - heardAt > timeoutMs) this.#forget(instance, "stopped responding");
     } else if (this.#state === "lost" && now - this.#lostAt > timeoutMs) {
       for (const instance of [...this.#others.keys()]) this.#forget(instance, "cannot be reached without Redis");
