@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { freePort } from "../electron/desktop-apps.ts";
+import { freePort } from "../support/free-port.ts";
 import { startBacklot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { builtEntry } from "./browser-shell.ts";
@@ -35,7 +35,7 @@ describe("a page that stays open while Backlot is started again", () => {
     const other = await context.newPage();
     await other.goto(dashboard);
     await isConnected(other);
-  }, 60_000);
+  });
 
   it("[BL-136] says that its link has expired when the secret is another one, and reconnects with a new link", async () => {
     const [port, context] = [await freePort(), await newContext()];
@@ -57,7 +57,7 @@ describe("a page that stays open while Backlot is started again", () => {
     await stranger.goto(new URL(dashboard).origin);
     await stranger.getByText("This page was opened without its link").waitFor();
     expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);
-  }, 60_000);
+  });
 
   it("[BL-282] keeps an opened row of a paused list, says why it has no details, and shows the newer ones when it is resumed", async () => {
     const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
@@ -88,5 +88,5 @@ describe("a page that stays open while Backlot is started again", () => {
     await page.getByRole("row", { name: /data\?after/ }).waitFor();
     await page.getByRole("row", { name: /data\?before/ }).waitFor({ state: "detached" });
     await inspector.getByText(/^Recorded before Backlot was started again/).waitFor();
-  }, 90_000);
+  });
 });

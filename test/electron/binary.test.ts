@@ -24,8 +24,8 @@ describe.runIf(isDouble)("binary items in the desktop window", () => {
   beforeAll(async () => {
     apps = await createDesktopApps();
     app = await apps.launchOther("test/electron/streams-main.ts");
-  }, 60_000);
-  afterAll(() => apps.dispose(), 60_000);
+  });
+  afterAll(() => apps.dispose());
 
   it("[BL-140] [BL-142] arrive as bytes, up to the page's credit, and the others are counted", async () => {
     const seen = await app.page.evaluate(async () => {
@@ -69,5 +69,5 @@ describe.runIf(isDouble)("binary items in the desktop window", () => {
       };
     });
     expect(seen).toEqual({ withoutAck: 5, delivered: 5, isBytes: true, numbers: [1, 2, 3, 4, 5].map((n) => [n, n, n]) });
-  }, 60_000);
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMoving, paintedFrames } from "../browser/bar-code.ts";
-import { createDesktopApps, type DesktopApps, freePort } from "./desktop-apps.ts";
+import { freePort } from "../support/free-port.ts";
+import { createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 import type { App } from "./launch-app.ts";
 
 describe("the dashboard in the desktop window", () => {
@@ -12,8 +13,8 @@ describe("the dashboard in the desktop window", () => {
     apps = await createDesktopApps();
     port = await freePort();
     app = await apps.launch("--http-port", String(port));
-  }, 60_000);
-  afterAll(() => apps.dispose(), 60_000);
+  });
+  afterAll(() => apps.dispose());
 
   it("is loaded from app://, in a window of the default size that is shown", async () => {
     const windows = await app.inMain(({ BrowserWindow }) =>
@@ -60,13 +61,13 @@ describe("the dashboard in the desktop window", () => {
         ),
       )
       .toBe("refused");
-  }, 60_000);
+  });
 
   it("[RTSP-63] shows the moving picture of a stream", async () => {
     await app.page.getByRole("navigation").getByRole("link", { name: /RTSP/ }).click();
     await app.page.getByRole("button", { name: "Start", exact: true }).first().click();
     expect(isMoving(await paintedFrames(app.page, "Picture of /stream", 8))).toBe(true);
-  }, 60_000);
+  });
 
   it("is reloaded when its page crashes, and begins with the Overview when that page crashes again", async () => {
     await app.page.getByRole("navigation").getByRole("link", { name: /RTSP/ }).click();

@@ -10,8 +10,8 @@ let app: App;
 beforeAll(async () => {
   apps = await createDesktopApps();
   app = await apps.launch();
-}, 60_000);
-afterAll(() => apps.dispose(), 60_000);
+});
+afterAll(() => apps.dispose());
 
 const save = "Save all kept lines that match the filter";
 
@@ -36,7 +36,7 @@ it("[BL-102] a file dialog opens in the window, and the export is written to the
     "BrowserWindow",
     expect.stringMatching(/^backlot-all-\d{4}-.*\.log$/),
   ]);
-}, 60_000);
+});
 
 it("[BL-102] nothing is written if the user cancels", async () => {
   const file = path.join(apps.dataDir, "other.log");
@@ -49,4 +49,4 @@ it("[BL-102] nothing is written if the user cancels", async () => {
   await app.page.getByRole("button", { name: save }).click();
   await expect.poll(() => app.inMain(() => Reflect.get(globalThis, "asked"))).toBe("again");
   expect(existsSync(file)).toBe(false);
-}, 60_000);
+});

@@ -5,7 +5,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AppSettings } from "../../contract/control.ts";
 import type { ServiceView } from "../../contract/service.ts";
-import { callFromPage, createDesktopApps, type DesktopApps, isAlive } from "./desktop-apps.ts";
+import { isAlive } from "../support/process-state.ts";
+import { callFromPage, createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 import { type App, isDouble } from "./launch-app.ts";
 
 describe("the desktop program", () => {
@@ -13,7 +14,7 @@ describe("the desktop program", () => {
   beforeEach(async () => {
     apps = await createDesktopApps();
   });
-  afterEach(() => apps.dispose(), 60_000);
+  afterEach(() => apps.dispose());
 
   /** Starts HTTP; resolves with its process's id and its address. */
   async function startHttp(app: App) {
@@ -34,7 +35,7 @@ describe("the desktop program", () => {
     expect((await fetch(http.url)).ok).toBe(true);
     expect(await app.quit()).toBe(0);
     expect(await isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("quits in order on SIGTERM", async () => {
     const app = await apps.launch();
@@ -42,7 +43,7 @@ describe("the desktop program", () => {
     process.kill(app.pid, "SIGTERM");
     expect(await app.exited).toBe(0);
     expect(await isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("leaves no process of a service when it is killed", async () => {
     const app = await apps.launch();
@@ -50,7 +51,7 @@ describe("the desktop program", () => {
     process.kill(app.pid, "SIGKILL");
     await app.exited;
     await expect.poll(() => isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("quits in order when the system shuts down", async () => {
     const app = await apps.launch();
@@ -63,7 +64,7 @@ describe("the desktop program", () => {
     expect(prevented).toBe(true);
     expect(await app.exited).toBe(0);
     expect(await isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("ends with its window", async () => {
     const app = await apps.launch();
@@ -71,7 +72,7 @@ describe("the desktop program", () => {
     await app.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
     expect(await app.exited).toBe(0);
     expect(await isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("keeps the services running without a window if so configured, and shows the window again when asked", async () => {
     const app = await apps.launch();
@@ -85,7 +86,7 @@ describe("the desktop program", () => {
     await expect.poll(windows).toBe(1);
     expect(await app.quit()).toBe(0);
     expect(await isGone(http)).toBe(true);
-  }, 60_000);
+  });
 
   it("runs once per data folder: a second start brings the first window to the front", async () => {
     const app = await apps.launch();
@@ -103,7 +104,7 @@ describe("the desktop program", () => {
         BrowserWindow.getAllWindows().map((one) => ({ shown: one.isVisible(), minimised: one.isMinimized() })),
       );
     await expect.poll(window).toEqual([{ shown: true, minimised: false }]);
-  }, 60_000);
+  });
 
   it("tells its launcher when the window is open, and quits with it", async () => {
     const child = apps.spawn();
@@ -111,44 +112,30 @@ describe("the desktop program", () => {
     await new Promise<void>((resolve) => child.on("message", (message: { type: string }) => message.type === "up" && resolve()));
     child.disconnect();
     expect((await exited)[0]).toBe(0);
-  }, 60_000);
+  });
 
-  it.each([{ args: ["--only", "http"] }, { args: ["--start-all"] }])(
-    "starts what $args asks for",
-    async ({ args }) => {
-      const app = await apps.launch(...args);
-      await expect
-        .poll(async () => (await callFromPage<readonly ServiceView[]>(app.page, "service.list"))[0]?.status.state)
-        .toBe("running");
-    },
-    60_000,
-  );
+  it.each([{ args: ["--only", "http"] }, { args: ["--start-all"] }])("starts what $args asks for", async ({ args }) => {
+    const app = await apps.launch(...args);
+    await expect.poll(async () => (await callFromPage<readonly ServiceView[]>(app.page, "service.list"))[0]?.status.state).toBe("running");
+  });
 
   it.each([
     [["--onyl", "http"], "USAGE: Unknown option '--onyl'"],
     [["--headless"], "USAGE: The desktop window serves no dashboard at a URL"],
     [["--only", "nonsense"], 'SERVICE_UNKNOWN: There is no service "nonsense"'],
-  ])(
-    "refuses %j with a message and an exit code",
-    async (args, text) => {
-      const { code, stderr } = await outcome(apps.spawn(...args));
-      expect([code, stderr.split("\n")[0]]).toEqual([2, text]);
-    },
-    60_000,
-  );
+  ])("refuses %j with a message and an exit code", async (args, text) => {
+    const { code, stderr } = await outcome(apps.spawn(...args));
+    expect([code, stderr.split("\n")[0]]).toEqual([2, text]);
+  });
 
   // A real dialog would wait for somebody to close it.
-  it.runIf(isDouble)(
-    "says on stderr and in a dialog why it cannot start",
-    async () => {
-      await mkdir(path.join(apps.dataDir, "settings.json"));
-      const { code, stderr } = await outcome(apps.spawn());
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^SETTINGS_UNREADABLE: Cannot read .*settings\.json/);
-      expect(stderr).toMatch(/^\[dialog\] Backlot cannot start: Cannot read /m);
-    },
-    60_000,
-  );
+  it.runIf(isDouble)("says on stderr and in a dialog why it cannot start", async () => {
+    await mkdir(path.join(apps.dataDir, "settings.json"));
+    const { code, stderr } = await outcome(apps.spawn());
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^SETTINGS_UNREADABLE: Cannot read .*settings\.json/);
+    expect(stderr).toMatch(/^\[dialog\] Backlot cannot start: Cannot read /m);
+  });
 });
 
 async function outcome(child: ChildProcess): Promise<{ code: number | null; stderr: string }> {

@@ -4,7 +4,8 @@ import type { MenuCommand } from "../../contract/menu-commands.ts";
 import { contextMenu } from "../../electron/context-menu.ts";
 import { applicationMenu } from "../../electron/menu.ts";
 import { services } from "../../servers/catalog.ts";
-import { createDesktopApps, type DesktopApps, freePort } from "./desktop-apps.ts";
+import { freePort } from "../support/free-port.ts";
+import { createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 import type { App } from "./launch-app.ts";
 
 const nothing = () => {};
@@ -65,8 +66,8 @@ describe("the page's commands in the application menu", () => {
     beforeAll(async () => {
       apps = await createDesktopApps();
       app = await apps.launch();
-    }, 60_000);
-    afterAll(() => apps.dispose(), 60_000);
+    });
+    afterAll(() => apps.dispose());
 
     const shown = () =>
       app.inMain(({ Menu }) => {
@@ -75,14 +76,14 @@ describe("the page's commands in the application menu", () => {
       });
 
     it("[BL-212] come from the command table, and a chosen one runs in the page", async () => {
-      await expect.poll(shown, { timeout: 20_000 }).toContain("Open the logs");
+      await expect.poll(shown).toContain("Open the logs");
       await app.inMain(({ Menu }) => {
         const page = Menu.getApplicationMenu()?.items.find((item) => item.label === "Page");
         page?.submenu?.items.find((item) => item.label === "Open the logs")?.click();
       });
       await app.page.getByRole("button", { name: "Close the logs" }).first().waitFor();
-      await expect.poll(shown, { timeout: 20_000 }).toContain("Close the logs");
-    }, 60_000);
+      await expect.poll(shown).toContain("Close the logs");
+    });
 
     it("[BL-213] are accepted from the dashboard's own top frame only, and only if valid", async () => {
       const before = await shown();
@@ -102,8 +103,8 @@ describe("the page's commands in the application menu", () => {
         backlot.post({ type: "commands", commands: [{ id: "x", title: "Foreign", enabled: "yes" }] });
       });
       // The connection of a page that sends something else is closed, and its commands go with it.
-      await expect.poll(shown, { timeout: 20_000 }).toEqual([]);
-    }, 60_000);
+      await expect.poll(shown).toEqual([]);
+    });
   });
 });
 
@@ -133,8 +134,8 @@ describe("the tray's menu", () => {
         setContextMenu.call(this, menu);
       };
     });
-  }, 60_000);
-  afterAll(() => apps.dispose(), 60_000);
+  });
+  afterAll(() => apps.dispose());
 
   const items = () =>
     app.inMain(() => {
@@ -181,10 +182,10 @@ describe("the tray's menu", () => {
     await expect.poll(items).toContainEqual(["HTTP: running", expect.anything()]);
     await click("Stop all");
     await expect.poll(items).toContainEqual(["HTTP: stopped", ["Start", "Stop (off)"]]);
-  }, 60_000);
+  });
 
   it("quits", async () => {
     await click("Quit Backlot").catch(() => {});
     expect(await app.exited).toBe(0);
-  }, 60_000);
+  });
 });

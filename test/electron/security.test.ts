@@ -19,8 +19,8 @@ describe("the security of the desktop window", () => {
   beforeAll(async () => {
     apps = await createDesktopApps();
     app = await apps.launch();
-  }, 60_000);
-  afterAll(() => apps.dispose(), 60_000);
+  });
+  afterAll(() => apps.dispose());
 
   const httpState = async () => (await callFromPage<readonly ServiceView[]>(app.page, "service.list"))[0]?.status.state;
 

@@ -38,7 +38,7 @@ describe("the remembered window", () => {
   beforeEach(async () => {
     apps = await createDesktopApps();
   });
-  afterEach(() => apps.dispose(), 60_000);
+  afterEach(() => apps.dispose());
 
   it("opens with the size and place it was closed with", async () => {
     const bounds = { x: 40, y: 60, width: 1400, height: 900 };
@@ -47,7 +47,7 @@ describe("the remembered window", () => {
     expect(await first.quit()).toBe(0);
     const second = await apps.launch();
     expect(await second.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(bounds);
-  }, 60_000);
+  });
 
   it("opens maximised if it was, and restores the earlier size", async () => {
     const bounds = { x: 40, y: 60, width: 1200, height: 700 };
@@ -61,7 +61,7 @@ describe("the remembered window", () => {
     expect(restored).toEqual(bounds);
     expect(await app.quit()).toBe(0);
     expect(await readWindowState(path.join(apps.dataDir, "window.json"))).toEqual({ bounds, maximised: false });
-  }, 60_000);
+  });
 
   it.each(["", "{", '{"bounds":{"x":"a"},"maximised":true}', "[]"])("has the default size if %j is saved", async (content) => {
     const folder = await mkdtemp(path.join(os.tmpdir(), "backlot-window-"));

@@ -2,10 +2,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 
 export interface RealServer {
   readonly url: string;
@@ -44,15 +44,6 @@ const isProgram = (file: string) => {
 
 export const hasPostgres = (): boolean => postgresBin() !== undefined;
 export const hasRedis = (): boolean => pathFolders().some((folder) => isProgram(path.join(folder, "redis-server")));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
 function unprivileged(): { uid: number; gid: number } | undefined {
@@ -150,6 +141,6 @@ async function waitForText(child: ChildProcess, pattern: RegExp): Promise<void> 
   });
   await Promise.race([
     said,
-    sleep(15_000, undefined, { ref: false }).then(() => Promise.reject(new Error(`${child.spawnfile} was not ready: ${text}`))),
+    sleep(60_000, undefined, { ref: false }).then(() => Promise.reject(new Error(`${child.spawnfile} was not ready: ${text}`))),
   ]);
 }

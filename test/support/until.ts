@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type Awaitable<Value> = Value | PromiseLike<Value>;
 
-/** Asks again and again until there is an answer; fails after some seconds. */
-export async function until<Value>(ask: () => Awaitable<Value | undefined | false | null>, timeoutMs = 15_000): Promise<Value> {
+/** Asks again and again until there is an answer; fails after a minute. */
+export async function until<Value>(ask: () => Awaitable<Value | undefined | false | null>, timeoutMs = 60_000): Promise<Value> {
   const endAt = Date.now() + timeoutMs;
   for (;;) {
     const value = await ask();
@@ -11,4 +11,16 @@ export async function until<Value>(ask: () => Awaitable<Value | undefined | fals
     if (Date.now() > endAt) throw new Error(`waited ${timeoutMs} ms in vain for: ${ask}`);
     await sleep(10);
   }
+}
+
+/** Resolves when what it reads has been the same for so long: what was on its way has arrived, and nothing followed. */
+export async function unchanged<Value>(read: () => Awaitable<Value>, forMs: number): Promise<Value> {
+  let value = await read();
+  let since = performance.now();
+  await until(async () => {
+    const next = await read();
+    if (next !== value) [value, since] = [next, performance.now()];
+    return performance.now() - since >= forMs;
+  });
+  return value;
 }
