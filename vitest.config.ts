@@ -19,9 +19,9 @@ export default defineConfig({
     environment: "node",
     setupFiles: ["test/support/check-leaks.ts"],
     // Waiting ends with the event; the limits are for a machine that is busy with something else.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Processes that tests start from source find their modules compiled.
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules/.cache/node-compile") },
     pool: "forks",

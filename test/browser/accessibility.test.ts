@@ -48,26 +48,22 @@ async function violationsOf(page: Page, scheme: Scheme): Promise<string[]> {
   return violations.map((violation) => `${scheme}: ${violation}`);
 }
 
-it.each(services.map(({ id }) => id))(
-  "every page of %s passes axe in both schemes (WCAG 2.1 AA)",
-  async (service) => {
-    const { page } = await openBrowserShell(service);
-    const tabs = page.getByRole("main").getByRole("tab");
-    await tabs.first().waitFor();
-    await page.evaluate(axe);
-    const found: string[] = [];
-    // Tabs that were shown stay in the document: each is checked in both schemes before the next one is added.
-    for (const name of await tabs.allTextContents()) {
-      await page.getByRole("tab", { name, exact: true }).first().click();
-      for (const colorScheme of ["dark", "light"] as const) {
-        await useScheme(page, colorScheme);
-        found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${name}, ${violation}`));
-      }
+it.each(services.map(({ id }) => id))("every page of %s passes axe in both schemes (WCAG 2.1 AA)", async (service) => {
+  const { page } = await openBrowserShell(service);
+  const tabs = page.getByRole("main").getByRole("tab");
+  await tabs.first().waitFor();
+  await page.evaluate(axe);
+  const found: string[] = [];
+  // Tabs that were shown stay in the document: each is checked in both schemes before the next one is added.
+  for (const name of await tabs.allTextContents()) {
+    await page.getByRole("tab", { name, exact: true }).first().click();
+    for (const colorScheme of ["dark", "light"] as const) {
+      await useScheme(page, colorScheme);
+      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${name}, ${violation}`));
     }
-    expect(found).toEqual([]);
-  },
-  90_000,
-);
+  }
+  expect(found).toEqual([]);
+});
 
 it("the inspectors of an exchange, a WebSocket and a stream pass axe in both schemes", async () => {
   const { page, origin, host } = await openBrowserShell("http");
@@ -96,7 +92,7 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
   }
   socket.close();
   expect(found).toEqual([]);
-}, 90_000);
+});
 
 it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and an open stream's inspector", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags: ["--grpc-metrics-port", "0", "--grpc-web-port", "0"] });
@@ -161,7 +157,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await check("Metrics");
   stream.cancel();
   expect(found).toEqual([]);
-}, 120_000);
+});
 
 /** The last one does not fit the types of its method. */
 const exampleRules = [

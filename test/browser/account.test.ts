@@ -23,7 +23,7 @@ it("[AC-49] a session's tokens are expired and revoked from the page, its count 
   await page.getByText("0 live sessions").waitFor();
   await page.keyboard.press("Escape");
   await inspector.waitFor({ state: "detached" });
-}, 60_000);
+});
 
 it("[AC-48] an unsaved contact is still there after another tab was shown", async () => {
   const { page } = await openBrowserShell("account");
@@ -46,7 +46,7 @@ it("[AC-48] an unsaved contact is still there after another tab was shown", asyn
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
   expect(await city.inputValue()).toBe("Bergen");
-}, 60_000);
+});
 
 it("[AC-51] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
   const { page } = await openBrowserShell("account");
@@ -67,4 +67,4 @@ it("[AC-51] Try asks for the code of the second factor where it is needed, and c
   expect(await program.textContent()).not.toContain("/mfa/verify");
   await send.click();
   await page.getByRole("region", { name: "2. Call" }).getByText(`"${sample.username}"`).waitFor();
-}, 60_000);
+});

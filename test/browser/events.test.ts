@@ -28,7 +28,7 @@ it("[EV-75] a job whose process ended is not shown as running", async () => {
     .getByText(/The generation was interrupted by the end of the service, after [\d,]+ events/)
     .first()
     .waitFor();
-}, 60_000);
+});
 
 it("[EV-74] the page counts before it asks for confirmation, and does not ask if that was cancelled", async () => {
   const { page } = await openBrowserShell("events");
@@ -60,7 +60,7 @@ it("[EV-74] the page counts before it asks for confirmation, and does not ask if
   held.shift()?.();
   await page.getByRole("dialog", { name: "Delete 10 events with “sample” in their text?" }).waitFor();
   expect(await counting.count()).toBe(0);
-}, 60_000);
+});
 
 it("[EV-78] Space does not pause the table of a stopped service", async () => {
   const { page } = await openBrowserShell("events");
@@ -72,4 +72,4 @@ it("[EV-78] Space does not pause the table of a stopped service", async () => {
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("Following newest").waitFor();
-}, 60_000);
+});

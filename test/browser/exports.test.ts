@@ -25,7 +25,7 @@ it("[BL-101] [BL-103] an export from the page is a download of the browser, and 
     { id: 2, outcome: "rejected" },
   ]);
   await page.getByText("Exported 2 events").waitFor();
-}, 60_000);
+});
 
 it("[BL-103] Cancel in its note ends the download", async () => {
   const file = path.join(temporaryDir(), "events.db");
@@ -39,4 +39,4 @@ it("[BL-103] Cancel in its note ends the download", async () => {
   await page.getByRole("group").getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Export cancelled").waitFor();
   expect(await download.failure()).not.toBeNull();
-}, 90_000);
+});

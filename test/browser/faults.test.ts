@@ -105,7 +105,7 @@ it("[BL-221] a fault in one region is shown there and in the log, and the others
   expect(found).toEqual([]);
 });
 
-it("[BL-221] a region that failed shows the next row that is chosen", { timeout: 90_000 }, async () => {
+it("[BL-221] a region that failed shows the next row that is chosen", async () => {
   const { page: first, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data?one`);
   await fetch(`${origin}/api/data?two`);

@@ -59,7 +59,7 @@ it("[GRPC-150] Live shows open calls, or those of a service, a method or a statu
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   await row(page, "no.Such").waitFor();
   await page.getByText("showing 1 of 1 that match").waitFor();
-}, 60_000);
+});
 
 it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is sent", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -79,7 +79,7 @@ it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is se
   await input(page, "Metadata 1, value").fill("1");
   await send.click();
   await page.getByRole("region", { name: "Answer" }).getByText("0 OK").waitFor();
-}, 60_000);
+});
 
 it("[GRPC-155] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -100,7 +100,7 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');
   await page.getByRole("list", { name: "Problems" }).getByRole("button").click();
   await page.getByRole("textbox", { name: "The rule as JSON" }).and(page.locator(":focus")).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
@@ -139,7 +139,7 @@ it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys
   await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("region", { name: "Answer" }).getByRole("row").filter({ hasText: '"second"' }).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -152,4 +152,4 @@ it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async 
   await page.getByRole("heading", { name: "New rule" }).waitFor();
   await page.getByRole("button", { name: "Save the rule" }).click();
   await row(page, "EchoService/EchoUnary").waitFor();
-}, 60_000);
+});

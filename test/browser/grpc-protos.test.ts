@@ -60,7 +60,7 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
   }
   await panel.getByText("none; drop .proto files").waitFor();
   await expect.poll(() => page.getByRole("row").filter({ hasText: "shop.Items" }).count()).toBe(0);
-}, 60_000);
+});
 
 it("[GRPC-154] while the service is stopped a dropped file is not taken, and the page stays", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -74,4 +74,4 @@ it("[GRPC-154] while the service is stopped a dropped file is not taken, and the
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("none; drop .proto files").waitFor();
   expect(await page.getByRole("row").filter({ hasText: "shop.Items" }).count()).toBe(0);
-}, 60_000);
+});

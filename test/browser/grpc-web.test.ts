@@ -82,5 +82,4 @@ it.each([
     expect(new Set(details.map(({ protocol }) => protocol))).toEqual(new Set(["connect", "grpc-web"]));
     expect(details.filter(({ httpMethod }) => httpMethod === "GET").length).toBe(3);
   },
-  90_000,
 );

@@ -20,7 +20,7 @@ it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, a
   const method = page.getByRole("region", { name: "Method" }).first();
   await method.getByText("example.HelloRequest").waitFor();
   await method.getByRole("cell", { name: "name", exact: true }).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
@@ -32,7 +32,7 @@ it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
   await page.getByTitle("example.HelloRequest").waitFor();
   await page.getByText("Bytes", { exact: true }).click();
   await page.getByRole("region", { name: "Bytes of the message" }).waitFor();
-}, 60_000);
+});
 
 /** Mantine's selects are text boxes or combo boxes, by what else they do. */
 const input = (page: Page, label: string) => page.locator(`input[aria-label="${label}"]`);
@@ -57,7 +57,7 @@ it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another mess
   await page.getByRole("button", { name: "Half-close" }).click();
   await answer.getByText("0 OK").waitFor();
   await answer.getByRole("row").filter({ hasText: "received" }).filter({ hasText: "two" }).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is typed, and decodes the details of a status", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -86,7 +86,7 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
   await answer.getByText('"retryDelay": "2s"').waitFor();
   await page.reload();
   await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-112] a rule added on the page answers the next call, and Send in the inspector sends into an open stream and ends it", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
@@ -132,7 +132,7 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   expect(status).toMatchObject({ code: 14 });
   expect(status.metadata.get("grpc-status-details-bin").toString()).toContain("google.rpc.RetryInfo");
   expect(received).toEqual(["pushed"]);
-}, 60_000);
+});
 
 it("[GRPC-145] while the service is stopped its methods are shown, and recorded messages as JSON", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
@@ -147,7 +147,7 @@ it("[GRPC-145] while the service is stopped its methods are shown, and recorded 
   await page.getByText("not running: services and types only").waitFor();
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("region", { name: "Method" }).first().getByRole("cell", { name: "name", exact: true }).waitFor();
-}, 60_000);
+});
 
 it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -160,4 +160,4 @@ it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
     .waitFor();
   await page.getByRole("toolbar", { name: "Metrics" }).getByText("1 h", { exact: true }).click();
   await page.getByRole("img", { name: /^Unary latency over time; newest: p95/ }).waitFor();
-}, 60_000);
+});

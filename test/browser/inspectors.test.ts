@@ -42,7 +42,7 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
   await expect.poll(() => count.textContent()).not.toBe(before);
   stop.abort();
   await stream.body?.cancel().catch(() => {});
-}, 60_000);
+});
 
 it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -63,7 +63,7 @@ it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   await page.getByRole("region", { name: "Event", exact: true }).getByText("lamp connected from").waitFor();
   expect(await page.evaluate(() => location.hash)).toBe("#/timeline");
   await client.endAsync();
-}, 60_000);
+});
 
 it("[BL-185] a WebSocket's message has an inspector of its own, with a link to its connection", async () => {
   const { page, host } = await openBrowserShell("http");
@@ -76,7 +76,7 @@ it("[BL-185] a WebSocket's message has an inspector of its own, with a link to i
   await page.getByRole("button", { name: "Show the connection" }).click();
   await page.getByRole("grid", { name: "Messages, newest first" }).waitFor();
   socket.terminate();
-}, 60_000);
+});
 
 /** Hides all rows of the Timeline; the inspector of the row that was opened stays. */
 async function hideRows(page: Page): Promise<void> {
@@ -99,7 +99,7 @@ it("[BL-240] an open request that no list shows any more is read again until it 
   stop.abort();
   await stream.body?.cancel().catch(() => {});
   await inspected(page, "200");
-}, 60_000);
+});
 
 it("[BL-240] so is a message that waits for an acknowledgement", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -121,4 +121,4 @@ it("[BL-240] so is a message that waits for an acknowledgement", async () => {
   acknowledge();
   await inspected(page, "1 of 1 acknowledged");
   await Promise.all([client.endAsync(), publisher.endAsync()]);
-}, 60_000);
+});

@@ -44,7 +44,7 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
   await received.filter({ hasText: "test/other" }).waitFor();
   await page.getByRole("button", { name: "Unsubscribe from test/#" }).click();
   await page.getByRole("list", { name: "Subscriptions" }).waitFor({ state: "detached" });
-}, 60_000);
+});
 
 it("[MQTT-135] a repeated message continues when the page is left, and can be stopped from the strip", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -57,7 +57,7 @@ it("[MQTT-135] a repeated message continues when the page is left, and can be st
   await repeating.waitFor();
   await page.getByRole("button", { name: /^Stop lab\/clock/ }).click();
   await repeating.waitFor({ state: "detached" });
-}, 60_000);
+});
 
 it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form never shows again and the settings file never holds", async () => {
   const dataDir = temporaryDir();
@@ -76,7 +76,7 @@ it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form n
   const settings = readFileSync(path.join(dataDir, "settings.json"), "utf8");
   expect(settings).toContain("ada:$scrypt$");
   expect(settings).not.toContain("sesame");
-}, 60_000);
+});
 
 it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its messages are cleared and restored", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -97,7 +97,7 @@ it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its mess
   await replayed.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Undo" }).click();
   await replayed.waitFor();
-}, 60_000);
+});
 
 it("topics with the same beginning show their ends, and the shown message names its topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -120,7 +120,7 @@ it("topics with the same beginning show their ends, and the shown message names 
     });
     expect([Math.round((to ?? 0) - (right ?? 0)) <= 0, (from ?? 0) <= (left ?? 0) + 1]).toEqual([true, true]);
   }
-}, 60_000);
+});
 
 it("[BL-256] hidden characters in a topic and a payload are shown escaped", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -132,7 +132,7 @@ it("[BL-256] hidden characters in a topic and a payload are shown escaped", asyn
   const message = page.getByRole("region", { name: "Message", exact: true });
   await message.getByText("hostile/x\\u202eevil").waitFor();
   await message.locator(".cm-line").filter({ hasText: "a\\u2066b\\u200bc" }).waitFor();
-}, 60_000);
+});
 
 it("[MQTT-133] clicking a receiver or publisher shows the client, which covers nothing and stays when another topic is chosen", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -156,7 +156,7 @@ it("[MQTT-133] clicking a receiver or publisher shows the client, which covers n
   await card.waitFor();
   await card.getByRole("button", { name: "Close the client" }).click();
   await card.waitFor({ state: "detached" });
-}, 60_000);
+});
 
 it("[BL-281] the clients of a broker that has ended are shown as gone, also by a page that is opened later", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags });
@@ -176,7 +176,7 @@ it("[BL-281] the clients of a broker that has ended are shown as gone, also by a
   await page.getByRole("option", { name: /^lamp.*gone/ }).waitFor();
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByRole("option", { name: /^lamp/ }).waitFor({ state: "detached" });
-}, 60_000);
+});
 
 it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -199,7 +199,7 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
   const topics = page.getByRole("textbox", { name: /^Topics of rule/ });
   await topics.nth(1).waitFor();
   expect([await topics.nth(0).inputValue(), await topics.nth(1).inputValue()]).toEqual(["public/#", "home/%u/#"]);
-}, 60_000);
+});
 
 it("[MQTT-160] retained messages of a branch are cleared from its menu, which names the branch and the number", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -214,7 +214,7 @@ it("[MQTT-160] retained messages of a branch are cleared from its menu, which na
   await question.getByText(/^2 retained messages of 3\./).waitFor();
   await question.getByRole("button", { name: "Clear 2" }).click();
   await page.getByText("Cleared 2 retained messages of hall/#").waitFor();
-}, 60_000);
+});
 
 it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -229,7 +229,7 @@ it("[MQTT-161] a message can be compared with any older one of its topic", async
   await payload.getByText(/removed: .*one/).waitFor();
   await page.getByRole("row", { name: /two/ }).click();
   await payload.getByText(/removed: .*one/).waitFor();
-}, 60_000);
+});
 
 it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -248,7 +248,7 @@ it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
       expect([width, name, sideways, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([width, name, 0, width]);
     }
   }
-}, 60_000);
+});
 
 it("[MQTT-130] a rule with a payload condition is created, shown and opened again", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -270,7 +270,7 @@ it("[MQTT-130] a rule with a payload condition is created, shown and opened agai
   expect(await field("Field").inputValue()).toBe("state.power");
   expect(await field("Content type").inputValue()).toBe("text/plain");
   expect(await dialog.getByRole("checkbox", { name: "Copy the correlation data" }).isChecked()).toBe(false);
-}, 60_000);
+});
 
 it("[MQTT-277] a tab keeps its content when it is shown again, and when the broker is stopped", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -289,7 +289,7 @@ it("[MQTT-277] a tab keeps its content when it is shown again, and when the brok
   await page.getByText("stopped; this is what was kept").waitFor();
   await two.waitFor();
   await page.getByRole("row", { name: /Hello, MQTT!/ }).waitFor();
-}, 60_000);
+});
 
 it("[MQTT-291] a stopped broker without kept messages shows no note about them; kept messages can be cleared", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
@@ -308,4 +308,4 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await clear.click();
   await page.getByText("Cleared 1 message.").waitFor();
   await kept.waitFor({ state: "detached" });
-}, 60_000);
+});

@@ -23,7 +23,7 @@ it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End ch
     await page.keyboard.press(key);
     await tab(name).and(page.locator("[aria-selected=true]")).and(page.locator(":focus")).waitFor();
   }
-}, 60_000);
+});
 
 it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () => {
   const { page, origin } = await openBrowserShell("http", { language: "en-US@posix" });
@@ -35,7 +35,7 @@ it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () 
     .getByRole("img", { name: /^Bytes a second by service/ })
     .locator("canvas")
     .waitFor();
-}, 60_000);
+});
 
 it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until the list follows again", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -56,7 +56,7 @@ it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await expect.poll(paths).toEqual(["/api/a", "/api/c", "/api/b"]);
   expect(await head.getAttribute("aria-sort")).toBe("none");
-}, 60_000);
+});
 
 it("[BL-165] changing the tab and back keeps what is paused, opened and answered", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -84,7 +84,7 @@ it("[BL-165] changing the tab and back keeps what is paused, opened and answered
   await main.getByText(/^1 arrived since/).waitFor();
   await tab("Try").click();
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
-}, 60_000);
+});
 
 it("[BL-165] a Try request that is answered while another tab is shown is in the history", async () => {
   const { page } = await openBrowserShell("http");
@@ -98,7 +98,7 @@ it("[BL-165] a Try request that is answered while another tab is shown is in the
   await tab("Try").click();
   await main.getByRole("region", { name: "History" }).getByRole("button").filter({ hasText: "/api/delay/1" }).waitFor();
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
-}, 60_000);
+});
 
 it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -114,7 +114,7 @@ it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () 
   } finally {
     await client.endAsync(true);
   }
-}, 60_000);
+});
 
 it("[BL-166] the Timeline is shown after a reload, before its services are known", async () => {
   const { page } = await openBrowserShell("http");
@@ -122,7 +122,7 @@ it("[BL-166] the Timeline is shown after a reload, before its services are known
   await page.getByText("No traffic yet").waitFor();
   await page.reload();
   await page.getByText("No traffic yet").waitFor();
-}, 60_000);
+});
 
 it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and rows are exported as HAR", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -147,7 +147,7 @@ it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and
   expect(log.entries.map(({ request }: { request: { postData: { text: string } } }) => request.postData.text)).toEqual(
     Array.from({ length: 4 }, () => '{"a":1}'),
   );
-}, 60_000);
+});
 
 it("[BL-215] a row is opened in Try, to be changed before it is sent", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -164,23 +164,19 @@ it("[BL-215] a row is opened in Try, to be changed before it is sent", async () 
   // The list still has the one row: nothing was sent.
   await page.getByRole("tab", { name: "Live" }).click();
   expect(await page.getByRole("row").filter({ hasText: "/api/echo" }).count()).toBe(1);
-}, 60_000);
+});
 
 it.each([
   ["mqtt", "auto-reply", "Auto-reply rules"],
   ["events", "generate sample", "Generate sample events"],
-] as const)(
-  "[BL-167] the palette offers what the menus of %s have",
-  async (service, typed, title) => {
-    const { page } = await openBrowserShell(service);
-    await page.getByRole("button", { name: /^More/ }).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByLabel("Search services, actions, settings").last().fill(typed);
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: title }).waitFor();
-  },
-  60_000,
-);
+] as const)("[BL-167] the palette offers what the menus of %s have", async (service, typed, title) => {
+  const { page } = await openBrowserShell(service);
+  await page.getByRole("button", { name: /^More/ }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByLabel("Search services, actions, settings").last().fill(typed);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: title }).waitFor();
+});
 
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await openBrowserShell("http");
@@ -204,4 +200,4 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.getByRole("button", { name: "Close the logs" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).click();
   await main.getByText("Pause and resume the list").waitFor();
-}, 60_000);
+});

@@ -33,7 +33,7 @@ const announcedIn = (page: Page, ms: number): Promise<string[]> =>
     return said;
   }, ms);
 
-it("[BL-222] live regions do not count while traffic passes", { timeout: 90_000 }, async () => {
+it("[BL-222] live regions do not count while traffic passes", async () => {
   const { page, origin } = await openBrowserShell("http", { others: ["events"] });
   await page.getByRole("button", { name: "Send sample traffic" }).first().click();
   await page.getByRole("main").getByRole("row").nth(2).waitFor();
@@ -50,7 +50,7 @@ it("[BL-222] live regions do not count while traffic passes", { timeout: 90_000 
   expect(said).toEqual({ "http/live": [], overview: [], timeline: [], "events/live": [] });
 });
 
-it("[BL-223] a column is sorted by keyboard, both ways", { timeout: 60_000 }, async () => {
+it("[BL-223] a column is sorted by keyboard, both ways", async () => {
   const { page, origin } = await openBrowserShell("events");
   await postEvents(origin, 2);
   const head = page.getByRole("columnheader", { name: "Device" });
@@ -68,7 +68,7 @@ it("[BL-223] a column is sorted by keyboard, both ways", { timeout: 60_000 }, as
   expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps its names", { timeout: 60_000 }, async () => {
+it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps its names", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data`);
   await page.setViewportSize({ width: 900, height: 700 });
@@ -86,7 +86,7 @@ it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps
   await inspector.waitFor({ state: "detached" });
 });
 
-it("[BL-224] at 200 % zoom every control of the longest page can be reached", { timeout: 60_000 }, async () => {
+it("[BL-224] at 200 % zoom every control of the longest page can be reached", async () => {
   const { page, origin } = await openBrowserShell("events");
   await postEvents(origin, 3);
   // 1,280 x 800 at 200 %.
@@ -102,7 +102,7 @@ it("[BL-224] at 200 % zoom every control of the longest page can be reached", { 
   expect((await main.getByRole("grid").boundingBox())?.height).toBeGreaterThan(80);
 });
 
-it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list its time and five rows", { timeout: 60_000 }, async () => {
+it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list its time and five rows", async () => {
   const { page, origin } = await openBrowserShell("http");
   for (let sent = 0; sent < 8; sent++) await fetch(`${origin}/api/data`);
   await page.setViewportSize({ width: 640, height: 400 });
@@ -124,9 +124,7 @@ const neededColumns: Readonly<Record<string, readonly string[]>> = {
   timeline: ["Time", "Service", "What", "Where", "Outcome"],
 };
 
-it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a row, and its outcome in full", {
-  timeout: 120_000,
-}, async () => {
+it("[BL-277] beside the inspector at 1280 x 800 a list shows what identifies a row, and its outcome in full", async () => {
   const { page, endpointOf } = await openBrowserShell("http", {
     others: ["account", "events", "mqtt"],
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],

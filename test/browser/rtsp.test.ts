@@ -47,4 +47,4 @@ it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they
   await answer.getByText("application/sdp").waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).last().click();
   await answer.getByText("stopped").waitFor();
-}, 90_000);
+});

@@ -12,6 +12,7 @@ export async function newContext(): Promise<BrowserContext> {
   if (!(await launched)?.isConnected()) launched = chromium.launch(chromiumOptions);
   const browser = (await launched) as Browser;
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
+  context.setDefaultTimeout(60_000);
   onTestFinished(() => context.close());
   return context;
 }

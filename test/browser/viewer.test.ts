@@ -41,7 +41,7 @@ it("[BL-180] hostile payloads are shown and compared, also after a reload", asyn
   expect(crashes).toEqual([]);
   // Each of them was laid out beside the page's thread.
   expect(workers).toBeGreaterThanOrEqual(5);
-}, 90_000);
+});
 
 it("[BL-184] a body is searched, folded, selected over lines and copied by keyboard", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -80,4 +80,4 @@ it("[BL-184] a body is searched, folded, selected over lines and copied by keybo
   await page.getByRole("row", { name: /anything/ }).click();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Format: Hex" }).waitFor();
-}, 60_000);
+});

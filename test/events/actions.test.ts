@@ -15,7 +15,7 @@ const silent = createLog({ level: () => "error", write: () => {} });
 
 const job = (events: EventsUnderTest, id: number) => events.view("jobs")?.find((one) => one.id === id);
 async function ended(events: EventsUnderTest, { id }: EventJob): Promise<EventJob> {
-  await expect.poll(() => job(events, id)?.state, { timeout: 30_000 }).toMatch(/done|cancelled|failed/);
+  await expect.poll(() => job(events, id)?.state).toMatch(/done|cancelled|failed/);
   return job(events, id) as EventJob;
 }
 
@@ -239,7 +239,7 @@ it("[EV-76] an export is sent in parts of bounded size, and ends although more e
 it("[EV-77] sample traffic posts to the service until it is stopped", async () => {
   const events = await startEvents();
   await events.act("sample.start");
-  await expect.poll(() => events.view("totals")?.events ?? 0, { timeout: 5_000 }).toBeGreaterThan(1);
+  await expect.poll(() => events.view("totals")?.events ?? 0).toBeGreaterThan(1);
   expect(events.view("sample")).toMatchObject({ running: true });
   await events.act("sample.stop");
   await expect.poll(() => events.view("sample")).toEqual({ running: false });

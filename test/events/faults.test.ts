@@ -100,7 +100,7 @@ it("[EV-40] after kill -9 in the middle of a load every event answered with 201 
     expect(acknowledged.filter((number) => !stored.has(number))).toEqual([]);
     checkFile(file);
   }
-}, 60_000);
+});
 
 it("[EV-41] a full file is a 503 that says so, loses no acknowledged event, can still be read, and stores again once there is room", async () => {
   const dataDir = temporaryDir();

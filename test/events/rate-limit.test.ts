@@ -159,7 +159,7 @@ it("[EV-28] the page shows each limit, its busiest client and the refusals, and 
   const events = await startEvents({ statsRequests: 2 });
   for (let index = 0; index < 5; index++) await curl(`${events.url}/stats`);
   await expect
-    .poll(() => events.view("limits"), { timeout: 5_000 })
+    .poll(() => events.view("limits"))
     .toEqual({
       on: true,
       shared: false,

@@ -185,7 +185,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
         const expected = events.filter((event) => Date.parse(event.created_at) >= from).length;
         expect([created_at, await countMatching(store, { from })]).toEqual([created_at, { matching: expected, exact: true }]);
       }
-    }, 60_000);
+    });
 
     it("[EV-64] deletes what matches, keeps what is newer than asked for, and the rollups follow", async () => {
       const store = await makeStore();

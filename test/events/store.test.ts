@@ -26,7 +26,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL"
   let databases = 0;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   storeContract("its store", async () => {

@@ -86,7 +86,7 @@ it("[GRPC-153] the copied Python and Node lines of each pattern run as they are,
     expect(requestHeaders.find(([name]) => name === "trace-bin")?.[1]).toMatch(/^AAE=?$/);
     expect(deadlineMs).toBeGreaterThan(10_000);
   }
-}, 120_000);
+});
 
 const shop = {
   "shop/item.proto": `syntax = "proto3"; package shop;
@@ -128,7 +128,7 @@ it("[GRPC-153] they send what was typed of every kind of field, of the user's ow
     ({ id }) => shown.service.parts(id).find(({ direction }) => direction === "received")?.base64 ?? "",
   );
   for (const base64 of sent) expect(toJson(type, fromBinary(type, Buffer.from(base64, "base64")))).toEqual(order);
-}, 120_000);
+});
 
 it("[GRPC-153] a status that metadata asks for reaches the call itself, not the reflection before it", async () => {
   const shown = await start();
@@ -141,7 +141,7 @@ it("[GRPC-153] a status that metadata asks for reaches the call itself, not the 
   expect(calls.map(({ outcome }) => outcome)).toEqual(["NOT_FOUND", "NOT_FOUND"]);
   const reflections = await endedCalls(shown.service, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", 2);
   expect(reflections.map(({ outcome }) => outcome)).toEqual(["OK", "OK"]);
-}, 120_000);
+});
 
 /** As somebody has saved them, beside the packages of Node. */
 function folderWith(files: Readonly<Record<string, string>>): string {
@@ -179,4 +179,4 @@ it("[GRPC-153] over TLS they trust the authority, and show a client certificate 
     expect(await output("python", snippet("Python"), folder)).toContain("Hello, world from here!");
     expect(snippet("grpcurl").includes("-key client-key.pem")).toBe(clientCertificate);
   }
-}, 120_000);
+});

@@ -51,38 +51,34 @@ it.each(ports)("[GRPC-166] a client that sends a preface and no SETTINGS is clos
   await closedBecause(service, /it sent no SETTINGS in time\.$/);
 });
 
-it.each(ports)(
-  "[GRPC-166] floods on %s end their connection, each with its log line",
-  async (_name, portOf) => {
-    const service = await startGrpc({ concurrentStreams: 50 });
-    const calls = (count: number, more: (stream: number) => readonly Buffer[]) =>
-      Array.from({ length: count }, (_, index) => 2 * index + 1).flatMap((stream) => [
-        h2Frame(headers, flags.endHeaders, stream, watch),
-        ...more(stream),
-      ]);
-    const floods = {
-      settings: Array.from({ length: 3_000 }, () => h2Frame(settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100]))),
-      pings: Array.from({ length: 3_000 }, () => h2Frame(ping, 0, 0, Buffer.alloc(8))),
-      resets: calls(3_000, (stream) => [h2Frame(rstStream, 0, stream, Buffer.from([0, 0, 0, 8]))]),
-      streams: calls(5_000, () => []),
-      broken: [h2Frame(ping, 0, 0, Buffer.alloc(7))],
-    };
-    await besideBystander(service, async () => {
-      for (const [name, frames] of Object.entries(floods)) {
-        const before = closedLines(service).length;
-        const client = hostileConnection(portOf(service));
-        await client.write(preface);
-        await until(() => client.received().length > 9);
-        await client.write(Buffer.concat([h2Frame(settings, flags.ack, 0), ...frames]));
-        await client.closed;
-        await until(() => closedLines(service).length > before).catch(() => {
-          throw new Error(`there is no log line of ${name}`);
-        });
-      }
-    });
-  },
-  60_000,
-);
+it.each(ports)("[GRPC-166] floods on %s end their connection, each with its log line", async (_name, portOf) => {
+  const service = await startGrpc({ concurrentStreams: 50 });
+  const calls = (count: number, more: (stream: number) => readonly Buffer[]) =>
+    Array.from({ length: count }, (_, index) => 2 * index + 1).flatMap((stream) => [
+      h2Frame(headers, flags.endHeaders, stream, watch),
+      ...more(stream),
+    ]);
+  const floods = {
+    settings: Array.from({ length: 3_000 }, () => h2Frame(settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100]))),
+    pings: Array.from({ length: 3_000 }, () => h2Frame(ping, 0, 0, Buffer.alloc(8))),
+    resets: calls(3_000, (stream) => [h2Frame(rstStream, 0, stream, Buffer.from([0, 0, 0, 8]))]),
+    streams: calls(5_000, () => []),
+    broken: [h2Frame(ping, 0, 0, Buffer.alloc(7))],
+  };
+  await besideBystander(service, async () => {
+    for (const [name, frames] of Object.entries(floods)) {
+      const before = closedLines(service).length;
+      const client = hostileConnection(portOf(service));
+      await client.write(preface);
+      await until(() => client.received().length > 9);
+      await client.write(Buffer.concat([h2Frame(settings, flags.ack, 0), ...frames]));
+      await client.closed;
+      await until(() => closedLines(service).length > before).catch(() => {
+        throw new Error(`there is no log line of ${name}`);
+      });
+    }
+  });
+});
 
 it.each(ports)("[GRPC-166] the connections of an address are bounded on %s", async (_name, portOf) => {
   const service = await startGrpc({ connectionsPerAddress: 3 });
@@ -103,14 +99,14 @@ it("[GRPC-167] a client of HTTP/1.1 that sends half of a head, or of its one mes
     socket.on("error", () => {});
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.write(bytes);
-    return until(() => chunks.length > 0 && Buffer.concat(chunks).toString().split("\r\n", 1)[0], 20_000);
+    return until(() => chunks.length > 0 && Buffer.concat(chunks).toString().split("\r\n", 1)[0]);
   };
   expect(await answerTo("POST /example.Greeter/SayHello HTTP/1.1\r\nHost: a\r\nContent-")).toBe("HTTP/1.1 408 Request Timeout");
   await until(() => service.logs.some(({ level, text }) => level === "warning" && /was answered 408/.test(text)));
   const head = "POST /example.Greeter/SayHello HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n";
   expect(await answerTo(`${head}{"na`)).toBe("HTTP/1.1 504 Gateway Timeout");
   expect(await service.ended(() => true)).toMatchObject({ outcome: "DEADLINE_EXCEEDED" });
-}, 40_000);
+});
 
 it("[GRPC-170] a client that leaves the last bytes of a call unread loses its status after a while, and its row says so", async () => {
   const service = await startGrpc();
@@ -124,7 +120,7 @@ it("[GRPC-170] a client that leaves the last bytes of a call unread loses its st
   // The head of the answer, and the end without trailers.
   const reset = h2Frame(rstStream, 0, 1, Buffer.from([0, 0, 0, 8]));
   await until(() => framesOf(client.received()).some((frame) => frame.equals(reset)));
-}, 60_000);
+});
 
 /** Complete frames. */
 function framesOf(bytes: Buffer): Buffer[] {

@@ -174,4 +174,4 @@ it("[GRPC-31] Python asks for files, symbols of every kind and extensions of pro
       ...[5, 5, 5, 5, 5, 3],
     ]);
   }
-}, 60_000);
+});

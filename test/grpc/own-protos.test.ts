@@ -61,7 +61,7 @@ it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are 
       "one.proto": ["sub/two.proto"],
     });
   }
-}, 60_000);
+});
 
 it("[GRPC-81] a change on disk is served at once; open calls go on with their types; health watchers are told", async () => {
   const folder = write(temporaryDir(), { "a.proto": serviceProto("A") });
@@ -108,7 +108,7 @@ it("[GRPC-81] a change on disk is served at once; open calls go on with their ty
   await until(() => servicesOf(served).length === 0);
   write(folder, { "e.proto": serviceProto("E") });
   await until(() => servicesOf(served).join() === "shop.E");
-}, 60_000);
+});
 
 it("[GRPC-82] dropped files are kept across restarts, replaced by name, and removed; of equal names the setting's file is served", async () => {
   const dataDir = temporaryDir();
@@ -146,7 +146,7 @@ it("[GRPC-82] dropped files are kept across restarts, replaced by name, and remo
   await second.act("protos.remove", { source: "dropped set" });
   await second.act("protos.remove", { source: "dropped b.proto" });
   await polled(() => servicesOf(second)).toEqual([]);
-}, 60_000);
+});
 
 it("[GRPC-84] a broken file is named with its line on the page, in the log and by the action; the good ones go on", async () => {
   const folder = write(temporaryDir(), {
@@ -174,7 +174,7 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
   expect((await get(served, "Fine")).status.code).toBe(0);
   writeFileSync(path.join(folder, "bad.proto"), serviceProto("Mended"));
   await until(() => servicesOf(served).includes("shop.Mended"));
-}, 60_000);
+});
 
 it("[GRPC-84] files that import a broken one, maybe through others, are named behind it, as one problem", async () => {
   const importing = (name: string) => `syntax = "proto3";\npackage shop;\nimport "${name}.proto";\nmessage Of${name} {}`;
@@ -195,7 +195,7 @@ it("[GRPC-84] files that import a broken one, maybe through others, are named be
       },
     ]);
   expect((await get(served, "Good")).status.code).toBe(0);
-}, 60_000);
+});
 
 it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of theirs and of Google's files are no problem", async () => {
   const folder = write(temporaryDir(), {
@@ -215,7 +215,7 @@ it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of the
     ]);
   const { replies } = await callMethod(served.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }]);
   expect(replies).toEqual([{ message: "Hello, x from backlot!", status: 200 }]);
-}, 60_000);
+});
 
 it("[GRPC-89] names do not lead out of a folder, links that lead back end, and what is not UTF-8 is named with its line", async () => {
   const folder = write(temporaryDir(), {
@@ -239,7 +239,7 @@ it("[GRPC-89] names do not lead out of a folder, links that lead back end, and w
     await expect(drop(served, { [name]: serviceProto("Evil") }), name).rejects.toMatchObject({ code: "CALL_INVALID" });
   }
   await polled(() => protosOf(served)?.sources.length).toBe(1);
-}, 60_000);
+});
 
 it("[GRPC-11] details of a status may have the user's types", async () => {
   const served = await startGrpc({ protos: [write(temporaryDir(), { "a.proto": serviceProto("A") })] });
@@ -254,7 +254,7 @@ it("[GRPC-11] details of a status may have the user's types", async () => {
     body: "{}",
   });
   expect(await web.json()).toMatchObject({ details: [{ type: "shop.AReply", debug: { name: "why" } }] });
-}, 30_000);
+});
 
 it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files twice are named problems, and the service goes on", async () => {
   const served = await startGrpc({ protos: [write(temporaryDir(), { "good.proto": serviceProto("Good") })] });
@@ -295,7 +295,7 @@ it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files
   }
   expect((await added(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07]))).length).toBe(1);
   expect(await added(whole)).toEqual([]);
-}, 120_000);
+});
 
 it("[GRPC-108] a message that is pushed is of the type that the call began with", async () => {
   const stream = (field: string) => `syntax = "proto3"; package shop; message Tick { string ${field} = 1; }
@@ -312,4 +312,4 @@ it("[GRPC-108] a message that is pushed is of the type that the call began with"
   await served.act("call.push", { row: row.id, push: { kind: "message", json: '{"before":"x"}' } });
   await until(() => seen.length === 1);
   expect(seen).toEqual(["x"]);
-}, 30_000);
+});

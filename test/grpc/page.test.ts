@@ -29,7 +29,7 @@ it("[GRPC-70] calls, open calls and errors of each method are counted for the pa
     { path: "unknown", begun: 1, open: 0, errors: 1 },
     { path: "/example.EchoService/EchoBidiStream", begun: 1, open: 1, errors: 0 },
   ]);
-}, 20_000);
+});
 
 const triedOf = ({ views }: GrpcUnderTest): GrpcTried => views.get("try") ?? { state: "untried" };
 
@@ -104,7 +104,7 @@ it("[GRPC-79] Try calls over TLS, also where a client certificate is required", 
     tls: expect.stringContaining("TLS"),
     clientCertificate: expect.stringContaining("Backlot"),
   });
-}, 20_000);
+});
 
 it("[GRPC-142] a recorded call is made again with its metadata and messages", async () => {
   const service = await startGrpc();
@@ -130,7 +130,7 @@ it("[GRPC-144] messages of a call that is open are among the figures", async () 
   }
   expect(Math.max(...metrics.open)).toBe(1);
   expect(Math.max(...metrics.sent)).toBeGreaterThan(0);
-}, 20_000);
+});
 
 it("[GRPC-145] a stopped service shows its services and types, also of the user's protocol files, and refuses the rest", async () => {
   const folder = temporaryDir();
@@ -150,4 +150,4 @@ it("[GRPC-145] a stopped service shows its services and types, also of the user'
   expect(served.services.map(({ name }) => name)).toEqual(expect.arrayContaining(["example.Greeter", "shop.Shop"]));
   await expect(stopped.act("try.cancel", {})).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
   expect(stopped.endpoints).toEqual([]);
-}, 20_000);
+});

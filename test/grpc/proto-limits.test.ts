@@ -46,7 +46,7 @@ it("[GRPC-86] bytes, files and types are bounded by settings: what is too much i
     expect.stringMatching(/^long\.proto: its descriptor has \d+ bytes; that of one file may have 1048576$/),
     "many.proto: it has 5001 messages, enums and methods; one file may have 5000",
   ]);
-}, 60_000);
+});
 
 it("[GRPC-87] of 100,000 types those up to the limit are served and the rest is named, and the calls of others go on", async () => {
   const files: Record<string, string> = {};
@@ -90,7 +90,7 @@ it("[GRPC-87] types and imports in circles: those of types are served, those of 
   ]);
   const { replies } = JSON.parse(await python("sample_client.py", served.address, "shop.Trees")) as { replies: { Get: object[] } };
   expect(replies.Get.length).toBe(1);
-}, 60_000);
+});
 
 it("[GRPC-80] buf images, serialized and as JSON, beside each other and beside a descriptor set of the same files", async () => {
   const folder = write(temporaryDir(), shop);
@@ -123,4 +123,4 @@ it("[GRPC-80] buf images, serialized and as JSON, beside each other and beside a
   }
   const output = JSON.parse(await python("sample_client.py", served.address, "shop.Orders")) as { files: object };
   expect(output.files).toMatchObject({ "shop/orders.proto": ["shop/item.proto", "google/protobuf/timestamp.proto"] });
-}, 60_000);
+});

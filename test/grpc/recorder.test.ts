@@ -148,7 +148,7 @@ it("[GRPC-64] the page gets the services with their methods, the types as a desc
   const { base64 } = await service.act("schema");
   expect(Buffer.from(base64, "base64").includes("example.proto")).toBe(true);
   await service.act("sample.start");
-  await until(() => new Set(service.rows().map(({ verb }) => verb)).size === 4, 10_000);
+  await until(() => new Set(service.rows().map(({ verb }) => verb)).size === 4);
   await service.act("sample.stop");
   await until(() => service.views.get("sample")?.running === false);
 });

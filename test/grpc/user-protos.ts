@@ -38,7 +38,7 @@ export const protosOf = ({ views }: GrpcUnderTest) => views.get("protos") as Grp
 export const get = (of: GrpcUnderTest, name: string) => callMethod(of.client(), `/shop.${name}/Get`, empty, named, [{}]);
 
 /** Views come at most ten times a second. */
-export const polled = (read: () => unknown): ReturnType<typeof expect.poll> => expect.poll(read, { timeout: 20_000 });
+export const polled = (read: () => unknown): ReturnType<typeof expect.poll> => expect.poll(read);
 
 export async function drop(to: GrpcUnderTest, files: Readonly<Record<string, string | Uint8Array>>): Promise<GrpcProtosAdded> {
   const { upload } = await to.act("protos.begin");

@@ -90,10 +90,7 @@ it("[HTTP-105] sample traffic is real requests of several clients, until it is s
   expect(await service.act("sample.start")).toBeNull();
   await service.act("sample.start");
   await until(() => service.views.get("sample")?.running);
-  const rows = await until(
-    () => (service.rows().filter(({ tone }) => tone !== "pending").length >= 6 ? service.rows() : undefined),
-    10_000,
-  );
+  const rows = await until(() => (service.rows().filter(({ tone }) => tone !== "pending").length >= 6 ? service.rows() : undefined));
   expect(new Set(rows.map(({ client }) => client)).size).toBeGreaterThan(1);
   expect(rows.filter(({ target }) => target.startsWith("/api/stream"))).toHaveLength(1);
   await service.act("sample.stop");

@@ -90,4 +90,4 @@ it("[HTTP-131] a client that sends without reading responses is paused, and gets
     await connection.closed();
     expect(statuses(connection.text())).toEqual(Array(requests.match(/HTTP\/1.1/g)?.length).fill(200));
   }
-}, 30_000);
+});

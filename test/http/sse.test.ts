@@ -212,7 +212,7 @@ it("[HTTP-54] a thousand subscribers share one timer and get every event", async
   await until(() => sockets.every(({ events }) => events >= 3), 50_000);
   expect(await service.act("sse.send", { data: "all of you" })).toEqual({ subscribers: 1_000 });
   await until(() => sockets.every(({ gotOwn }) => gotOwn), 50_000);
-}, 120_000);
+});
 
 it("[HTTP-117] the row of an open stream is updated with its sent events about once a second", async () => {
   const service = await startHttp();

@@ -40,9 +40,7 @@ describe("a store that fails", () => {
     other.exec("BEGIN IMMEDIATE");
     for (let packetId = 1; packetId <= 20; packetId++)
       publisher.publish("t", String(packetId), { qos: packetId % 2 === 0 ? 1 : 2, packetId });
-    await expect
-      .poll(() => broker.logs, { timeout: 5_000 })
-      .toContainEqual(expect.stringContaining("clients wait, and nothing is acknowledged"));
+    await expect.poll(() => broker.logs).toContainEqual(expect.stringContaining("clients wait, and nothing is acknowledged"));
     const late = await openWire(broker, 5);
     late.send(connectPacket(5, "late"));
     await expect(broker.act("publish", { topic: "t" })).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
@@ -88,7 +86,7 @@ describe("connections that fail early", () => {
       ...["", "", "", ""],
     ]);
     await expect
-      .poll(() => broker.logs.filter((line) => line.endsWith("connections were closed: no CONNECT came in time.")), { timeout: 3_000 })
+      .poll(() => broker.logs.filter((line) => line.endsWith("connections were closed: no CONNECT came in time.")))
       .not.toEqual([]);
     await (await connectWire(broker)).expectNothing();
   });

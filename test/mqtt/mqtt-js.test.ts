@@ -306,7 +306,7 @@ describe("with MQTT.js", () => {
     const broker = await startBroker();
     const silent = await join(broker, { keepalive: 1 });
     silent.client.keepaliveManager?.destroy();
-    await expect.poll(() => disconnectReason(silent), { timeout: 4_000 }).toBe(0x8d);
+    await expect.poll(() => disconnectReason(silent)).toBe(0x8d);
   });
 
   it("[MQTT-116] enhanced authentication: SCRAM-SHA-256", async () => {

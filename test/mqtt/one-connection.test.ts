@@ -87,7 +87,7 @@ describe("[MQTT-232] an error in one step of a connection ends only that connect
     const { engine, expectEnded } = await startEngine({ observer: { disconnected } });
     const client = new MemoryClient(engine, "client", { keepAliveSeconds: 1 });
     client.fails = "end";
-    await expect.poll(() => client.connection.state, { timeout: 3_000 }).toBe("closed");
+    await expect.poll(() => client.connection.state).toBe("closed");
     await expectEnded(client);
     expect(engine.clients.has("client")).toBe(false);
   });
@@ -98,7 +98,7 @@ describe("[MQTT-232] an error in one step of a connection ends only that connect
     const will = { topic: "boom", payload: Buffer.from("x"), qos: 0 as const, retain: false, properties: { willDelayInterval: 1 } };
     const client = new MemoryClient(engine, "client", { will, properties: { sessionExpiryInterval: 1 } });
     client.connection.close("lost");
-    await expect.poll(() => faults, { timeout: 3_000 }).toHaveLength(1);
+    await expect.poll(() => faults).toHaveLength(1);
     await expectEnded(client);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(faults).toHaveLength(1);
@@ -188,7 +188,7 @@ describe("[MQTT-232] an error in one step of a connection ends only that connect
     client.send(publishPacket("boom", ""));
     client.fails = "resume";
     failure = undefined;
-    await expect.poll(() => engine.storeFailing, { timeout: 3_000 }).toBe(false);
+    await expect.poll(() => engine.storeFailing).toBe(false);
     await expectEnded(client);
   });
 });

@@ -163,7 +163,7 @@ describe("a list of rows with change notices", () => {
     list.receive([row(3, "open"), row(2, "ended")], 0);
     expect(numbers()).toEqual([]);
     list.receive([row(3, "ended")], 0);
-    await expect.poll(numbers, { timeout: 15_000 }).toEqual([1]);
+    await expect.poll(numbers).toEqual([1]);
     expect([...shown]).toEqual([1]);
     expect(list.view().matching).toBe(1);
     list.receive([row(1, "ended")], 0);

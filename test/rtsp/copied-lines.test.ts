@@ -51,13 +51,13 @@ async function plays(player: Player, transports: readonly RtspTransport[]): Prom
     onEnd(end);
     const before = new Set(server.rows().map(({ id }) => id));
     const isPlaying = () => server.views.get("sessions")?.sessions.find(({ row, state }) => state === "playing" && !before.has(row));
-    const session = await until(isPlaying, 30_000).catch(() => undefined);
+    const session = await until(isPlaying).catch(() => undefined);
     expect(session?.transport ?? "no session", `${line}\n${output.join("")}`).toMatch(titles[transport]);
     end();
     await exited;
     // One over UDP does not end with its client.
     await server.act("session.kick", { row: session?.row ?? 0 });
-    await until(() => !isPlaying(), 15_000);
+    await until(() => !isPlaying());
   }
 }
 

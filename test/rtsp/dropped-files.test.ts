@@ -25,7 +25,7 @@ const keptIn = ({ dataDir }: RtspUnderTest) => readdirSync(path.join(dataDir, "c
 const statusOf = async (server: RtspUnderTest, name: string) => (await (await server.connect()).request("DESCRIBE", `/${name}`)).status;
 
 describe("files that are dropped on the page", () => {
-  it.skipIf(lacksFfmpeg)("[RTSP-150] become streams that players read, under a name of their own", { timeout: 60_000 }, async () => {
+  it.skipIf(lacksFfmpeg)("[RTSP-150] become streams that players read, under a name of their own", async () => {
     const server = await startRtsp();
     expect(await send(server, "Front door (2).MP4", clip)).toBe("Front-door-2");
     await until(() => filesOf(server).length === 1);
@@ -49,7 +49,7 @@ describe("files that are dropped on the page", () => {
     expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
   });
 
-  it.skipIf(lacksFfmpeg)("[RTSP-151] are refused with what was found and the line that converts them", { timeout: 60_000 }, async () => {
+  it.skipIf(lacksFfmpeg)("[RTSP-151] are refused with what was found and the line that converts them", async () => {
     const server = await startRtsp();
     const folder = temporaryDir();
     const made = async (name: string, ...args: readonly string[]) => {

@@ -89,7 +89,7 @@ export class RawClient {
   /** Waits for the answer that is next. */
   async next(): Promise<RtspResponse> {
     const count = this.responses.length;
-    return await until(() => this.responses[count], 15_000);
+    return await until(() => this.responses[count]);
   }
 
   /** `path` is "/stream", a whole URI, or "*". */
@@ -128,7 +128,7 @@ export class RawClient {
   }
 
   async ended(): Promise<void> {
-    await until(() => this.closed, 15_000);
+    await until(() => this.closed);
   }
 }
 

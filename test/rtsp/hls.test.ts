@@ -124,6 +124,5 @@ describe("HLS", () => {
       const played = await runProgram("ffmpeg", ["-v", "warning", "-nostdin", "-i", path.join(dir, "index.m3u8"), "-f", "null", "-"]);
       expect(played.stderr).toBe("");
     },
-    60_000,
   );
 });

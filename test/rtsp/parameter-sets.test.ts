@@ -98,57 +98,53 @@ describe("parameter sets", () => {
     }
   });
 
-  it.skipIf(lacksFfmpeg)(
-    "[RTSP-107] size and reordering are those that ffprobe finds",
-    async () => {
-      const dir = temporaryDir();
-      const variants: readonly (readonly [string, readonly string[]])[] = [
-        ["libx264", ["-s", "318x178", "-pix_fmt", "yuv420p", "-profile:v", "baseline"]],
-        ["libx264", ["-s", "640x360", "-pix_fmt", "yuv420p", "-bf", "3"]],
-        ["libx264", ["-s", "322x182", "-pix_fmt", "yuv444p", "-bf", "1"]],
-        ["libx264", ["-s", "322x182", "-pix_fmt", "yuv422p10", "-bf", "0"]],
+  it.skipIf(lacksFfmpeg)("[RTSP-107] size and reordering are those that ffprobe finds", async () => {
+    const dir = temporaryDir();
+    const variants: readonly (readonly [string, readonly string[]])[] = [
+      ["libx264", ["-s", "318x178", "-pix_fmt", "yuv420p", "-profile:v", "baseline"]],
+      ["libx264", ["-s", "640x360", "-pix_fmt", "yuv420p", "-bf", "3"]],
+      ["libx264", ["-s", "322x182", "-pix_fmt", "yuv444p", "-bf", "1"]],
+      ["libx264", ["-s", "322x182", "-pix_fmt", "yuv422p10", "-bf", "0"]],
+      [
+        "libx264",
         [
-          "libx264",
-          [
-            "-s",
-            "320x240",
-            "-pix_fmt",
-            "yuv420p",
-            "-flags",
-            "+ildct+ilme",
-            "-bf",
-            "2",
-            "-x264-params",
-            "b-pyramid=none:nal-hrd=vbr:vbv-maxrate=500:vbv-bufsize=500",
-          ],
+          "-s",
+          "320x240",
+          "-pix_fmt",
+          "yuv420p",
+          "-flags",
+          "+ildct+ilme",
+          "-bf",
+          "2",
+          "-x264-params",
+          "b-pyramid=none:nal-hrd=vbr:vbv-maxrate=500:vbv-bufsize=500",
         ],
-        ["libx265", ["-s", "322x182", "-pix_fmt", "yuv420p", "-x265-params", "bframes=4:log-level=none"]],
-        ["libx265", ["-s", "640x358", "-pix_fmt", "yuv420p10", "-x265-params", "bframes=0:log-level=none"]],
-      ];
-      for (const [index, [encoder, args]] of variants.entries()) {
-        if (!hasEncoder(encoder)) continue;
-        const file = `${dir}/${index}.mp4`;
-        await ffmpeg("-f", "lavfi", "-i", "testsrc2=r=25:d=0.4", "-c:v", encoder, ...args, file);
-        const clip = openClip(file);
-        const [track] = clip.tracks;
-        clip.close();
-        if (track?.kind !== "video") throw new Error("The clip has no pictures.");
-        const [sps = Buffer.alloc(0)] = track.sps;
-        const { width, height, reorderDepth } = track.codec === "h264" ? parseH264Sps(sps) : parseH265Sps(sps);
-        const { stdout } = await runProgram("ffprobe", [
-          "-v",
-          "error",
-          "-show_entries",
-          "stream=width,height,has_b_frames",
-          "-of",
-          "csv=p=0",
-          file,
-        ]);
-        expect(`${width},${height},${reorderDepth}`, `${encoder} ${args.join(" ")}`).toBe(stdout.toString().trim());
-      }
-    },
-    60_000,
-  );
+      ],
+      ["libx265", ["-s", "322x182", "-pix_fmt", "yuv420p", "-x265-params", "bframes=4:log-level=none"]],
+      ["libx265", ["-s", "640x358", "-pix_fmt", "yuv420p10", "-x265-params", "bframes=0:log-level=none"]],
+    ];
+    for (const [index, [encoder, args]] of variants.entries()) {
+      if (!hasEncoder(encoder)) continue;
+      const file = `${dir}/${index}.mp4`;
+      await ffmpeg("-f", "lavfi", "-i", "testsrc2=r=25:d=0.4", "-c:v", encoder, ...args, file);
+      const clip = openClip(file);
+      const [track] = clip.tracks;
+      clip.close();
+      if (track?.kind !== "video") throw new Error("The clip has no pictures.");
+      const [sps = Buffer.alloc(0)] = track.sps;
+      const { width, height, reorderDepth } = track.codec === "h264" ? parseH264Sps(sps) : parseH265Sps(sps);
+      const { stdout } = await runProgram("ffprobe", [
+        "-v",
+        "error",
+        "-show_entries",
+        "stream=width,height,has_b_frames",
+        "-of",
+        "csv=p=0",
+        file,
+      ]);
+      expect(`${width},${height},${reorderDepth}`, `${encoder} ${args.join(" ")}`).toBe(stdout.toString().trim());
+    }
+  });
 });
 
 describe("times of decoding", () => {

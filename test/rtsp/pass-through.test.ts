@@ -46,10 +46,7 @@ it.skipIf(lacksFfmpeg).each(passedOn)(
       url,
     ]);
     onEnd(() => publisher.kill("SIGKILL"));
-    const live = await until(
-      () => server.views.get("paths")?.paths.find(({ name, frameRate }) => name === "live" && frameRate > 10),
-      30_000,
-    );
+    const live = await until(() => server.views.get("paths")?.paths.find(({ name, frameRate }) => name === "live" && frameRate > 10));
     expect(live.tracks.map(({ codec }) => codec)).toEqual([video, audio]);
     const seen = await picturesOf(["-rtsp_transport", "tcp", "-i", url, "-t", "6"]);
     const sent = await picturesOf(["-i", file]);

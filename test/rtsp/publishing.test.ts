@@ -91,12 +91,12 @@ async function codecsOf(
 }
 
 describe("real publishers", () => {
-  it.skipIf(lacksFfmpeg)("[RTSP-40] ffmpeg publishes over TCP and UDP, and players read it", { timeout: 60_000 }, async () => {
+  it.skipIf(lacksFfmpeg)("[RTSP-40] ffmpeg publishes over TCP and UDP, and players read it", async () => {
     const server = await startRtsp();
     for (const transport of ["tcp", "udp"]) {
       const url = `${server.url}/from/ffmpeg-${transport}`;
       ffmpegPublishes(transport, url);
-      await until(() => (pathOf(server, `from/ffmpeg-${transport}`)?.bytesReceived ?? 0) > 100_000, 20_000);
+      await until(() => (pathOf(server, `from/ffmpeg-${transport}`)?.bytesReceived ?? 0) > 100_000);
       expect(await codecsOf(url, "tcp")).toMatchObject({ codecs: ["h264", "aac"], packets: expect.any(Number), stderr: "" });
       expect(await codecsOf(url, "udp")).toMatchObject({ codecs: ["h264", "aac"], stderr: "" });
     }
@@ -118,7 +118,7 @@ describe("real publishers", () => {
       ] as const) {
         const url = `${server.url}/gst-${protocol}`;
         gstreamerPublishes(protocol, url, encoder);
-        await until(() => (pathOf(server, `gst-${protocol}`)?.frameRate ?? 0) > 10, 20_000);
+        await until(() => (pathOf(server, `gst-${protocol}`)?.frameRate ?? 0) > 10);
         expect(await codecsOf(url, "tcp")).toMatchObject({ codecs: expect.arrayContaining(["h264", codec]), stderr: "" });
         const pipeline = [
           "rtspsrc",
@@ -144,7 +144,7 @@ it.skipIf(lacksFfmpeg)(
   async () => {
     const server = await startRtsp();
     ffmpegPublishes("tcp", `${server.url}/early`);
-    await until(() => (pathOf(server, "early")?.bytesReceived ?? 0) > 0, 20_000);
+    await until(() => (pathOf(server, "early")?.bytesReceived ?? 0) > 0);
     const client = await server.connect();
     await client.play("/early");
     const { stderr } = await runProgram("ffmpeg", [
@@ -353,18 +353,18 @@ it("[RTSP-45] wrong packets of a publisher are counted, and disturb neither its 
   ).toBe(true);
 });
 
-it("[RTSP-46] a publisher gets receiver reports", { timeout: 30_000 }, async () => {
+it("[RTSP-46] a publisher gets receiver reports", async () => {
   const server = await startRtsp();
   const publisher = await server.connect();
   await record(publisher, "/mine");
   publisher.write(Buffer.concat([...frames(9_000).slice(0, 3), ...frames(18_000).slice(1)]));
-  const report = await until(() => publisher.rtp(1)[0], 15_000);
+  const report = await until(() => publisher.rtp(1)[0]);
   expect([report[1], report.readUInt32BE(8)]).toEqual([201, 77]);
   // Two of nine packets are missing.
   expect([report[12], report.readIntBE(13, 3)]).toEqual([Math.floor((3 * 256) / 10), 3]);
 });
 
-it("[RTSP-48] no bytes of a publisher end anything but its own session", { timeout: 30_000 }, async () => {
+it("[RTSP-48] no bytes of a publisher end anything but its own session", async () => {
   const server = await startRtsp();
   const other = await server.connect();
   await other.play("/stream");

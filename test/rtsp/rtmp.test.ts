@@ -36,11 +36,11 @@ function publish(url: string, ...more: readonly string[]) {
   return { exited, stderr: () => stderr, stop: () => child.kill("SIGKILL") };
 }
 
-describe.skipIf(lacksFfmpeg)("publishing by RTMP", { timeout: 90_000 }, () => {
+describe.skipIf(lacksFfmpeg)("publishing by RTMP", () => {
   it("[RTSP-90] ffmpeg publishes, and players get both tracks by RTSP, HLS and MPEG-TS", async () => {
     const server = await startRtsp({ rtmp: true, rtmpPort: 0 });
     const publisher = publish(`${rtmpUrl(server)}/live/camera`);
-    await until(() => (pathOf(server, "live/camera")?.bytesReceived ?? 0) > 50_000, 20_000);
+    await until(() => (pathOf(server, "live/camera")?.bytesReceived ?? 0) > 50_000);
     expect(pathOf(server, "live/camera")).toMatchObject({
       source: { kind: "rtmp-publisher" },
       tracks: [
@@ -125,7 +125,7 @@ describe.skipIf(lacksFfmpeg)("publishing by RTMP", { timeout: 90_000 }, () => {
       expect(server.rows().every((row) => !JSON.stringify(row).includes("secret"))).toBe(true);
     }
     publish(`${url}/live/a?user=anna&pass=secret`);
-    await until(() => pathOf(server, "live/a")?.ready, 20_000);
+    await until(() => pathOf(server, "live/a")?.ready);
     expect(server.rows().find(({ tone }) => tone === "pending")).toMatchObject({ user: "anna" });
   });
 
@@ -135,7 +135,7 @@ describe.skipIf(lacksFfmpeg)("publishing by RTMP", { timeout: 90_000 }, () => {
     await refused.exited;
     expect(refused.stderr()).toContain("test has a source of its own");
     const first = publish(`${rtmpUrl(server)}/live/a`);
-    await until(() => pathOf(server, "live/a")?.ready, 20_000);
+    await until(() => pathOf(server, "live/a")?.ready);
     publish(`${rtmpUrl(server)}/live/a`);
     await first.exited;
     expect(await server.ended(({ outcome }) => outcome === "another publisher has taken the path")).toMatchObject({ target: "/live/a" });
@@ -239,7 +239,7 @@ describe("a client by RTMP", () => {
     publisher.shakeHands();
     publisher.command("connect", 1, { app: "live" });
     publisher.command("publish", 2, null, "a", "live");
-    for (const client of [silent, other, publisher]) await until(() => client.closed, 15_000);
+    for (const client of [silent, other, publisher]) await until(() => client.closed);
     expect(publisher.status()).toMatchObject({ code: "NetStream.Publish.Start" });
     await until(() => server.logs.some(({ text }) => text.includes("what it speaks is not RTMP")));
   });
@@ -276,7 +276,7 @@ describe("a client by RTMP", () => {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => {});
       await once(socket, "close");
-      await until(() => lines.length === 2 * index + 2, 15_000);
+      await until(() => lines.length === 2 * index + 2);
       expect(lines.slice(-2)).toEqual([
         `RTMP has ended unexpectedly: a fault. It starts again in ${seconds} s.`,
         `RTMP listens again on port ${port}`,

@@ -103,7 +103,7 @@ describe.skipIf(lacksFfmpeg)("RTP of ffmpeg", () => {
     const start = heard.frames[0]?.timestamp ?? 0;
     expect(heard.frames.map(({ timestamp }) => (timestamp - start) >>> 0)).toEqual(sent.map(({ pts }) => pts));
     expect(shown.reports.map(({ type }) => type)).toContain("sender-report");
-  }, 60_000);
+  });
 
   it("[RTSP-117] H.265, and Opus and G.711", async () => {
     const file = `${temporaryDir()}/a.mp4`;
@@ -154,7 +154,7 @@ describe.skipIf(lacksFfmpeg)("RTP of ffmpeg", () => {
     );
     const bytes = (await pcmu.finish()).frames.reduce((sum, { units }) => sum + (units[0]?.length ?? 0), 0);
     expect(bytes).toBe(16_000);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(lacksGstreamer)("RTP of GStreamer", () => {
@@ -180,7 +180,7 @@ describe.skipIf(lacksGstreamer)("RTP of GStreamer", () => {
     const heard = await audio.finish();
     expect([heard.dropped, heard.lost]).toEqual([0, 0]);
     expect(heard.frames.map(({ units }) => bytesOf(units))).toEqual(sounds.frames.map(({ units }) => bytesOf(units)));
-  }, 60_000);
+  });
 
   /** As RFC 4571 has packets on a stream: behind two bytes of length, which the interleaved prefix ends with. */
   const streamed = (track: Track, frames: readonly Frame[], packetBytes: number) => {
@@ -225,26 +225,22 @@ describe.skipIf(lacksGstreamer)("RTP of GStreamer", () => {
       "rtpopusdepay",
     );
     expect(opusHeard.equals(Buffer.concat(opus.frames.flatMap(({ units }) => units)))).toBe(true);
-  }, 60_000);
+  });
 
-  it.skipIf(lacksFfmpeg)(
-    "[RTSP-117] what is made here is read byte by byte: H.265",
-    async () => {
-      if (!hasEncoder("libx265")) return;
-      const file = `${temporaryDir()}/a.mp4`;
-      const encoder = ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=10", "-tag:v", "hvc1"];
-      await ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", ...encoder, file);
-      const { track, frames } = clipFrames(0, file);
-      if (track.codec !== "h265") throw new Error("The pictures are not H.265.");
-      const parameterSets = [...track.vps, ...track.sps, ...track.pps];
-      const pictures = await read(
-        streamed(track, frames, 300),
-        "media=video,clock-rate=90000,encoding-name=H265",
-        "rtph265depay ! video/x-h265,stream-format=byte-stream,alignment=au",
-      );
-      const sent = Buffer.concat(frames.map(({ units, isKey }) => withStartCodes(isKey ? [...parameterSets, ...units] : units)));
-      expect(pictures.equals(sent)).toBe(true);
-    },
-    60_000,
-  );
+  it.skipIf(lacksFfmpeg)("[RTSP-117] what is made here is read byte by byte: H.265", async () => {
+    if (!hasEncoder("libx265")) return;
+    const file = `${temporaryDir()}/a.mp4`;
+    const encoder = ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=10", "-tag:v", "hvc1"];
+    await ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", ...encoder, file);
+    const { track, frames } = clipFrames(0, file);
+    if (track.codec !== "h265") throw new Error("The pictures are not H.265.");
+    const parameterSets = [...track.vps, ...track.sps, ...track.pps];
+    const pictures = await read(
+      streamed(track, frames, 300),
+      "media=video,clock-rate=90000,encoding-name=H265",
+      "rtph265depay ! video/x-h265,stream-format=byte-stream,alignment=au",
+    );
+    const sent = Buffer.concat(frames.map(({ units, isKey }) => withStartCodes(isKey ? [...parameterSets, ...units] : units)));
+    expect(pictures.equals(sent)).toBe(true);
+  });
 });

@@ -3,7 +3,7 @@ import { beforeEach, expect } from "vitest";
 
 /** What keeps a process alive; requests to the file system come and go by themselves. */
 const watched = /^(Timeout|Immediate|TCPSocketWrap|TCPServerWrap|UDPWrap|PipeWrap|ProcessWrap|Worker|MessagePort|FSEventWrap|StatWatcher)$/;
-const graceMs = 3_000;
+const graceMs = 15_000;
 
 /** The tests of a file there share a browser, which the first one starts. */
 const sharesBrowser = /[\\/]test[\\/]browser[\\/]/;

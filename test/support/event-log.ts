@@ -8,7 +8,7 @@ export interface EventLog<Item> {
 }
 
 /** Collects what happens, so that a test waits for an event and never for time. Rejects, telling what came, when nothing matched in time. */
-export function createEventLog<Item>(timeoutMs = 15_000): EventLog<Item> {
+export function createEventLog<Item>(timeoutMs = 60_000): EventLog<Item> {
   const items: Item[] = [];
   const waiting = new Set<(item: Item) => void>();
 

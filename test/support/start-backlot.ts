@@ -68,7 +68,7 @@ export function startBacklot(args: readonly string[] = headlessHttp, options: St
   const ended = once(child, "close").then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
-    const hardEnd = setTimeout(() => child.kill("SIGKILL"), 8_000);
+    const hardEnd = setTimeout(() => child.kill("SIGKILL"), 20_000);
     await ended;
     clearTimeout(hardEnd);
   });

@@ -107,7 +107,7 @@ export async function startService<Contract extends ServiceContract>(
     rows: () => [...recorded.rows.values()],
     detail: (id) => recorded.detail(id) as DetailOf<Contract>,
     parts: (id) => recorded.parts(id) as PartOf<Contract>[],
-    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row)), 15_000),
+    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row))),
     stop: running.stop,
   };
 }

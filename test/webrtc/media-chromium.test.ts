@@ -144,9 +144,8 @@ describe("Chromium", () => {
       const page = await openPage(services);
       const published = await publish(page, "live/camera");
       expect(published).toMatchObject({ status: 201, location: expect.stringContaining("/whip/live/camera/") });
-      const path = await until(
-        () => services.rtsp.views.get("paths")?.paths.find(({ name, frameRate }) => name === "live/camera" && frameRate > 0),
-        60_000,
+      const path = await until(() =>
+        services.rtsp.views.get("paths")?.paths.find(({ name, frameRate }) => name === "live/camera" && frameRate > 0),
       );
       expect(path).toMatchObject({
         source: { kind: "whip-publisher" },
@@ -172,7 +171,7 @@ describe("Chromium", () => {
         tone: "neutral",
       });
       expect((await services.offer("/whep/live/camera", "v=0")).status).toBe(400);
-      await until(() => !services.rtsp.views.get("paths")?.paths.some(({ name }) => name === "live/camera"), 15_000);
+      await until(() => !services.rtsp.views.get("paths")?.paths.some(({ name }) => name === "live/camera"));
       await page.close();
     },
   );

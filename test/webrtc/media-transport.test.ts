@@ -148,13 +148,13 @@ describe("bytes of the network", () => {
     };
     check("wrong password of this session");
     socket.send(randomBytes(40), port.port, "127.0.0.1");
-    await until(() => port.foreign >= 2, 15_000);
+    await until(() => port.foreign >= 2);
     expect([answers.length, transport.checks]).toEqual([0, 0]);
     check(credentials?.pwd ?? "", [[0x8029, Buffer.alloc(8)]]);
-    await until(() => answers.length === 1, 15_000);
+    await until(() => answers.length === 1);
     expect(parseStun(answers[0]?.[0] as Buffer)).toMatchObject({ messageClass: "error" });
     check(credentials?.pwd ?? "");
-    await until(() => answers.length === 2, 15_000);
+    await until(() => answers.length === 2);
     const answer = parseStun(answers[1]?.[0] as Buffer);
     const mapped = answer && attributeOf(answer, stunAttributes.xorMappedAddress);
     expect(answer && mapped && decodeXorAddress(mapped, answer.transaction)).toMatchObject({ port: socket.address().port });

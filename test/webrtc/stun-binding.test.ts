@@ -132,7 +132,7 @@ describe("STUN", () => {
         stream.send(Buffer.from(Array.from({ length: random.below(50) }, () => random.below(256) & 0x7f)));
       stream.disconnect();
     }
-    await until(() => server.engine.statistics().connections === 0, 15_000);
+    await until(() => server.engine.statistics().connections === 0);
     expect(server.logs.filter((line) => line.startsWith("error"))).toEqual([]);
     expect((await bind(await TurnClientUnderTest.connect(server))).messageClass).toBe("success");
   });

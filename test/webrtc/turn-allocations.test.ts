@@ -276,7 +276,7 @@ describe("TURN allocations", () => {
     const client = await TurnClientUnderTest.connect(server, "tcp");
     const port = await client.relayedPort();
     client.disconnect();
-    await until(() => server.closed.length === 1, 15_000);
+    await until(() => server.closed.length === 1);
     expect(server.closed[0]?.reason).toBe("connection closed");
     await eventually(() => isFree(port), "the port is free");
   });

@@ -56,5 +56,5 @@ it.each(["udp", "tcp", "tls"] as const)("[WEBRTC-71] two ends in Chromium exchan
   expect(server.opened.map(({ user, client }) => [user, client.transport])).toEqual(expect.arrayContaining([["page", transport]]));
   await page.close();
   // Chromium ends its allocations when the connections are closed.
-  await until(() => server.engine.statistics().allocations === 0, 15_000);
+  await until(() => server.engine.statistics().allocations === 0);
 });

@@ -174,7 +174,7 @@ describe("TURN data", () => {
     await client.permit("192.0.2.1");
     // RFC 8656 §11.2: more than any path takes without fragments.
     client.indicate("192.0.2.1", 9, Buffer.alloc(1_500), [[stunAttributes.dontFragment, Buffer.alloc(0)]]);
-    const answer = await until(() => client.messages.find((message) => attributeOf(message, stunAttributes.icmp)), 15_000);
+    const answer = await until(() => client.messages.find((message) => attributeOf(message, stunAttributes.icmp)));
     expect(attributeOf(answer, stunAttributes.icmp)).toEqual(Buffer.from([0, 0, 3, 4, 0, 0, 0, 0]));
     expect(attributeOf(answer, stunAttributes.xorPeerAddress)).toEqual(encodeXorAddress("192.0.2.1", 9, answer.transaction));
     expect(lost()?.unsendable).toBe(1);
@@ -191,7 +191,7 @@ describe("TURN data", () => {
     await until(() => {
       for (let count = 0; count < 20; count++) peer.socket.send(datagram, port, "127.0.0.1");
       return (lost()?.clientBehind ?? 0) > 0;
-    }, 15_000);
+    });
     peer.socket.send("goes on", otherPort, "127.0.0.1");
     await until(() => other.channelData.length === 1);
     expect(other.channelData[0]).toEqual(channelMessage(0x4000, "goes on"));

@@ -179,7 +179,7 @@ export class TurnClientUnderTest {
   }
 
   async answerTo(transaction: Buffer): Promise<StunMessage> {
-    return await until(() => this.messages.find((message) => message.transaction.equals(transaction)), 15_000);
+    return await until(() => this.messages.find((message) => message.transaction.equals(transaction)));
   }
 
   /** One request, as it is. */
@@ -277,7 +277,7 @@ export class TurnClientUnderTest {
   }
 
   async closed(): Promise<void> {
-    await until(() => this.isClosed, 15_000);
+    await until(() => this.isClosed);
   }
 }
 
@@ -304,7 +304,7 @@ export class Peer {
   }
 
   async next(count = 1): Promise<readonly string[]> {
-    await until(() => this.received.length >= count, 15_000);
+    await until(() => this.received.length >= count);
     return this.received.map(({ data }) => data);
   }
 }

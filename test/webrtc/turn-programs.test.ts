@@ -46,4 +46,4 @@ it("[WEBRTC-70] coturn's turnutils_uclient relays without loss in each of its mo
     expect(sent?.[2], mode).toBe(sent?.[1]);
   }
   expect(server.logs.filter((line) => line.startsWith("error"))).toEqual([]);
-}, 90_000);
+});

@@ -38,7 +38,7 @@ describe("a session of WHEP", () => {
       "POST, OPTIONS",
     ]);
     expect(options.headers.get("link")).toContain('rel="ice-server"');
-    await until(() => webrtc.views.get("media")?.sessions.length === 1, 15_000);
+    await until(() => webrtc.views.get("media")?.sessions.length === 1);
     expect(webrtc.views.get("media")?.sessions[0]).toMatchObject({
       protocol: "whep",
       path: "test",
@@ -147,7 +147,7 @@ describe("a session of WHEP", () => {
     const why = "The sound is opus, and the client offers PCMU.";
     expect(created.headers.get("x-left-out")).toBe(`audio: ${why}`);
     expect(await created.text()).toContain("m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=inactive\r\n");
-    await until(() => webrtc.views.get("media")?.sessions[0]?.leftOut === why, 15_000);
+    await until(() => webrtc.views.get("media")?.sessions[0]?.leftOut === why);
   });
 
   it("[WEBRTC-315] needs the RTSP service: 503 says so", async () => {

@@ -126,7 +126,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     await work;
     const twice = received.filter((payload, index) => payload.startsWith("2:") && received.indexOf(payload) !== index);
     expect(twice).toEqual([]);
-  }, 60_000);
+  });
 
   it("[MQTT-218] a broker that was only suspended, but considered dead, lets its clients reconnect", async () => {
     const url = nextUrl();

@@ -53,7 +53,7 @@ it(
     expect(broker.child.exitCode).toBeNull();
     expect(broker.logs.filter((line) => line.includes("An error"))).toEqual([]);
     // Where the system tells: all sockets but the witnesses' are closed.
-    await expect.poll(() => openFiles(pid), { timeout: 15_000 }).toBe(filesBefore);
+    await expect.poll(() => openFiles(pid)).toBe(filesBefore);
     if (seconds > 0) report();
     expect(residentMebibytes(pid)).toBeLessThan(300);
     await look();

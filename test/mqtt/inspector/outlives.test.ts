@@ -50,7 +50,7 @@ async function superviseBroker() {
   return { supervisor, dashboard, statuses, port, act, shown, publish };
 }
 
-describe("what the page shows of a broker survives its process", { timeout: 60_000 }, () => {
+describe("what the page shows of a broker survives its process", () => {
   it("[MQTT-239] stopped: tree, history, messages and export remain, and a start continues from them; [MQTT-290] with their count", async () => {
     const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
