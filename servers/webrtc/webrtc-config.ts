@@ -65,8 +65,8 @@ export const webrtcConfig = z.strictObject({
     env: "TURN_REALM",
   }),
   relayAddress: turn(z.union([z.literal(""), z.ipv4()]).default(""), {
-    title: "Relay address",
-    help: "The IPv4 address that clients are told for their relays while the service is open to the LAN. Empty: the first one of this computer.",
+    title: "Public address",
+    help: "The IPv4 address that clients are told for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT whose ports lead here. Empty: those of this computer.",
     env: "TURN_RELAY_ADDRESS",
   }),
   allowedPeers: turn(z.array(z.string().max(100)).max(1_000).default(["loopback"]), {

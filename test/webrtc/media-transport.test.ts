@@ -115,7 +115,13 @@ describe("bytes of the network", () => {
       for (const release of releases.reverse()) await release();
     });
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, onStop: (release) => void releases.push(release), log });
+    const port = await MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      onStop: (release) => void releases.push(release),
+      log,
+    });
     const transport = new PeerTransport({
       certificate: await createDtlsCertificate(),
       fingerprints,

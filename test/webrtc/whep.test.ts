@@ -128,11 +128,11 @@ describe("a session of WHEP", () => {
     expect(await refused("/whep/none", playerOffer())).toEqual([404, "There is no stream none."]);
     const vp8Only = offerOf([{ kind: "video", direction: "recvonly", codecs: [vp8] }]);
     expect(await refused("/whep/test", vp8Only)).toEqual([
-      406,
+      422,
       "The pictures are H.264, and the client offers VP8 without H.264 in packetization mode 1.",
     ]);
     const sending = offerOf([{ kind: "video", direction: "sendonly", codecs: [h264] }]);
-    expect(await refused("/whep/test", sending)).toMatchObject([406, /receives nothing/]);
+    expect(await refused("/whep/test", sending)).toMatchObject([422, /receives nothing/]);
     expect((await fetch(`${url}/whep/test`, { method: "PUT" })).status).toBe(405);
   });
 

@@ -19,6 +19,9 @@ export interface MediaRoutesOptions {
 
 const sdpType = "application/sdp";
 const fragmentType = "application/trickle-ice-sdpfrag";
+/** As the RTSP service takes them. */
+const mostPathLength = 1_000;
+const mostAuthorizationLength = 4_096;
 const problemType = "application/problem+json";
 const endpointMethods = "POST, OPTIONS";
 const sessionMethods = "PATCH, DELETE, OPTIONS";
@@ -59,9 +62,11 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
     if (target.id !== undefined) throw new MediaProblem(405, "A session takes PATCH and DELETE.", { Allow: sessionMethods });
     checkType(request, sdpType);
     const offer = (await readBody(request, response, bodyBytes)).toString();
-    const { authorization } = request.headers;
+    const { authorization = "" } = request.headers;
+    if (target.path === "" || target.path.length > mostPathLength) throw new MediaProblem(404, "There is no stream of this name.");
+    if (authorization.length > mostAuthorizationLength) throw new MediaProblem(400, "The field Authorization is too long.");
     const client = clientOf(request);
-    const opening = { path: target.path, offer, authorization, client };
+    const opening = { path: target.path, offer, authorization: request.headers.authorization, client };
     const opened = await (target.protocol === "whep" ? sessions.play(opening) : sessions.publish(opening));
     created(request, response, target, opened);
   }

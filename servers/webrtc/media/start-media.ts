@@ -34,7 +34,8 @@ const mostShown = 200;
 
 /** WHEP and WHIP. Resolves when the media port listens. */
 export async function startMedia({ config, services, traffic, log, onStop, iceServers }: StartMediaOptions): Promise<Media> {
-  const port = await MediaPort.listen({ port: config.mediaPort, openToLan: config.openToLan, onStop, log });
+  const { openToLan, relayAddress } = config;
+  const port = await MediaPort.listen({ port: config.mediaPort, openToLan, publicAddress: relayAddress, onStop, log });
   const recorder = new MediaRecorder({ traffic, log });
   const sessions = new MediaSessions({
     port,

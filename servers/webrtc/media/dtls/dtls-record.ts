@@ -7,6 +7,7 @@ export const recordHeadBytes = 13;
 
 export interface DtlsRecord {
   readonly type: number;
+  readonly version: number;
   readonly epoch: number;
   /** Epoch and sequence number, which a nonce repeats. */
   readonly number: Buffer;
@@ -25,6 +26,7 @@ export function parseRecords(datagram: Buffer): DtlsRecord[] {
     if (datagram[at + 1] !== 0xfe || end > datagram.length) break;
     records.push({
       type: datagram[at] as number,
+      version: datagram.readUInt16BE(at + 1),
       epoch: datagram.readUInt16BE(at + 3),
       number: datagram.subarray(at + 3, at + 11),
       fragment: datagram.subarray(at + recordHeadBytes, end),
@@ -68,18 +70,18 @@ export class RecordCipher {
   /** The fragment of a record. */
   seal(type: number, number: Buffer, plain: Buffer): Buffer {
     const cipher = createCipheriv("aes-128-gcm", this.#key, Buffer.concat([this.#salt, number]));
-    cipher.setAAD(additionalData(type, number, plain.length));
+    cipher.setAAD(additionalData(type, number, plain.length, dtls12));
     const encrypted = Buffer.concat([cipher.update(plain), cipher.final()]);
     return Buffer.concat([number, encrypted, cipher.getAuthTag()]);
   }
 
   /** Undefined where it is not genuine. */
-  open({ type, number, fragment }: DtlsRecord): Buffer | undefined {
+  open({ type, version, number, fragment }: DtlsRecord): Buffer | undefined {
     const end = fragment.length - tagBytes;
     if (end < explicitBytes) return undefined;
     const nonce = Buffer.concat([this.#salt, fragment.subarray(0, explicitBytes)]);
     const decipher = createDecipheriv("aes-128-gcm", this.#key, nonce, { authTagLength: tagBytes });
-    decipher.setAAD(additionalData(type, number, end - explicitBytes));
+    decipher.setAAD(additionalData(type, number, end - explicitBytes, version));
     decipher.setAuthTag(fragment.subarray(end));
     const plain = decipher.update(fragment.subarray(explicitBytes, end));
     try {
@@ -91,11 +93,11 @@ export class RecordCipher {
   }
 }
 
-function additionalData(type: number, number: Buffer, length: number): Buffer {
+function additionalData(type: number, number: Buffer, length: number, version: number): Buffer {
   const data = Buffer.allocUnsafe(13);
   number.copy(data);
   data[8] = type;
-  data.writeUInt16BE(dtls12, 9);
+  data.writeUInt16BE(version, 9);
   data.writeUInt16BE(length, 11);
   return data;
 }

@@ -153,6 +153,8 @@ export class DtlsServer {
   }
 
   #handshakeRecord(epoch: number, fragment: Buffer): void {
+    // RFC 6347 §4.1.2.7: anybody can send what is not encrypted. A client that has not got our Finished repeats its own, too.
+    if (this.#state === "connected" && epoch === 0) return;
     const repeated = this.#reader.push(fragment);
     const isLastOfFlight = repeated === handshakeTypes.clientHello || repeated === handshakeTypes.finished;
     if (isLastOfFlight) this.#sendFlight();

@@ -36,6 +36,8 @@ export interface Offer {
 }
 
 const mostMedia = 16;
+/** There are no more payload types. */
+const mostFormats = 128;
 const mostCandidates = 100;
 
 /** What WHIP and WHEP need of an offer (RFC 9725 §4.4). Throws an SdpError. */
@@ -72,10 +74,11 @@ export const candidatesOf = ({ attributes }: Pick<SdpMedia, "attributes">): stri
 function offeredMedia(media: SdpMedia, session: Pick<SdpMedia, "attributes">, index: number, count: number): OfferedMedia {
   const { kind, port, protocol, formats } = media;
   const isRtp = /^UDP\/TLS\/RTP\/SAVPF$/i.test(protocol);
+  if (isRtp && formats.length > mostFormats) throw new SdpError(`an m= line has more than ${mostFormats} payload types`);
   const mid = attributeOf(media, "mid");
   if (mid === undefined && count > 1) throw new SdpError("an m= line has no a=mid");
   const isBundleOnly = attributeOf(media, "bundle-only") !== undefined;
-  if (isRtp && attributeOf(media, "rtcp-mux") === undefined && port !== 0) throw new SdpError(`m=${kind} has no a=rtcp-mux`);
+  if (isRtp && attributeOf(media, "rtcp-mux") === undefined && port !== 0) throw new SdpError(`m=${kind.slice(0, 20)} has no a=rtcp-mux`);
   return {
     kind,
     protocol,
@@ -91,6 +94,7 @@ const directions: readonly Direction[] = ["sendrecv", "sendonly", "recvonly", "i
 const directionOf = (session: Pick<SdpMedia, "attributes">): Direction =>
   directions.find((name) => attributeOf(session, name) !== undefined) ?? "sendrecv";
 
+const mostFeedbackLength = 100;
 const staticMaps: Readonly<Record<string, string>> = { "0": "PCMU/8000", "8": "PCMA/8000" };
 
 function offeredCodec(media: SdpMedia, format: string): OfferedCodec[] {
@@ -99,8 +103,8 @@ function offeredCodec(media: SdpMedia, format: string): OfferedCodec[] {
   const [, name, clockRate, channels = "1"] = /^([\w.-]{1,30})\/(\d{1,7})(?:\/(\d{1,2}))?$/.exec(map) ?? [];
   if (name === undefined) return [];
   const feedback = media.attributes.flatMap(([key, value]) => {
-    const [type = "", ...rest] = value.split(/ +/);
-    return key === "rtcp-fb" && (type === format || type === "*") ? [rest.join(" ")] : [];
+    const isMeant = key === "rtcp-fb" && (value.startsWith(`${format} `) || value.startsWith("* "));
+    return isMeant ? [value.slice(0, mostFeedbackLength).split(/ +/).slice(1).join(" ")] : [];
   });
   return [
     {

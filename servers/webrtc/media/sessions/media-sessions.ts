@@ -145,7 +145,7 @@ export class MediaSessions {
       const any = offered.codecs[0];
       return any && { codec: any, direction: "inactive", parameters: "" };
     });
-    if (tracks.length === 0) throw new MediaProblem(406, nothingToPlay(path, played.tracks.length, leftOut));
+    if (tracks.length === 0) throw new MediaProblem(422, nothingToPlay(path, played.tracks.length, leftOut));
     const session = this.#session(path, client, offer, transport, answered);
     const whep = new WhepSession(transport, {
       path,
@@ -173,17 +173,19 @@ export class MediaSessions {
     const answered = offer.media.map((offered): AnsweredMedia => {
       const { kind, direction } = offered;
       const isSent = isBundled(offer, offered) && (direction === "sendonly" || direction === "sendrecv");
-      if (!isSent || kinds.has(kind) || (kind !== "video" && kind !== "audio")) return undefined;
+      if (!isSent || (kind !== "video" && kind !== "audio")) return undefined;
+      // RFC 9725 §4.4.2 and §4.4.3: more tracks than are taken, or one that is not, refuse the whole offer.
+      if (kinds.has(kind))
+        throw new MediaProblem(422, `The offer sends more than one track of ${kind}. Publish each to a path of its own.`);
       const codec = codecToPublish(offered);
-      if (!codec && kind === "video") throw new MediaProblem(406, notPublished(offered));
-      if (!codec) return undefined;
+      if (!codec) throw new MediaProblem(422, notPublished(offered));
       kinds.add(kind);
       const { payloadType, clockRate, channels } = codec;
       tracks.push({ codec: codec.name.toLowerCase() as WebCodec, payloadType, clockRate, channels: kind === "video" ? 1 : channels });
       return { codec, direction: "recvonly", parameters: parametersFor(codec, false) };
     });
     if (tracks.length === 0)
-      throw new MediaProblem(406, "The offer sends nothing that can be published: H.264 pictures, or Opus or G.711 sound.");
+      throw new MediaProblem(422, "The offer sends nothing that can be published: H.264 pictures, or Opus or G.711 sound.");
     const transport = this.#transport(offer, () => session);
     const session = this.#session(path, client, offer, transport, answered);
     const { keyFrameMs, publisherBitRate } = this.#options.limits;
@@ -261,6 +263,8 @@ export class MediaSessions {
   #open(session: MediaSession, offer: Offer, media: readonly AnsweredMedia[]): Opened {
     const { port, certificate, observer } = this.#options;
     const { transport } = session;
+    // The RTSP service, or a stop, can end a publisher before its offer is answered.
+    if (session.ended !== undefined) throw new MediaProblem(503, `The session has ended: ${session.ended}.`, retryAfter);
     this.#sessions.set(session.id, session);
     port.add(transport);
     observer.opened(session);
@@ -389,4 +393,6 @@ function nothingToPlay(path: string, playable: number, leftOut: readonly LeftOut
 }
 
 const notPublished = (offered: OfferedMedia): string =>
-  `The offer sends ${codecNames(offered) || "no pictures"}. Only H.264 can be published: RTSP players get the pictures as they are. Choose H.264 in the publisher.`;
+  offered.kind === "video"
+    ? `The offer sends ${codecNames(offered) || "no pictures"}. Only H.264 can be published: RTSP players get the pictures as they are. Choose H.264 in the publisher.`
+    : `The offer sends ${codecNames(offered) || "no sound"}. Only Opus and G.711 can be published. Choose Opus in the publisher.`;

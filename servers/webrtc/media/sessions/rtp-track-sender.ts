@@ -9,12 +9,15 @@ interface SentPacket {
   readonly head: Buffer;
   readonly payload: Buffer;
   sentMs: number;
+  repeats: number;
 }
 
 /** For retransmission; a browser asks for what is younger than a second. */
 const historyPackets = 1_024;
 /** A second request within this time is for the same loss. */
 const leastRetransmitMs = 20;
+/** Of one packet: who asks more often gets more than it can receive. */
+const mostRepeats = 10;
 const ntpEpochSeconds = 2_208_988_800;
 
 /** One track to one viewer: packets of the feed with numbers of its own. */
@@ -48,7 +51,7 @@ export class RtpTrackSender {
     head.writeUInt16BE(this.#sequence, 2);
     head.writeUInt32BE(this.ssrc, 8);
     const payload = packet.subarray(rtpHeaderBytes);
-    this.#history[this.#sequence % historyPackets] = { head, payload, sentMs: performance.now() };
+    this.#history[this.#sequence % historyPackets] = { head, payload, sentMs: performance.now(), repeats: 0 };
     this.#sequence = (this.#sequence + 1) & 0xffff;
     this.packets++;
     this.payloadBytes += payload.length;
@@ -59,8 +62,9 @@ export class RtpTrackSender {
     const now = performance.now();
     for (const sequence of sequences) {
       const sent = this.#history[sequence % historyPackets];
-      if (sent?.head.readUInt16BE(2) !== sequence || now - sent.sentMs < leastRetransmitMs) continue;
+      if (sent?.head.readUInt16BE(2) !== sequence || now - sent.sentMs < leastRetransmitMs || sent.repeats === mostRepeats) continue;
       sent.sentMs = now;
+      sent.repeats++;
       this.retransmitted++;
       this.#transport.sendRtp(sent.head, sent.payload);
     }

@@ -19,6 +19,8 @@ const roleConflict = 487;
 export interface MediaPortOptions {
   readonly port: number;
   readonly openToLan: boolean;
+  /** By which clients reach this computer through a NAT; empty without one. */
+  readonly publicAddress: string;
   readonly onStop: (release: () => void | Promise<void>) => void;
   readonly log: Log;
 }
@@ -37,6 +39,7 @@ export class MediaPort {
   port = 0;
   /** Datagrams of nobody. */
   foreign = 0;
+  readonly #publicAddress: string;
   readonly #senders = new Map<Socket, DatagramSender>();
   readonly #byUfrag = new Map<string, Registered>();
   readonly #byAddress = new Map<string, PeerTransport>();
@@ -44,9 +47,13 @@ export class MediaPort {
   /** Datagrams of one peer often come in a row. */
   #last: { readonly address: string; readonly port: number; readonly transport: PeerTransport } | undefined;
 
+  private constructor(publicAddress: string) {
+    this.#publicAddress = publicAddress;
+  }
+
   /** Resolves when it listens; rejects as `listenUdp`. */
-  static async listen({ port, openToLan, onStop, log }: MediaPortOptions): Promise<MediaPort> {
-    const media = new MediaPort();
+  static async listen({ port, openToLan, publicAddress, onStop, log }: MediaPortOptions): Promise<MediaPort> {
+    const media = new MediaPort(publicAddress);
     media.port = await listenUdp({
       port,
       openToLan,
@@ -72,7 +79,8 @@ export class MediaPort {
     const reachable = own.filter(
       ({ internal, family, address }) => !internal && (family === "IPv4" || (hasIpv6 && !/^fe[89ab]/i.test(address))),
     );
-    return [...new Set([...reachable.map(({ address }) => address), "127.0.0.1"])];
+    const known = [...(this.#publicAddress === "" ? [] : [this.#publicAddress]), ...reachable.map(({ address }) => address)];
+    return [...new Set([...known, "127.0.0.1"])];
   }
 
   add(transport: PeerTransport): void {

@@ -157,7 +157,7 @@ export class PeerTransport {
         "server",
       );
     } else if (this.state === "connected" && nowMs - this.#checkedMs > consentMs)
-      this.#end(`consent is lost: no check of ICE for ${Math.round(consentMs / 1_000)} s`, "client");
+      this.#end(`the client is gone: its consent has expired, with no check of ICE for ${Math.round(consentMs / 1_000)} s`, "client");
   }
 
   /** Closes it without a call of `onEnd`. */

@@ -1,0 +1,152 @@
+import os from "node:os";
+import { describe, expect, it } from "vitest";
+import { createLog } from "../../servers/core/service/log.ts";
+import type { PeerServices } from "../../servers/core/streams/peer-client.ts";
+import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
+import { MediaSessions } from "../../servers/webrtc/media/sessions/media-sessions.ts";
+import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
+import { onEnd } from "../support/start-service.ts";
+import { until } from "../support/until.ts";
+import { playerOffer, publisherOffer, startMediaServices } from "./media-harness.ts";
+import { MediaPeer } from "./media-peer.ts";
+
+/** Waits for so many packets more. */
+async function more(peer: MediaPeer, packets = 20): Promise<void> {
+  const before = peer.video.packets;
+  await until(() => peer.video.packets >= before + packets, 30_000);
+}
+
+describe("a session of media", () => {
+  it("[WEBRTC-340] ends when its client is gone without a word, and one that still makes its checks plays on", async () => {
+    const services = await startMediaServices({ webrtc: { consentSeconds: 5 } });
+    const [gone, bystander] = [await MediaPeer.play(services, "stream"), await MediaPeer.play(services, "stream")];
+    await more(gone);
+    gone.vanish();
+    expect(await gone.ended()).toMatchObject({
+      outcome: "the client is gone: its consent has expired, with no check of ICE for 5 s",
+      tone: "neutral",
+    });
+    await more(bystander);
+    expect(services.webrtc.views.get("media")?.sessions).toHaveLength(1);
+    expect((await gone.end()).status).toBe(404);
+  });
+
+  it("[WEBRTC-341] goes on from another address of the client after an ICE restart; the earlier credentials end with it", async () => {
+    const services = await startMediaServices();
+    const peer = await MediaPeer.play(services, "stream");
+    await more(peer);
+    const before = peer.credentials;
+    const restart = await peer.patch("a=ice-ufrag:efgh\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n", "*");
+    expect([restart.status, restart.headers.get("etag") === peer.etag]).toEqual([200, false]);
+    // Until it uses the new ones, the session is as it was.
+    await more(peer);
+    await peer.moveTo(await restart.text());
+    expect(peer.credentials).not.toEqual(before);
+    await more(peer);
+    const answers = peer.answers;
+    peer.check(before);
+    peer.check();
+    await until(() => peer.answers > answers, 15_000);
+    expect(peer.answers).toBe(answers + 1);
+    expect((await peer.patch("a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host\r\n", peer.etag)).status).toBe(412);
+    peer.close();
+    expect(await peer.ended()).toMatchObject({ outcome: "the client has closed it", tone: "neutral" });
+  });
+
+  it("[WEBRTC-342] has the addresses of this computer where it is open to the LAN, the public one first; else loopback alone", async () => {
+    const hosts = (answer: string) => [...answer.matchAll(/a=candidate:\S+ 1 udp (\d+) (\S+) \d+ typ host/g)];
+    const closed = await startMediaServices({ webrtc: { relayAddress: "203.0.113.7" } });
+    const inner = hosts(await (await closed.offer("/whep/stream", playerOffer())).text()).map(([, , address]) => address);
+    expect(inner.every((address) => address === "127.0.0.1" || address === "::1")).toBe(true);
+    const open = await startMediaServices({ webrtc: { relayAddress: "203.0.113.7", openToLan: true } });
+    const found = hosts(await (await open.offer("/whep/stream", playerOffer())).text());
+    const addresses = found.map(([, , address]) => address);
+    const own = Object.values(os.networkInterfaces()).flatMap((list) => list ?? []);
+    const outer = own.filter(({ internal, family }) => !internal && family === "IPv4").map(({ address }) => address);
+    expect(addresses[0]).toBe("203.0.113.7");
+    expect(addresses).toEqual(expect.arrayContaining([...outer, "127.0.0.1"]));
+    const priorities = found.map(([, priority]) => Number(priority));
+    expect(priorities).toEqual([...new Set(priorities)].sort((left, right) => right - left));
+  });
+
+  it("[WEBRTC-343] thirty players of a path get its pictures from one stream of the RTSP service, each with numbers of its own", async () => {
+    const services = await startMediaServices();
+    const peers = await Promise.all(Array.from({ length: 30 }, () => MediaPeer.play(services, "stream")));
+    for (const peer of peers) await until(() => peer.video.packets > 30 && peer.audio.packets > 5, 30_000);
+    expect(new Set(peers.map(({ video }) => video.ssrc)).size).toBe(30);
+    await until(() => services.webrtc.views.get("media")?.sessions.filter(({ state }) => state === "connected").length === 30, 15_000);
+    expect(services.rtsp.views.get("paths")?.paths.find(({ name }) => name === "stream")).toMatchObject({ readers: 1 });
+    for (const peer of peers.slice(1)) peer.close();
+    await until(() => services.webrtc.views.get("media")?.sessions.length === 1, 15_000);
+    await more(peers[0] as MediaPeer);
+  });
+
+  it("[WEBRTC-345] offers that never connect are bounded by the limit, end after their time, and then others play", async () => {
+    const services = await startMediaServices({ webrtc: { viewers: 20, publishers: 5, mediaConnectSeconds: 2 } });
+    const statuses = async (path: string, offer: string, count: number) => {
+      const answers = await Promise.all(Array.from({ length: count }, () => services.offer(path, offer)));
+      for (const answer of answers) if (answer.status === 503) expect(answer.headers.get("retry-after")).toBe("5");
+      return answers.map(({ status }) => status).sort();
+    };
+    expect(await statuses("/whep/stream", playerOffer(), 30)).toEqual([...Array(20).fill(201), ...Array(10).fill(503)]);
+    expect(await statuses("/whip/new", publisherOffer(), 8)).toEqual([...Array(5).fill(201), ...Array(3).fill(503)]);
+    await until(
+      () => services.webrtc.rows().filter(({ kind, tone }) => kind === "webrtc-media" && tone === "failed").length === 25,
+      30_000,
+    );
+    await until(() => services.webrtc.views.get("media")?.sessions.length === 0, 15_000);
+    // Nothing was published: nobody has the path.
+    expect(services.rtsp.views.get("paths")?.paths.some(({ name }) => name === "new")).toBe(false);
+    await more(await MediaPeer.play(services, "stream"));
+  });
+
+  it("[WEBRTC-346] a publisher that the RTSP service ends before its offer is answered gets 503, and leaves nothing", async () => {
+    const log = createLog({ level: () => "error", write: () => {} });
+    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", onStop: onEnd, log });
+    const services: PeerServices = {
+      async call(_provided: unknown, _name: string, { session }: { readonly session: string }) {
+        await sessions.handlers.calls.publishEnded({ session, reason: "the path is taken" });
+        return { kind: "accepted" };
+      },
+    } as never;
+    const sessions = new MediaSessions({
+      ...{ port, services, certificate: await createDtlsCertificate() },
+      limits: {
+        ...{ viewers: 1, publishers: 1, keptBytes: 0, packetBytes: 1_200 },
+        ...{ connectMs: 1_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
+      },
+      observer: { opened() {}, changed() {}, ended() {} },
+    });
+    onEnd(() => sessions.close("the test ends"));
+    const client = { remote: "127.0.0.1:1", address: "127.0.0.1", userAgent: "" };
+    const opening = sessions.publish({ path: "live", offer: publisherOffer(), authorization: undefined, client });
+    await expect(opening).rejects.toMatchObject({ status: 503, message: expect.stringContaining("the path is taken") });
+    expect(sessions.list()).toEqual([]);
+  });
+
+  it("[WEBRTC-347] is found by its identifier, protocol and path alone: DELETE and PATCH of another get 404", async () => {
+    const services = await startMediaServices();
+    const peer = await MediaPeer.play(services, "stream");
+    const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": peer.etag };
+    const body = "a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host\r\n";
+    const id = peer.url.split("/").at(-1) ?? "";
+    const wrong = [
+      peer.url.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+      peer.url.replace("/whep/", "/whip/"),
+      peer.url.replace("/stream/", "/test/"),
+      `${services.url}/whep/${id}/${id}`,
+    ];
+    for (const url of wrong) {
+      expect((await fetch(url, { method: "DELETE" })).status).toBe(404);
+      expect((await fetch(url, { method: "PATCH", headers, body })).status).toBe(404);
+    }
+    // What is no identifier is a part of the path, where offers are sent.
+    for (const url of [`${services.url}/whep/stream/other`, `${services.url}/whep/stream`])
+      for (const method of ["DELETE", "PATCH", "GET", "HEAD", "PUT"]) expect((await fetch(url, { method })).status).toBe(405);
+    for (const method of ["GET", "HEAD", "PUT", "POST"]) expect((await fetch(peer.url, { method })).status).toBe(405);
+    await more(peer);
+    // RFC 9725 §4.3.1: DELETE ignores If-Match.
+    expect((await fetch(peer.url, { method: "DELETE", headers: { "if-match": '"other"' } })).status).toBe(200);
+    await until(() => peer.isClosed, 15_000);
+  });
+});
