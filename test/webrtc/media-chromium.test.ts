@@ -2,8 +2,10 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lacksFfmpeg, lacksGstreamer, runProgram } from "../rtsp/media-programs.ts";
 import { chromiumOptions } from "../support/chromium-options.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
-import { type MediaUnderTest, startMediaServices } from "./media-harness.ts";
+import { startLossyPath } from "./lossy-path.ts";
+import { type MediaUnderTest, playerOffer, startMediaServices } from "./media-harness.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -23,26 +25,30 @@ interface Played {
   readonly location: string;
 }
 
-/** Begins to play; the page keeps the connection as `player`. */
-async function play(page: Page, path: string): Promise<Played> {
-  return await page.evaluate(async (name) => {
-    const pc = new RTCPeerConnection();
-    pc.addTransceiver("video", { direction: "recvonly" });
-    pc.addTransceiver("audio", { direction: "recvonly" });
-    const video = document.createElement("video");
-    video.autoplay = true;
-    document.body.append(video);
-    pc.ontrack = ({ streams: [stream] }) => {
-      video.srcObject = stream as MediaStream;
-    };
-    await pc.setLocalDescription();
-    const body = pc.localDescription?.sdp ?? "";
-    const response = await fetch(`/whep/${name}`, { method: "POST", headers: { "content-type": "application/sdp" }, body });
-    const sdp = await response.text();
-    if (response.status === 201) await pc.setRemoteDescription({ type: "answer", sdp });
-    Object.assign(globalThis, { player: pc, video });
-    return { status: response.status, location: response.headers.get("location") ?? "" };
-  }, path);
+/** Begins to play, by another port than that of the answer if there is one; the page keeps the connection as `player`. */
+async function play(page: Page, path: string, mediaPort = 0): Promise<Played> {
+  return await page.evaluate(
+    async ([name, port]) => {
+      const pc = new RTCPeerConnection();
+      pc.addTransceiver("video", { direction: "recvonly" });
+      pc.addTransceiver("audio", { direction: "recvonly" });
+      const video = document.createElement("video");
+      video.autoplay = true;
+      document.body.append(video);
+      pc.ontrack = ({ streams: [stream] }) => {
+        video.srcObject = stream as MediaStream;
+      };
+      await pc.setLocalDescription();
+      const body = pc.localDescription?.sdp ?? "";
+      const response = await fetch(`/whep/${name}`, { method: "POST", headers: { "content-type": "application/sdp" }, body });
+      const answer = await response.text();
+      const sdp = port === 0 ? answer : answer.replace(/(a=candidate:\S+ 1 udp \d+ \S+) \d+/g, `$1 ${port}`);
+      if (response.status === 201) await pc.setRemoteDescription({ type: "answer", sdp });
+      Object.assign(globalThis, { player: pc, video, answer });
+      return { status: response.status, location: response.headers.get("location") ?? "" };
+    },
+    [path, mediaPort] as const,
+  );
 }
 
 interface Received {
@@ -52,20 +58,33 @@ interface Received {
   readonly soundSamples: number;
   readonly soundLevel: number;
   readonly lost: number;
+  /** Requests for packets of pictures, and for key frames. */
+  readonly nacks: number;
+  readonly plis: number;
 }
 
 const received = (page: Page): Promise<Received> =>
   page.evaluate(async () => {
     const { player } = globalThis as unknown as { player: RTCPeerConnection };
-    const found = { state: player.connectionState, pictures: 0, width: 0, soundSamples: 0, soundLevel: 0, lost: 0 };
+    const found = { state: player.connectionState, pictures: 0, width: 0, soundSamples: 0, soundLevel: 0, lost: 0, nacks: 0, plis: 0 };
     for (const stats of (await player.getStats()).values()) {
       if (stats.type !== "inbound-rtp") continue;
       found.lost += stats.packetsLost;
-      if (stats.kind === "video") Object.assign(found, { pictures: stats.framesDecoded ?? 0, width: stats.frameWidth ?? 0 });
+      if (stats.kind === "video")
+        Object.assign(found, {
+          ...{ pictures: stats.framesDecoded ?? 0, width: stats.frameWidth ?? 0 },
+          ...{ nacks: stats.nackCount ?? 0, plis: stats.pliCount ?? 0 },
+        });
       else Object.assign(found, { soundSamples: stats.totalSamplesReceived ?? 0, soundLevel: stats.totalAudioEnergy ?? 0 });
     }
     return found;
   });
+
+/** Of an answer. */
+async function mediaPortOf({ offer }: MediaUnderTest): Promise<number> {
+  const answer = await (await offer("/whep/stream", playerOffer())).text();
+  return Number(/127\.0\.0\.1 (\d+) typ host/.exec(answer)?.[1]);
+}
 
 /** Publishes a canvas that changes, and a tone. */
 async function publish(page: Page, path: string): Promise<Played> {
@@ -137,6 +156,69 @@ describe("Chromium", () => {
     await page.close();
   });
 
+  it("[WEBRTC-303] gets again what is lost on the way, and after a longer loss the pictures from a key frame on", {
+    timeout: 180_000,
+  }, async () => {
+    const services = await startMediaServices();
+    const random = seededRandom(3_303);
+    let lossOf = 0;
+    const path = await startLossyPath(await mediaPortOf(services), () => random.chance(lossOf));
+    const page = await openPage(services);
+    await play(page, "stream", path.port);
+    await until(async () => (await received(page)).pictures > 25, 60_000);
+    lossOf = 0.1;
+    const before = await received(page);
+    const afterLoss = await until(async () => {
+      const now = await received(page);
+      return now.nacks > before.nacks && now.pictures > before.pictures + 75 && now;
+    }, 60_000);
+    lossOf = 1;
+    await until(async () => (await received(page)).plis > afterLoss.plis, 60_000);
+    lossOf = 0;
+    await until(async () => (await received(page)).pictures > afterLoss.pictures + 50, 60_000);
+    await page.evaluate(() => (globalThis as unknown as { player: RTCPeerConnection }).player.close());
+    const { id } = await services.webrtc.ended(({ tone }) => tone === "neutral");
+    const { tracks, keyFrameRequests } = services.webrtc.detail(id);
+    expect(tracks.find(({ kind }) => kind === "video")?.retransmitted).toBeGreaterThan(0);
+    expect(keyFrameRequests).toBeGreaterThan(0);
+    await page.close();
+  });
+
+  it("[WEBRTC-304] restarts ICE while it plays", async () => {
+    const services = await startMediaServices();
+    const page = await openPage(services);
+    const { location } = await play(page, "stream");
+    await until(async () => (await received(page)).pictures > 25, 60_000);
+    const restarted = await page.evaluate(async (url) => {
+      const { player, answer } = globalThis as unknown as { player: RTCPeerConnection; answer: string };
+      player.restartIce();
+      await player.setLocalDescription();
+      const [body] = /a=ice-ufrag:.*\r\na=ice-pwd:.*\r\n/.exec(player.localDescription?.sdp ?? "") ?? [""];
+      const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": "*" };
+      const response = await fetch(url, { method: "PATCH", headers, body });
+      const fragment = await response.text();
+      const [ufrag] = /a=ice-ufrag:.*/.exec(fragment) ?? [""];
+      const [pwd] = /a=ice-pwd:.*/.exec(fragment) ?? [""];
+      const sdp = answer.replaceAll(/a=ice-ufrag:.*/g, ufrag.trim()).replaceAll(/a=ice-pwd:.*/g, pwd.trim());
+      await player.setRemoteDescription({ type: "answer", sdp });
+      return { status: response.status, ufrag: ufrag.trim().slice("a=ice-ufrag:".length) };
+    }, location);
+    expect(restarted.status).toBe(200);
+    const usesNew = () =>
+      page.evaluate(async (ufrag) => {
+        const { player } = globalThis as unknown as { player: RTCPeerConnection };
+        const stats = [...(await player.getStats()).values()];
+        const transport = stats.find(({ type }) => type === "transport");
+        const pair = stats.find(({ id }) => id === transport?.selectedCandidatePairId);
+        return stats.find(({ id }) => id === pair?.remoteCandidateId)?.usernameFragment === ufrag && pair?.state === "succeeded";
+      }, restarted.ufrag);
+    await until(usesNew, 60_000);
+    const { pictures } = await received(page);
+    await until(async () => (await received(page)).pictures > pictures + 50, 60_000);
+    expect((await received(page)).state).toBe("connected");
+    await page.close();
+  });
+
   it.skipIf(lacksFfmpeg)(
     "[WEBRTC-320] publishes by WHIP: H.264 and Opus, which ffprobe reads by RTSP and another page plays by WHEP",
     async () => {
@@ -181,11 +263,11 @@ describe("Chromium", () => {
     const page = await openPage(services);
     await publish(page, "camera");
     await until(() => services.rtsp.views.get("paths")?.paths.some(({ name, frameRate }) => name === "camera" && frameRate > 0), 60_000);
-    const { stdout } = await runProgram("gst-launch-1.0", [
+    const { stdout, stderr } = await runProgram("gst-launch-1.0", [
       ...["-v", "rtspsrc", `location=${services.rtspUrl}/camera`, "protocols=tcp", "!", "rtph264depay", "!", "h264parse"],
       ...["!", "avdec_h264", "!", "identity", "eos-after=10", "!", "fakesink"],
     ]);
-    expect(stdout.toString()).toContain("width=(int)320");
+    expect(stdout.toString(), stderr).toContain("width=(int)320");
     const row = services.rtsp.rows().find(({ verb, tone }) => verb === "publish" && tone === "pending")?.id ?? 0;
     expect(await services.rtsp.act("session.kick", { row })).toEqual({ kicked: true });
     const ended = await services.webrtc.ended(({ kind }) => kind === "webrtc-media");

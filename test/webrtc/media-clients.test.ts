@@ -2,9 +2,12 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
+import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { lacksFfmpeg } from "../rtsp/media-programs.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-import { startMediaServices } from "./media-harness.ts";
+import { playerOffer, startMediaServices } from "./media-harness.ts";
+import { MediaPeer } from "./media-peer.ts";
 
 interface Counts {
   readonly video: number;
@@ -12,10 +15,10 @@ interface Counts {
   readonly keyFrames: number;
 }
 
-/** A player in a process of its own. */
-function startPlayer(library: "werift" | "node-datachannel", url: string, lossPercent = 0) {
+/** A player in a process of its own, which may publish what it plays. */
+function startPlayer(library: "werift" | "node-datachannel", url: string, lossPercent = 0, publishUrl = "") {
   const script = path.join(import.meta.dirname, "media-player.ts");
-  const child = spawn(process.execPath, [script, library, url, String(lossPercent)], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script, library, url, String(lossPercent), publishUrl], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let counts: Counts = { video: 0, audio: 0, keyFrames: 0 };
   createInterface(child.stdout).on("line", (line) => {
@@ -25,7 +28,7 @@ function startPlayer(library: "werift" | "node-datachannel", url: string, lossPe
     child.kill("SIGKILL");
     await ended;
   });
-  return { counts: () => counts, requestKeyFrame: () => child.stdin.write("key\n") };
+  return { counts: () => counts, requestKeyFrame: () => child.stdin.write("key\n"), freeze: () => child.kill("SIGSTOP") };
 }
 
 describe("other clients", () => {
@@ -51,5 +54,65 @@ describe("other clients", () => {
     await webrtc.act("media.end", { row });
     await webrtc.ended(({ id }) => id === row);
     expect(webrtc.detail(row).keyFrameRequests).toBeGreaterThan(0);
+  });
+
+  it.each(["werift", "node-datachannel"] as const)("[WEBRTC-323] %s publishes H.264 and Opus, which others play", async (library) => {
+    const services = await startMediaServices();
+    startPlayer(library, `${services.url}/whep/stream`, 0, `${services.url}/whip/live/${library}`);
+    const name = `live/${library}`;
+    const path = await until(
+      () => services.rtsp.views.get("paths")?.paths.find((one) => one.name === name && one.frameRate > 0 && one.tracks.length === 2),
+      60_000,
+    );
+    expect(path).toMatchObject({
+      source: { kind: "whip-publisher" },
+      tracks: expect.arrayContaining([expect.objectContaining({ codec: "h264" })]),
+    });
+    const player = await MediaPeer.play(services, name);
+    await until(() => player.video.packets > 20 && player.audio.packets > 5, 60_000);
+  });
+
+  it("[WEBRTC-344] a player that stands still, and reads nothing, ends by its consent; others play on", async () => {
+    const services = await startMediaServices({ webrtc: { consentSeconds: 5 } });
+    const { counts, freeze } = startPlayer("node-datachannel", `${services.url}/whep/stream`);
+    await until(() => counts().video > 50, 60_000);
+    const row = services.webrtc.rows().find(({ kind }) => kind === "webrtc-media")?.id;
+    const bystander = await MediaPeer.play(services, "stream");
+    freeze();
+    const { video } = bystander;
+    const before = video.packets;
+    expect(await services.webrtc.ended(({ id }) => id === row)).toMatchObject({
+      outcome: expect.stringContaining("its consent has expired"),
+    });
+    await until(() => video.packets > before + 20, 30_000);
+  });
+
+  it.skipIf(lacksFfmpeg)("[WEBRTC-305] what ffmpeg publishes with AAC is played without sound; with AAC alone it is refused", async () => {
+    const services = await startMediaServices();
+    const clip = assetFile("rtsp", "stream.mp4");
+    for (const [name, ...args] of [["with-aac"], ["aac-alone", "-vn"]] as const) {
+      const url = `${services.rtspUrl}/${name}`;
+      const input = ["-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", clip];
+      const child = spawn("ffmpeg", [...input, ...args, "-c", "copy", "-f", "rtsp", "-rtsp_transport", "tcp", url], {
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      onEnd(async () => {
+        child.kill("SIGKILL");
+        await ended;
+      });
+      await until(() => services.rtsp.views.get("paths")?.paths.some((path) => path.name === name && path.bytesReceived > 20_000), 60_000);
+    }
+    const why =
+      "The sound is AAC, which WebRTC does not have, and it is not converted. Publish the stream with Opus to hear it in a browser.";
+    const player = await MediaPeer.play(services, "with-aac");
+    await until(() => player.video.packets > 20, 60_000);
+    expect(player.audio.packets).toBe(0);
+    expect(player.answer).toMatch(/m=audio 0 .*\r\na=mid:0\r\na=inactive\r\n|m=audio 9 .*\r\na=mid:0\r\na=inactive\r\n/);
+    expect(player.leftOut).toBe(`audio: ${why}`);
+    await until(() => services.webrtc.views.get("media")?.sessions[0]?.leftOut === why, 15_000);
+    expect(services.webrtc.rows().find(({ kind }) => kind === "webrtc-media")).toMatchObject({ reason: why });
+    const refused = await services.offer("/whep/aac-alone", playerOffer());
+    expect([refused.status, ((await refused.json()) as { readonly detail: string }).detail]).toEqual([422, why]);
   });
 });
