@@ -14,6 +14,7 @@ import {
   type Port,
   tokenProtocol,
 } from "../contract/wire.ts";
+import { boundPipelines } from "./core/http/pipeline.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { readDashboardFile } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
@@ -122,6 +123,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     openToLan: false,
     createServer: () => {
       const server = createServer((request, response) => void onRequest(request, response));
+      boundPipelines(server);
       server.on("upgrade", onUpgrade);
       return server;
     },

@@ -11,6 +11,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
+import { unansweredField } from "../core/http/http-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
 
@@ -103,6 +104,7 @@ export const webrtcConfig = z.strictObject({
     help: "More are closed at once.",
     env: "WEBRTC_CONNECTIONS_PER_ADDRESS",
   }),
+  unansweredRequests: unansweredField("WEBRTC"),
   peers: limitField(1, 100_000, 10_000, { title: "Peers", help: "Clients of signalling. More are refused.", env: "WEBRTC_PEERS" }),
   rooms: limitField(1, 1_000_000, 10_000, { title: "Rooms", help: "Joining one more is refused.", env: "WEBRTC_ROOMS" }),
   roomPeers: limitField(1, 100_000, 1_000, { title: "Peers of a room", help: "One more is refused.", env: "WEBRTC_ROOM_PEERS" }),

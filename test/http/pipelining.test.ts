@@ -1,5 +1,8 @@
-import { expect, it } from "vitest";
-import { raw, rawConnection, startHttp, until } from "./harness.ts";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { onEnd, raw, rawConnection, startHttp, until } from "./harness.ts";
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9)));
@@ -65,6 +68,18 @@ it("[HTTP-112] a WebSocket does not open before a pending response", async () =>
   expect(statuses(await raw(port, get("/delay/0.2") + handshake))).toEqual([200, 426]);
 });
 
+it("[HTTP-112] CONNECT is refused after all pending responses, and its connection may be reset before", async () => {
+  const service = await startHttp();
+  const pipelined = get("/delay/0.2").repeat(3) + get("a:443").replace("GET", "CONNECT");
+  expect(statuses(await raw(service.port, pipelined))).toEqual([200, 200, 200, 405]);
+  const gone = await rawConnection(service.port, pipelined);
+  await until(() => service.rows().length === 7);
+  gone.socket.resetAndDestroy();
+  await until(() => service.rows().every(({ tone }) => tone !== "pending"));
+  expect(service.rows().filter(({ outcome }) => outcome === "client left").length).toBeGreaterThanOrEqual(2);
+  expect((await fetch(`${service.url}/health`)).status).toBe(200);
+});
+
 it("[HTTP-112] a stream continues although garbage came after its request", async () => {
   const { port } = await startHttp();
   const answer = await raw(port, `${get("/api/stream?count=4&duration=0.3")}GARBAGE\r\n\r\n`);
@@ -79,15 +94,63 @@ it("[HTTP-112] bytes after a request that closes the connection are ignored", as
   expect(outcomes(service)).toHaveLength(1);
 });
 
-it("[HTTP-131] a client that sends without reading responses is paused, and gets all of them in order", async () => {
-  const post = (size: number) => `POST /delay/0.3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${"x".repeat(size)}`;
-  for (const requests of [get("/delay/0.3").repeat(6_000), post(120).repeat(3_000)]) {
-    const service = await startHttp({ delaySeconds: 1, keepAliveTimeoutMs: 300 });
-    const connection = await rawConnection(service.port, requests);
-    await connection.received(/^HTTP\/1.1 200/);
-    // What came in one piece with the one that is too many was read already.
-    expect(service.counters()?.items ?? service.rows().length).toBeLessThan(2_500);
-    await connection.closed();
-    expect(statuses(connection.text())).toEqual(Array(requests.match(/HTTP\/1.1/g)?.length).fill(200));
+describe.each(["HTTP", "HTTPS"] as const)("pipelined requests over %s", (label) => {
+  async function connectTo(config: Record<string, unknown>) {
+    const service = await startHttp({ https: label === "HTTPS", httpsPort: 0, ...config }, temporaryDir());
+    const { port, hostname } = new URL(service.endpoints.find((endpoint) => endpoint.label === label)?.url ?? "");
+    const address = { port: Number(port), host: hostname };
+    const socket = label === "HTTPS" ? connectTls({ ...address, rejectUnauthorized: false }) : connect(address);
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {});
+    return { service, socket };
   }
+
+  it("[HTTP-131] all are answered in order, however many there are and however their bodies are cut", async () => {
+    const { socket } = await connectTo({ unansweredRequests: 8, keepAliveTimeoutMs: 300 });
+    const post = (path: string, size: number) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${"x".repeat(size)}`;
+    const paths = Array.from({ length: 2_000 }, (_, index) => (index % 50 === 0 ? `/delay/0.02?${index}` : `/anything/${index}`));
+    socket.write(paths.map((path, index) => (index % 3 === 0 ? post(path, index) : get(path))).join(""));
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const answers = Buffer.concat(chunks).toString("latin1").split("HTTP/1.1 200 ").slice(1);
+    expect(answers.map((answer) => /"url": ?"[^"]*?(\/(?:delay|anything).*?)"/.exec(answer)?.[1])).toEqual(paths);
+  }, 60_000);
+
+  it("[HTTP-131] no more than the limit are read at a time, and the rows of those that were end with the connection", async () => {
+    const { service, socket } = await connectTo({ unansweredRequests: 8 });
+    socket.write(get("/delay/1").repeat(1_000));
+    await until(() => service.rows().length >= 8);
+    await fetch(`${service.url}/health`);
+    await service.ended(({ target }) => target === "/health");
+    expect(service.rows()).toHaveLength(9);
+    socket.destroy();
+    await until(() => service.rows().every(({ tone }) => tone !== "pending"), 15_000);
+    // What was read in one piece with the first ones may begin before the loss of the connection is known.
+    const lost = service.rows().filter(({ tone }) => tone === "aborted");
+    expect(lost.length).toBeGreaterThanOrEqual(6);
+    expect(lost.every(({ outcome }) => outcome.includes("client left"))).toBe(true);
+  });
+
+  it("[HTTP-131] answers that are not read use little memory", async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const { service, socket } = await connectTo({ generatedBytes: 1 << 20 });
+    socket.pause();
+    // Each of them takes what a connection's buffers hold.
+    socket.write(get("/bytes/1000000").repeat(1_000));
+    await until(() => service.rows().length >= 32);
+    await fetch(`${service.url}/health`);
+    await service.ended(({ target }) => target === "/health");
+    expect(service.rows().length).toBeLessThan(100);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 << 20);
+  });
+
+  it("[HTTP-131] an upgrade that is offered behind as many closes the connection", async () => {
+    const { service, socket } = await connectTo({ unansweredRequests: 2 });
+    const upgrade = `${get("/ws/echo").slice(0, -2)}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+    socket.write(get("/delay/5").repeat(2) + upgrade + get("/health"));
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect((await service.ended(({ target }) => target === "/delay/5")).outcome).toBe("client left");
+    expect(service.rows()).toHaveLength(2);
+  });
 });

@@ -8,6 +8,7 @@ import type { RecordWriter } from "../traffic/record-writer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
+import type { Pipeline } from "./pipeline.ts";
 
 /** The connection of an exchange. */
 export interface ConnectionFacts extends ConnectionHead {
@@ -15,6 +16,7 @@ export interface ConnectionFacts extends ConnectionHead {
   readonly requests: number;
   /** The answer to the newest request: the only one whose request may still be arriving. */
   latest: ServerResponse | undefined;
+  readonly pipeline?: Pipeline | undefined;
 }
 
 /** Facts known when an entry begins. `rawHeaders` is kept by reference: name, value, name, value. */

@@ -26,6 +26,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     env: `${prefix}_HEADER_BYTES`,
     group: "Limits",
   }),
+  unansweredRequests: unansweredField(prefix),
   ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
@@ -35,6 +36,15 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     group: "Recorder",
   }),
 });
+
+/** For every service that parses HTTP with `createHttpServers`. */
+export const unansweredField = (prefix: string) =>
+  field(wholeNumber(1, 100_000, 32), {
+    title: "Unanswered requests",
+    help: "Of one connection. The next ones are read when half of them are answered.",
+    env: `${prefix}_UNANSWERED_REQUESTS`,
+    group: "Limits",
+  });
 
 const timeoutFields = (prefix: string, group: string) => {
   const timeout = (minimum: number, standard: number, meta: Pick<FieldMeta, "title" | "help" | "env">) =>

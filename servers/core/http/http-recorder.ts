@@ -104,6 +104,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
   function onResponseClose(this: RecordedResponse): void {
     const { entry, req } = this;
     if (!entry) return;
+    entry.head.connection.pipeline?.answered(this);
     if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
     const { connection } = entry.head;
     // The reference would keep the whole exchange in memory while the connection idles.
@@ -124,7 +125,9 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
       });
       request.entry = entry;
       response.entry = entry;
-      entry.head.connection.latest = response;
+      const { connection } = entry.head;
+      connection.latest = response;
+      connection.pipeline?.begin(response);
       response.on("close", onResponseClose);
       return entry;
     },

@@ -23,6 +23,8 @@ export interface HttpServerLimits {
   readonly requestTimeoutMs: number;
   /** For the next request on a connection that is kept open. */
   readonly keepAliveTimeoutMs: number;
+  /** Of one connection; more of them wait. */
+  readonly unansweredRequests: number;
 }
 
 /** A change of protocol that the service offers. */
@@ -51,6 +53,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
   const classes = createMessageClasses(fields);
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
+  const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests);
 
   function refuse(response: HttpResponse, status: number, message: string, headers: readonly string[] = []): void {
     const body = errors.body(status, message);
@@ -61,7 +64,6 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
 
   /** Begins the row of every request; false if the request was refused. */
   function begin(request: HttpRequest, response: HttpResponse): boolean {
-    recorder.connections.queue(request.socket, response);
     recorder.begin(request, response);
     cors.prepare(request, response);
     if (!hasValidHost(request)) {
@@ -102,10 +104,18 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
   /** CONNECT, and on older Node every request that offers another protocol: Node no longer handles the socket, so answer and close. */
   function answerAsRequest(request: HttpRequest, duplex: Duplex): void {
     const socket = duplex as Socket;
+    socket.on("error", () => socket.destroy());
+    const { latest } = recorder.connections.of(socket);
+    // RFC 9112 §9.3.2: after the answers to earlier requests, the last of which has the socket until it is closed.
+    if (latest && !latest.closed) latest.once("close", () => answerLast(request, socket));
+    else answerLast(request, socket);
+  }
+
+  function answerLast(request: HttpRequest, socket: Socket): void {
+    if (!socket.writable) return;
     const response = new classes.ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
-    socket.on("error", () => socket.destroy());
     response.once("finish", () => {
       response.detachSocket(socket);
       response.emit("close");
@@ -133,14 +143,14 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     server.maxHeadersCount = 0;
     if (tls) {
       server.on("connection", (socket) => recorder.connections.addSocket(socket));
-      server.on("secureConnection", (socket) => void recorder.connections.opened(socket));
+      server.on("secureConnection", opened);
       // Node would treat it as a malformed request.
       server.removeAllListeners("tlsClientError");
       server.on("tlsClientError", (error: Error, socket: Socket) => {
         log.debug(`A TLS handshake failed: ${error.message}`);
         socket.destroy();
       });
-    } else server.on("connection", (socket) => void recorder.connections.opened(socket));
+    } else server.on("connection", opened);
     server.on("request", onRequest as never);
     server.on("clientError", onMalformed as never);
     server.on("checkContinue", onContinue as never);

@@ -5,16 +5,8 @@ import type { Log } from "../service/log.ts";
 import { jsonType } from "./http-answer.ts";
 import type { HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
+import type { ClientError } from "./pipeline.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
-
-/** What Node's parser reports with a `clientError`. */
-export interface ClientError extends Error {
-  readonly code?: string;
-  readonly reason?: string;
-  readonly rawPacket?: Buffer;
-  /** The parser's position in the packet. */
-  readonly bytesParsed?: number;
-}
 
 interface Verdict {
   readonly status: number;
@@ -82,7 +74,8 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       socket.destroy(error);
       return;
     }
-    const { latest } = recorder.connections.of(socket);
+    const { latest, pipeline } = recorder.connections.of(socket);
+    if (pipeline?.handles(error)) return;
     const isPending = latest !== undefined && !latest.closed && !latest.writableFinished;
     if (closing.has(socket)) {
       // A stream may never end by itself.

@@ -25,6 +25,7 @@ export interface HttpBaseConfig {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  readonly unansweredRequests: number;
   readonly recordedBodyBytes: number;
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
+import { boundPipelines } from "../../core/http/pipeline.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 
 const paths = new Set(["/", "/metrics"]);
@@ -22,7 +23,7 @@ export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "
         request.resume();
         answer(request, response).catch(() => response.destroy());
       });
-      server.on("clientError", (_error, socket) => socket.destroy());
+      boundPipelines(server);
       return server;
     },
   });

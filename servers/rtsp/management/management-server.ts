@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { pathOf } from "../../core/http/http-route.ts";
+import { boundPipelines } from "../../core/http/pipeline.ts";
 import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
@@ -138,7 +139,7 @@ export function listenManagement({
         response.setHeader("X-Content-Type-Options", "nosniff");
         answer(request, response).catch((error: unknown) => fail(error, response));
       });
-      server.on("clientError", (_error, socket) => socket.destroy());
+      boundPipelines(server);
       return server;
     },
   });

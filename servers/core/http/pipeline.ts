@@ -1,0 +1,171 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** What Node's parser reports with a `clientError`. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+  readonly rawPacket?: Buffer;
+  /** The parser's position in the packet. */
+  readonly bytesParsed?: number;
+}
+
+/** What is used of Node's parser without a public name. */
+interface RequestParser {
+  /** Called with each head of a request. What it returns goes to llhttp. */
+  onIncoming(request: IncomingMessage & { readonly upgrade: boolean }, shouldKeepAlive: boolean): number;
+  resume(): void;
+}
+
+interface ParsedSocket extends Socket {
+  /** None once the connection was closed or upgraded. */
+  readonly parser?: RequestParser | null;
+  /** Node stops reading by itself when many bytes of answers wait, and resumes when they are written. */
+  _paused?: boolean;
+}
+
+/** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
+const pauseParser = 21;
+
+/**
+ * The requests of one connection that were read and not answered (RFC 9112 §9.3.2). With as many as the limit, the next one waits, and
+ * neither the parser nor the socket reads on until half of them are answered. A pause of the socket alone is not enough: the parser would go
+ * through all that was read in one piece, which may be thousands of requests, and all of their answers would be held.
+ */
+export class Pipeline {
+  readonly #socket: ParsedSocket;
+  readonly #most: number;
+  readonly #unanswered = new Set<ServerResponse>();
+  /** What was read and not parsed, in order. */
+  readonly #unparsed: Buffer[] = [];
+  /** Lets the request begin whose head was the last that was parsed. */
+  #beginNext: (() => void) | undefined;
+  /** The parser was paused, and has not reported yet how far it came. */
+  #isPausing = false;
+  #held = false;
+  #isReleasing = false;
+
+  /** To be called when Node's server has taken the socket. */
+  constructor(socket: Socket, mostUnanswered: number) {
+    this.#socket = socket;
+    this.#most = mostUnanswered;
+    socket.once("close", () => this.#closed());
+    const { parser } = this.#socket;
+    if (!parser) return;
+    const take = parser.onIncoming;
+    parser.onIncoming = (request, shouldKeepAlive) => {
+      // After a CONNECT the parser reads nothing more.
+      if (this.#unanswered.size < this.#most || request.method === "CONNECT") return take(request, shouldKeepAlive);
+      // The parser would have to know at once whether another protocol begins, and none does while answers are missing.
+      if (request.upgrade) socket.destroy();
+      this.#beginNext = () => void take(request, shouldKeepAlive);
+      this.#isPausing = true;
+      this.#hold();
+      return pauseParser;
+    };
+  }
+
+  /** Reading is paused until requests are answered. */
+  get held(): boolean {
+    return this.#held;
+  }
+
+  begin(response: ServerResponse): void {
+    this.#unanswered.add(response);
+  }
+
+  /** To be called when the response has emitted "close". */
+  answered(response: ServerResponse): void {
+    this.#unanswered.delete(response);
+    if (!this.#held || this.#isReleasing || this.#unanswered.size > this.#most / 2) return;
+    this.#isReleasing = true;
+    // Other connections have their turn before.
+    setImmediate(() => this.#release());
+  }
+
+  /** True for an error that says no more than that the parser is paused. */
+  handles({ code, rawPacket, bytesParsed = 0 }: ClientError): boolean {
+    // Not for a request that is late only because it was not read.
+    if (code !== "HPE_PAUSED") return code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#held;
+    if (this.#isPausing) {
+      this.#isPausing = false;
+      if (rawPacket && bytesParsed < rawPacket.length) this.#unparsed.unshift(rawPacket.subarray(bytesParsed));
+    } else {
+      // TLS passes on all that it has decrypted, also while nothing should be read.
+      if (rawPacket) this.#unparsed.push(rawPacket);
+      this.#hold();
+    }
+    return true;
+  }
+
+  #hold(): void {
+    if (this.#held) return;
+    const socket = this.#socket;
+    this.#held = true;
+    socket.pause();
+    // Node's own pause ends here: it would resume the parser before the bytes that wait.
+    socket._paused = false;
+    // Node resumes reading after each complete request and whenever a body is read.
+    socket.resume = () => socket;
+    // A "resume" may have been scheduled before.
+    socket.on("resume", stopReading);
+  }
+
+  #release(): void {
+    const socket = this.#socket;
+    this.#isReleasing = false;
+    this.#held = false;
+    // Restores the socket's own method.
+    delete (socket as Partial<Socket>).resume;
+    socket.off("resume", stopReading);
+    const beginNext = this.#beginNext;
+    this.#beginNext = undefined;
+    if (socket.destroyed) return;
+    beginNext?.();
+    while (socket.parser && !this.#held && !socket.destroyed) {
+      if (socket._paused) {
+        // Node resumes both after its own pause, but knows nothing of the bytes that wait.
+        if (this.#unparsed.length > 0) this.#hold();
+        return;
+      }
+      socket.parser.resume();
+      const packet = this.#unparsed.shift();
+      if (packet === undefined) {
+        socket.resume();
+        return;
+      }
+      socket.emit("data", packet);
+    }
+  }
+
+  #closed(): void {
+    this.#unparsed.length = 0;
+    this.#beginNext = undefined;
+    // Before version 24, Node closes no answer that waits for others.
+    setImmediate(() => {
+      for (const response of this.#unanswered) if (!response.closed) response.emit("close");
+    });
+  }
+}
+
+function stopReading(this: Socket): void {
+  // Node's own listener stops the handle.
+  this.emit("pause");
+}
+
+/** Where a service has no setting for it. */
+const standardUnanswered = 32;
+
+/** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. */
+export function boundPipelines(server: Server): void {
+  const pipelines = new WeakMap<Socket, Pipeline>();
+  server.on("connection", (socket: Socket) => pipelines.set(socket, new Pipeline(socket, standardUnanswered)));
+  server.prependListener("request", (request, response) => {
+    const pipeline = pipelines.get(request.socket);
+    pipeline?.begin(response);
+    response.once("close", () => pipeline?.answered(response));
+  });
+  server.on("clientError", (error: ClientError, socket) => {
+    if (!pipelines.get(socket as Socket)?.handles(error)) socket.destroy();
+  });
+}
