@@ -18,9 +18,11 @@ export interface WebrtcRoomView {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly hasPassword: boolean;
-  /** Identifiers of the first members. */
+  /** Identifiers of the first members that are connected to this instance. */
   readonly peers: readonly string[];
   readonly peerCount: number;
+  /** Of these, connected to other instances. */
+  readonly elsewhereCount: number;
   /** Messages of its chat so far, and how many of them are kept. */
   readonly chatMessages: number;
   readonly chatKept: number;

@@ -58,7 +58,10 @@ export async function startWebrtc(
   const turn = config.turn ? await startTurn({ config, secret, certificates, observer, log, onStop }) : undefined;
   const demanded = new WebrtcFaults({
     turn: turn?.engine,
-    hasPeer: (id) => hub.find(id) !== undefined,
+    placeOf(id) {
+      const peer = hub.find(id);
+      return peer && (peer.isElsewhere ? "elsewhere" : "here");
+    },
     mostHeldBytes: heldSignalBytes,
     show: (view) => context.view("faults", view),
     onStop,

@@ -78,13 +78,22 @@ it("[WEBRTC-430] rooms are listed with their members, whose number is known wher
     sent: 0,
     unsentBytes: 0,
   });
-  const room = { name: "demo", since: 0, hasPassword: false, peers: ["a", "b", "gone"], peerCount: 60, chatMessages: 0, chatKept: 0 };
+  const room = {
+    name: "demo",
+    since: 0,
+    hasPassword: false,
+    peers: ["a", "b", "gone"],
+    peerCount: 60,
+    elsewhereCount: 7,
+    chatMessages: 0,
+    chatKept: 0,
+  };
   const views = [
     { rooms: [room], more: 0 },
     { peers: [peer("a", ["demo"]), peer("b", ["demo"]), peer("c", [])], more: 0 },
   ] as const;
   const ids = (text: string) => roomRows(...views, text).map(({ id }) => id.trim());
-  expect(ids("")).toEqual(["room demo", "peer a demo", "peer b demo", "more demo", "none", "peer c"]);
+  expect(ids("")).toEqual(["room demo", "peer a demo", "peer b demo", "more demo", "elsewhere demo", "none", "peer c"]);
   expect(ids("B")).toEqual(["room demo", "peer b demo"]);
   expect(ids("nobody")).toEqual([]);
 });

@@ -238,6 +238,36 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances
     }
   });
 
+  it("[WEBRTC-270] faults of a peer apply to what it sends to and gets from another instance; they are started where it is connected", async () => {
+    const [here, there] = await startPair();
+    const anna = await joinJson(here, room);
+    const bert = await joinJson(there, room);
+    await anna.until("peer-joined");
+    const fault = { kind: "drop", percent: 100, signals: "candidates" } as const;
+    await expect(there.service.act("peer.fault", { peer: anna.id, fault })).rejects.toMatchObject({
+      code: "CALL_INVALID",
+      message: "The peer is connected to another instance",
+    });
+    const overHttp = (instance: Webrtc) =>
+      fetch(`http://${instance.host}/faults/peers/${anna.id}?kind=drop&percent=100&signals=candidates`, { method: "POST" });
+    expect((await overHttp(there)).status).toBe(409);
+    expect((await overHttp(here)).status).toBe(200);
+    for (const [from, to] of [
+      [anna, bert],
+      [bert, anna],
+    ] as const) {
+      from.send({ type: "candidate", to: to.id, candidate: { candidate: "c" } });
+      from.send({ type: "offer", to: to.id, sdp: "v=0" });
+      expect(await to.until("offer")).toMatchObject({ from: from.id });
+      expect(to.log.items.filter(({ type }) => type === "candidate")).toEqual([]);
+    }
+    await expect
+      .poll(() =>
+        there.service.views.get("rooms")?.rooms.map(({ peers, peerCount, elsewhereCount }) => ({ peers, peerCount, elsewhereCount })),
+      )
+      .toEqual([{ peers: [bert.id], peerCount: 2, elsewhereCount: 1 }]);
+  });
+
   it("[WEBRTC-267] the service does not start without the Redis that it is to share", async () => {
     await expect(startInstance("redis://user:hidden@127.0.0.1:1/0")).rejects.toMatchObject({
       code: "CLUSTER_UNREACHABLE",

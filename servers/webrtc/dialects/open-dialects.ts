@@ -40,7 +40,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults }: Di
     routes: [
       jsonDialect({ hub, webSockets, messageDepth }),
       socketIo,
-      yWebrtcDialect({ hub, webSockets, messageDepth }),
+      yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms: config.peerRooms, nameLength: config.nameLength }),
       { http: [iceServersRoute(hub, iceServers)] },
       peerJs,
     ],

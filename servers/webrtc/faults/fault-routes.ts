@@ -13,6 +13,7 @@ import {
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpHandler, HttpMethod, HttpRequest, HttpRoute } from "../../core/http/http-route.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import type { WebrtcFaults } from "./webrtc-faults.ts";
 
 /** Faults on demand over HTTP: the query has what the page's dialog has. docs/webrtc-faults.md explains them. */
@@ -23,6 +24,14 @@ export function faultRoutes(faults: WebrtcFaults): readonly HttpRoute[] {
     if (allocation === undefined) throw new HttpRefusal(404, "there is no such relay");
     return allocation;
   };
+  function startOnPeer(...start: Parameters<WebrtcFaults["startOnPeer"]>): boolean {
+    try {
+      return faults.startOnPeer(...start);
+    } catch (error) {
+      if (error instanceof ServiceError) throw new HttpRefusal(409, `${error.message}. ${error.hint}`);
+      throw error;
+    }
+  }
   return [
     route("/faults", "GET", () => {
       const { peers, relays, turn } = faults.view();
@@ -38,7 +47,7 @@ export function faultRoutes(faults: WebrtcFaults): readonly HttpRoute[] {
     }),
     route("/faults/peers/:peer", "POST", (request) => {
       const start = startOf(request, z.strictObject({ fault: peerFault, forMs: faultTime, seed: faultSeed }));
-      if (!faults.startOnPeer(parameter(request, "peer"), start)) throw new HttpRefusal(404, "there is no such peer");
+      if (!startOnPeer(parameter(request, "peer"), start)) throw new HttpRefusal(404, "there is no such peer");
       return done;
     }),
     route("/faults/peers/:peer", "DELETE", (request) =>

@@ -9,6 +9,7 @@ import type {
   webrtcFaultActions,
 } from "../../../contract/services/webrtc-faults.ts";
 import { type ActiveFault, FaultRegistry, type FaultStart } from "../../core/faults/fault-registry.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { type Impairment, noImpairment } from "../turn/impairment.ts";
 import type { TurnEngine } from "../turn/turn-engine.ts";
 import type { AllocationState } from "../turn/turn-observer.ts";
@@ -17,7 +18,8 @@ import { SignalFaults } from "./signal-faults.ts";
 export interface WebrtcFaultsOptions {
   /** Undefined where TURN is off. */
   readonly turn: Pick<TurnEngine, "impair" | "allocations" | "trouble"> | undefined;
-  readonly hasPeer: (peer: string) => boolean;
+  /** "elsewhere": connected to another instance. Undefined where there is no such peer. */
+  readonly placeOf: (peer: string) => "here" | "elsewhere" | undefined;
   /** Signals held back at the same time. */
   readonly mostHeldBytes: number;
   readonly show: (view: WebrtcFaultViews["faults"]) => void;
@@ -62,9 +64,12 @@ export class WebrtcFaults {
     this.#show();
   }
 
-  /** False where there is no such peer; so below. */
+  /** False where there is no such peer; so below. Throws CALL_INVALID for a peer of another instance, which has its signals and its TURN. */
   startOnPeer(peer: string, start: FaultStart<PeerFault>): boolean {
-    if (!this.#options.hasPeer(peer)) return false;
+    const place = this.#options.placeOf(peer);
+    if (place === "elsewhere")
+      throw new ServiceError("CALL_INVALID", "The peer is connected to another instance", "Start its faults at that instance.");
+    if (place === undefined) return false;
     this.peers.start(peer, start);
     return true;
   }

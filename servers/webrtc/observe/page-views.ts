@@ -32,15 +32,19 @@ function roomsView(hub: Hub): WebrtcViews["rooms"] {
   return { rooms: largest.map(roomView), more: hub.roomCount - largest.length };
 }
 
-const roomView = ({ name, since, password, members, chat, chatMessages }: Room): WebrtcRoomView => ({
-  name,
-  since,
-  hasPassword: password !== undefined,
-  peerCount: members.size,
-  chatMessages,
-  chatKept: chat.length,
-  peers: [...members.keys()].slice(0, mostShownMembers),
-});
+function roomView({ name, since, password, members, chat, chatMessages }: Room): WebrtcRoomView {
+  const here = [...members.values()].filter((peer) => !peer.isElsewhere);
+  return {
+    name,
+    since,
+    hasPassword: password !== undefined,
+    peerCount: members.size,
+    elsewhereCount: members.size - here.length,
+    chatMessages,
+    chatKept: chat.length,
+    peers: here.slice(0, mostShownMembers).map(({ id }) => id),
+  };
+}
 
 function peersView(hub: Hub, recorder: SignallingRecorder): WebrtcViews["peers"] {
   const first = Math.max(0, hub.peerCount - mostShown);

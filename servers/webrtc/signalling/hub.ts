@@ -359,9 +359,9 @@ export class Hub {
 
   #send(peer: Peer, event: PeerEvent): void {
     if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
-    // What a tester has asked for happens where it is connected.
+    // The faults of the sender are here, those of the receiver where it is connected.
     if (peer.isElsewhere) {
-      peer.facts.link.deliver(event);
+      this.#deliver(peer, event);
       return;
     }
     const before = peer.facts.link.unsentBytes;

@@ -42,6 +42,9 @@ export function signalOfPeerJs(message: PeerJsMessage): Signal {
   return { kind: "other", ...passed };
 }
 
+/** Clients make some of twenty characters. */
+const longestConnectionId = 200;
+
 interface Connection {
   readonly connectionId: string;
   readonly type: "media" | "data";
@@ -62,6 +65,7 @@ export class PeerJsConnections {
   /** The client has sent this to a peer. */
   note(to: string, { type, payload }: PeerJsMessage): void {
     if (type !== "OFFER" || !isObject(payload) || typeof payload.connectionId !== "string") return;
+    if (payload.connectionId.length > longestConnectionId) return;
     this.#set(to, { connectionId: payload.connectionId, type: payload.type === "media" ? "media" : "data" });
   }
 

@@ -10,10 +10,14 @@ export interface YWebrtcDialectOptions {
   readonly hub: Hub;
   readonly webSockets: WebSocketClients;
   readonly messageDepth: number;
+  /** Rooms that a peer may be in: no message names more topics. */
+  readonly peerRooms: number;
+  /** Characters of the name of a topic, and of the id that a client chooses. */
+  readonly nameLength: number;
 }
 
 /** The protocol of y-webrtc's signalling servers at /y-webrtc. A topic is a room. */
-export function yWebrtcDialect({ hub, webSockets, messageDepth }: YWebrtcDialectOptions): WebRoutes {
+export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameLength }: YWebrtcDialectOptions): WebRoutes {
   function receive(client: WebSocketClient, bytes: Buffer): void {
     const { peer } = client;
     if (!(peer instanceof Peer && peer.facts.link instanceof YWebrtcLink)) return;
@@ -33,10 +37,10 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth }: YWebrtcDialect
         peer.facts.link.send({ type: "pong" });
         return;
       case "subscribe":
-        for (const topic of new Set(request.topics)) hub.join(peer, { room: topic }, as);
+        for (const topic of taken(request.topics, peer, as)) hub.join(peer, { room: topic }, as);
         return;
       case "unsubscribe":
-        for (const topic of new Set(request.topics)) {
+        for (const topic of taken(request.topics, peer, as)) {
           hub.leave(peer, topic, as);
           peer.facts.link.leave(topic);
         }
@@ -47,6 +51,14 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth }: YWebrtcDialect
       default:
         request satisfies never;
     }
+  }
+
+  /** Each once. Those beyond the limit of a peer are refused together: a message may name tens of thousands. */
+  function taken(topics: readonly string[], peer: Peer, as: ClientMessage): readonly string[] {
+    const named = [...new Set(topics)];
+    if (named.length > peerRooms)
+      hub.refuse(peer, { code: "too-many-rooms", message: `Of ${named.length} topics the first ${peerRooms} count` }, as);
+    return named.slice(0, peerRooms);
   }
 
   function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
@@ -74,7 +86,7 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth }: YWebrtcDialect
     handle(request, socket, head) {
       webSockets.accept(request, socket, head, handler, (client) => {
         const { connection, userAgent, origin } = client;
-        client.peer = hub.connect({ dialect: "ywebrtc", link: new YWebrtcLink(client, hub), connection, userAgent, origin });
+        client.peer = hub.connect({ dialect: "ywebrtc", link: new YWebrtcLink(client, hub, nameLength), connection, userAgent, origin });
         if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
       });
     },
@@ -90,13 +102,15 @@ class YWebrtcLink implements PeerLink {
   sentBytes = 0;
   readonly #client: WebSocketClient;
   readonly #hub: Hub;
+  readonly #longestId: number;
   /** By topic: how this client calls itself, and whom it knows by which id. */
   readonly #ownIds = new Map<string, string>();
-  readonly #others = new Map<string, Map<string, string>>();
+  readonly #others = new Map<string, KnownIds>();
 
-  constructor(client: WebSocketClient, hub: Hub) {
+  constructor(client: WebSocketClient, hub: Hub, longestId: number) {
     this.#client = client;
     this.#hub = hub;
+    this.#longestId = longestId;
   }
 
   get unsentBytes(): number {
@@ -104,7 +118,7 @@ class YWebrtcLink implements PeerLink {
   }
 
   isKnownAs(topic: string, id: string): void {
-    if (this.#isIn(topic)) this.#ownIds.set(topic, id);
+    if (this.#isIn(topic) && id.length <= this.#longestId) this.#ownIds.set(topic, id);
   }
 
   leave(topic: string): void {
@@ -114,7 +128,7 @@ class YWebrtcLink implements PeerLink {
 
   /** The identifier of the peer that calls itself so in this topic. */
   peerKnownAs(topic: string, id: string): string | undefined {
-    return this.#others.get(topic)?.get(id);
+    return this.#others.get(topic)?.peerOf(id);
   }
 
   send(message: object): void {
@@ -177,14 +191,14 @@ class YWebrtcLink implements PeerLink {
   }
 
   #learn(topic: string, id: string, peer: string): void {
-    if (!this.#isIn(topic)) return;
-    const others = this.#others.get(topic) ?? new Map<string, string>();
-    this.#others.set(topic, others.set(id, peer));
+    if (!this.#isIn(topic) || id.length > this.#longestId) return;
+    const others = this.#others.get(topic) ?? new KnownIds();
+    this.#others.set(topic, others);
+    others.learn(id, peer);
   }
 
   #forget(topic: string, peer: string): void {
-    const others = this.#others.get(topic);
-    for (const [id, known] of others ?? []) if (known === peer) others?.delete(id);
+    this.#others.get(topic)?.forget(peer);
   }
 
   #isIn(topic: string): boolean {
@@ -204,6 +218,32 @@ class YWebrtcLink implements PeerLink {
 
   close(reason: string): void {
     this.#client.close(closeCode.goingAway, reason);
+  }
+}
+
+/** Whom a client knows by which id in a topic: a peer has one, the newest that it has published. */
+class KnownIds {
+  readonly #peers = new Map<string, string>();
+  readonly #ids = new Map<string, string>();
+
+  peerOf(id: string): string | undefined {
+    return this.#peers.get(id);
+  }
+
+  learn(id: string, peer: string): void {
+    if (this.#peers.get(id) === peer) return;
+    this.forget(peer);
+    const former = this.#peers.get(id);
+    if (former !== undefined) this.#ids.delete(former);
+    this.#peers.set(id, peer);
+    this.#ids.set(peer, id);
+  }
+
+  forget(peer: string): void {
+    const id = this.#ids.get(peer);
+    if (id === undefined) return;
+    this.#ids.delete(peer);
+    this.#peers.delete(id);
   }
 }
 

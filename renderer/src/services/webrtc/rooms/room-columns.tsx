@@ -115,6 +115,12 @@ function RoomName({ row }: { readonly row: RoomRow }) {
       );
     case "more":
       return <span className={styles.peer}>{`and ${formatCount(row.count)} more`}</span>;
+    case "elsewhere":
+      return (
+        <span className={styles.peer} title="Disconnect them and start their faults at the instance that they are connected to.">
+          {`and ${formatCountOf(row.count, "peer")} of other instances`}
+        </span>
+      );
     case "none":
       return (
         <span className={styles.room}>

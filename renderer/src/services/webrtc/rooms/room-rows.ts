@@ -6,6 +6,8 @@ export type RoomRow =
   | { readonly kind: "peer"; readonly id: string; readonly room: string; readonly peer: WebrtcPeerView }
   /** Members that are not named, below those that are. */
   | { readonly kind: "more"; readonly id: string; readonly room: string; readonly count: number }
+  /** Members that are connected to other instances. */
+  | { readonly kind: "elsewhere"; readonly id: string; readonly room: string; readonly count: number }
   /** Above the peers that are in no room. */
   | { readonly kind: "none"; readonly id: string; readonly count: number };
 
@@ -18,11 +20,15 @@ export function roomRows(rooms: WebrtcViews["rooms"], peers: WebrtcViews["peers"
     const isWhole = room.name.toLowerCase().includes(needle);
     const shown = isWhole ? members : members.filter((peer) => hasText(peer, needle));
     if (!isWhole && shown.length === 0) return [];
-    const unnamed = room.peerCount - members.length;
+    const elsewhere = room.elsewhereCount;
+    const unnamed = room.peerCount - elsewhere - members.length;
     return [
       { kind: "room", id: `room ${room.name}`, room },
       ...shown.map((peer): RoomRow => ({ kind: "peer", id: `peer ${peer.id} ${room.name}`, room: room.name, peer })),
       ...(isWhole && unnamed > 0 ? [{ kind: "more", id: `more ${room.name}`, room: room.name, count: unnamed } as const] : []),
+      ...(isWhole && elsewhere > 0
+        ? [{ kind: "elsewhere", id: `elsewhere ${room.name}`, room: room.name, count: elsewhere } as const]
+        : []),
     ];
   });
   const alone = peers.peers.filter((peer) => peer.rooms.length === 0 && hasText(peer, needle));

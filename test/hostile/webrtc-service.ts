@@ -1,0 +1,371 @@
+import { createHash } from "node:crypto";
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { IceServer } from "../../contract/services/webrtc.ts";
+import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
+import { uint32, type WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
+import {
+  type Bystander,
+  type HostileService,
+  httpAttacks,
+  httpRequest,
+  randomBytes,
+  repeated,
+  type Target,
+  throwAt,
+} from "./hostile-service.ts";
+import { credentialsOf, openTurnRelay, stunRequest, type TurnCredentials } from "./turn-relay.ts";
+
+/** RFC 6455 §5.2: a masked frame; the mask is zero. */
+function frame(content: string | Buffer, opcode = 1): Buffer {
+  const bytes = Buffer.from(content as string);
+  const { length } = bytes;
+  const head = [0x80 | opcode, 0x80 | (length < 126 ? length : length < 65_536 ? 126 : 127)];
+  if (length >= 126) head.push(...[24, 16, 8, 0].slice(length < 65_536 ? 2 : 0).map((shift) => (length >>> shift) & 255));
+  if (length >= 65_536) head.splice(2, 0, 0, 0, 0, 0);
+  return Buffer.concat([Buffer.from([...head, 0, 0, 0, 0]), bytes]);
+}
+
+const upgrade = (path: string): Buffer =>
+  httpRequest("GET", path, {
+    headers: `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${createHash("md5").update("").digest("base64")}\r\n`,
+  });
+
+/** A client that opens a WebSocket and sends all of its messages at once: texts, or objects as JSON. */
+const client = (path: string, messages: readonly (string | object)[]): Buffer =>
+  Buffer.concat([upgrade(path), ...messages.map((message) => frame(typeof message === "string" ? message : JSON.stringify(message)))]);
+
+const list = <Item>(length: number, item: (index: number) => Item): Item[] => Array.from({ length }, (_, index) => item(index));
+const anyName = ({ random }: Target): string => random.below(2 ** 32).toString(36);
+
+const description = { type: "offer", sdp: "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" };
+const polling = "/socket.io/?EIO=4&transport=polling";
+const overWebSocket = "/socket.io/?EIO=4&transport=websocket";
+
+const offer = [
+  ...["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0"],
+  ...["m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly", "a=rtcp-mux"],
+  ...["a=ice-ufrag:aaaa", `a=ice-pwd:${"b".repeat(24)}`, `a=fingerprint:sha-256 ${list(32, () => "AB").join(":")}`, "a=setup:actpass"],
+  ...["a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1", ""],
+].join("\r\n");
+
+/** The text with some of its characters replaced, left out or repeated. */
+const broken = ({ random }: Target, text: string): string =>
+  [...text]
+    .map((character) => (random.chance(0.98) ? character : random.chance(0.5) ? "" : String.fromCharCode(random.below(256)).repeat(5)))
+    .join("");
+
+/** Sends datagrams from one socket, and drops the answers. */
+async function sendDatagrams(port: number, datagrams: readonly Buffer[]): Promise<void> {
+  const socket = await openUdp();
+  socket.on("message", () => {});
+  for (const [index, datagram] of datagrams.entries()) {
+    socket.send(datagram, port, "127.0.0.1");
+    if (index % 100 === 99) await delay(1);
+  }
+  await closeUdp(socket);
+}
+
+async function openUdp(): Promise<UdpSocket> {
+  const socket = createSocket("udp4");
+  socket.on("error", () => {});
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return socket;
+}
+
+const closeUdp = (socket: UdpSocket): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
+
+/** A message whose lengths or integrity are wrong somewhere. */
+function damaged({ random }: Target, bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  if (random.chance(0.3)) return copy.subarray(0, random.below(copy.length));
+  const at = random.chance(0.5) ? 2 + random.below(2) : random.below(copy.length);
+  copy[at] = random.below(256);
+  return random.chance(0.2) ? Buffer.concat([copy, Buffer.alloc(random.below(9))]) : copy;
+}
+
+const channelData = (channel: number, data: Buffer): Buffer => {
+  const head = Buffer.alloc(4);
+  head.writeUInt16BE(channel);
+  head.writeUInt16BE(data.length, 2);
+  return Buffer.concat([head, data]);
+};
+
+const peerAddress: WrittenAttribute = [stunAttributes.xorPeerAddress, Buffer.from([0, 1, 0x21, 0x13, 0x5e, 0x12, 0xa4, 0x43])];
+const requestedTransport: WrittenAttribute = [stunAttributes.requestedTransport, Buffer.from([17, 0, 0, 0])];
+
+/** Requests that are right but for the nonce, which costs the server an integrity check each. */
+const signedRequests = (credentials: TurnCredentials): readonly Buffer[] =>
+  [
+    [stunMethods.allocate, [requestedTransport]],
+    [stunMethods.refresh, [[stunAttributes.lifetime, uint32(600)]]],
+    [stunMethods.createPermission, [peerAddress]],
+    [stunMethods.channelBind, [[stunAttributes.channelNumber, Buffer.from([0x40, 1, 0, 0])], peerAddress]],
+  ].map(([method, attributes]) => stunRequest(method as number, attributes as readonly WrittenAttribute[], credentials, "old"));
+
+async function iceServers({ port }: Pick<Target, "port">): Promise<readonly IceServer[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/ice-servers`, { signal: AbortSignal.timeout(30_000) });
+  return (await response.json()) as IceServer[];
+}
+
+/** One JSON client asks another one, and data pass a relay and come back: both are an answer. */
+async function openBystander(port: number): Promise<Bystander> {
+  const [asking, answering] = [await openJsonClient(port), await openJsonClient(port)];
+  answering.onText = ({ from, text }) => answering.send({ type: "chat", to: from, text });
+  const relay = await openTurnRelay(credentialsOf(await iceServers({ port })));
+  let asked = 0;
+  return {
+    async ask() {
+      const text = String(++asked);
+      const answered = new Promise<void>((resolve) => {
+        asking.onText = (message) => {
+          if (message.text === text) resolve();
+        };
+      });
+      asking.send({ type: "chat", to: answering.id, text });
+      await Promise.all([answered, relay.echo(Buffer.from(text))]);
+    },
+    async close() {
+      await Promise.all([asking.close(), answering.close(), relay.close()]);
+    },
+  };
+}
+
+interface ChatText {
+  readonly from: string;
+  readonly text: string;
+}
+
+async function openJsonClient(port: number) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`);
+  const [welcome] = (await once(socket, "message")) as [Buffer];
+  const opened = {
+    id: (JSON.parse(welcome.toString()) as { id: string }).id,
+    onText: (_message: ChatText) => {},
+    send: (message: object) => socket.send(JSON.stringify(message)),
+    async close() {
+      socket.terminate();
+      await once(socket, "close");
+    },
+  };
+  socket.on("message", (data: Buffer) => opened.onText(JSON.parse(data.toString()) as ChatText));
+  return opened;
+}
+
+export const webrtcService: HostileService = {
+  flags: [
+    ...["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"],
+    // Else all credentials of this computer are refused after the first wrong ones.
+    ...["--webrtc-login-failures", "100000"],
+  ],
+  config: { turnPort: 0, turnsPort: 0, mediaPort: 0, relayPort: 0, loginFailures: 100_000 },
+  openBystander,
+  attacks: {
+    ...httpAttacks("/ice-servers"),
+    "JSON: unknown types and broken texts": (target) =>
+      throwAt(
+        target,
+        20,
+        client(
+          "/ws",
+          list(
+            500,
+            () => [{ type: anyName(target) }, { type: "join" }, "{", "[]", '{"type":{}}'][target.random.below(5)] as object | string,
+          ),
+        ),
+        "all",
+      ),
+    "JSON of 60,000 levels": (target) =>
+      throwAt(
+        target,
+        10,
+        client(
+          "/ws",
+          list(4, () => `{"type":"offer","to":${"[".repeat(60_000)}`),
+        ),
+        "all",
+      ),
+    "deep JSON that ends": (target) =>
+      throwAt(
+        target,
+        10,
+        client(
+          "/ws",
+          list(4, () => `{"type":"offer","to":"x","sdp":${"[".repeat(60_000)}${"]".repeat(60_000)}}`),
+        ),
+        "all",
+      ),
+    "messages beyond the limit": (target) => throwAt(target, 10, client("/ws", ["x".repeat(300_000)]), "all"),
+    "bytes where text is due": (target) =>
+      throwAt(target, 50, Buffer.concat([upgrade("/ws"), frame(randomBytes(target, 1_000), 2)]), "all"),
+    "broken frames": (target) => throwAt(target, 50, Buffer.concat([upgrade("/ws"), randomBytes(target, 2_000)]), "all"),
+    "20 floods of tiny messages": (target) =>
+      throwAt(
+        target,
+        20,
+        client(
+          "/ws",
+          list(2_000, () => "{}"),
+        ),
+        "nothing",
+      ),
+    "10,000 rooms": async (target) => {
+      const name = anyName(target);
+      await Promise.all(
+        list(100, (number) =>
+          throwAt(
+            target,
+            1,
+            client(
+              "/ws",
+              list(100, (room) => ({ type: "join", room: `${name} ${number} ${room}` })),
+            ),
+            "all",
+          ),
+        ),
+      );
+    },
+    "one client in 1,000 rooms": (target) =>
+      throwAt(
+        target,
+        10,
+        client(
+          "/ws",
+          list(1_000, (room) => ({ type: "join", room: `${anyName(target)} ${room}` })),
+        ),
+        "all",
+      ),
+    "a busy room whose members read nothing": async (target) => {
+      const room = anyName(target);
+      const text = "x".repeat(4_000);
+      await Promise.all([
+        throwAt(target, 50, client("/ws", [{ type: "join", room }]), "nothing"),
+        throwAt(target, 3, client("/ws", [{ type: "join", room }, ...list(300, () => ({ type: "chat", room, text }))]), "all"),
+      ]);
+    },
+    "PeerJS messages for clients that never come": async (target) => {
+      const messages = list(2_000, () => ({
+        type: "OFFER",
+        dst: anyName(target),
+        payload: { sdp: description, connectionId: "x".repeat(500) },
+      }));
+      await Promise.all(
+        list(10, (number) => throwAt(target, 1, client(`/peerjs?key=peerjs&id=${anyName(target)}${number}&token=t`, messages), "all")),
+      );
+    },
+    "PeerJS: one identifier, many tokens": (target) =>
+      Promise.all(list(100, (token) => throwAt(target, 1, upgrade(`/peerjs?key=peerjs&id=same&token=${token % 3}`), "all"))).then(() => {}),
+    "Socket.IO: broken packets": async (target) => {
+      const packets = list(
+        100,
+        () =>
+          ['40{"room":', '42["signal"', "451-x", "9", '42[1,{"a":[]}]', `42["${anyName(target)}",{}]`, "3", "6"][
+            target.random.below(8)
+          ] as string,
+      );
+      await Promise.all([
+        throwAt(target, 20, client(overWebSocket, ["40", ...packets]), "all"),
+        throwAt(target, 20, client(overWebSocket, packets), "all"),
+      ]);
+    },
+    "Socket.IO: deep events and attachments that never come": (target) =>
+      throwAt(
+        target,
+        10,
+        client(overWebSocket, [
+          "40",
+          `42["signal",${"[".repeat(60_000)}${"]".repeat(60_000)}]`,
+          '4599-["signal",{"_placeholder":true,"num":0}]',
+          "42[]",
+        ]),
+        "all",
+      ),
+    "Socket.IO: sessions that never poll": (target) => throwAt(target, 200, httpRequest("GET", polling), "all"),
+    "y-webrtc: 20,000 topics in a message": (target) =>
+      throwAt(target, 10, client("/y-webrtc", [{ type: "subscribe", topics: list(20_000, () => anyName(target)) }]), "all"),
+    "y-webrtc: new identifiers in one topic": (target) =>
+      throwAt(
+        target,
+        10,
+        client("/y-webrtc", [
+          { type: "subscribe", topics: ["one"] },
+          ...list(1_000, () => ({ type: "publish", topic: "one", data: { type: "announce", from: anyName(target).repeat(20) } })),
+        ]),
+        "all",
+      ),
+    "WHEP offers with broken SDP": async (target) => {
+      const headers = "Content-Type: application/sdp\r\n";
+      const post = () => httpRequest("POST", "/whep/test", { headers, body: Buffer.from(broken(target, offer)) });
+      await throwAt(target, 10, Buffer.concat(list(50, post)), "all");
+    },
+    "half-open TLS": async (target) => {
+      const clientHello = Buffer.from("160301020001000001fc0303", "hex");
+      const { tlsPort } = credentialsOf(await iceServers(target));
+      await Promise.all([throwAt(target, 100, clientHello, "all"), throwAt({ ...target, port: tlsPort }, 100, clientHello, "all")]);
+    },
+    "STUN with wrong lengths and integrity": async (target) => {
+      const credentials = credentialsOf(await iceServers(target));
+      const right = [stunRequest(stunMethods.binding, []), ...signedRequests(credentials)];
+      await sendDatagrams(
+        credentials.port,
+        list(2_000, () => damaged(target, right[target.random.below(right.length)] as Buffer)),
+      );
+    },
+    "requests with an old nonce": async (target) => {
+      const credentials = credentialsOf(await iceServers(target));
+      const requests = signedRequests(credentials);
+      await sendDatagrams(
+        credentials.port,
+        list(2_000, (index) => requests[index % requests.length] as Buffer),
+      );
+    },
+    "ChannelData without a binding": async (target) => {
+      const { port } = credentialsOf(await iceServers(target));
+      const data = list(2_000, () => channelData(0x4000 + target.random.below(0x4000), randomBytes(target, target.random.below(40))));
+      await Promise.all([sendDatagrams(port, data), throwAt({ ...target, port }, 10, Buffer.concat(data), "all")]);
+    },
+    "200 allocations at once": async (target) => {
+      const opening = list(200, async () => openTurnRelay(credentialsOf(await iceServers(target))).catch(() => undefined));
+      for (const relay of await Promise.all(opening)) await relay?.close();
+    },
+    "allocations over TCP that are left": async (target) => {
+      const { port } = credentialsOf(await iceServers(target));
+      await throwAt({ ...target, port }, 100, repeated(stunRequest(stunMethods.allocate, [requestedTransport]), 50), "nothing");
+    },
+    "TCP cut anywhere": async (target) => {
+      const credentials = credentialsOf(await iceServers(target));
+      const bytes = repeated(Buffer.concat([stunRequest(stunMethods.binding, []), ...signedRequests(credentials)]), 20);
+      await Promise.all(list(20, () => sendInPieces(target, credentials.port, bytes)));
+    },
+    "random bytes to TURN": async (target) => {
+      const { port, tlsPort } = credentialsOf(await iceServers(target));
+      await Promise.all([
+        throwAt({ ...target, port }, 20, randomBytes(target, 2_000), "all"),
+        throwAt({ ...target, port: tlsPort }, 20, randomBytes(target, 2_000), "all"),
+        sendDatagrams(
+          port,
+          list(1_000, () => randomBytes(target, target.random.below(60))),
+        ),
+      ]);
+    },
+  },
+};
+
+async function sendInPieces({ random }: Target, port: number, bytes: Buffer): Promise<void> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  socket.on("error", () => {});
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.resume();
+  for (let at = 0; at < bytes.length && !socket.destroyed; ) {
+    const end = at + 1 + random.below(300);
+    socket.write(bytes.subarray(at, end));
+    at = end;
+    if (random.chance(0.2)) await delay(1);
+  }
+  socket.destroy();
+  await closed;
+}
