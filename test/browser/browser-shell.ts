@@ -1,10 +1,6 @@
-import path from "node:path";
 import type { Page } from "playwright-core";
-import { projectRoot, startBacklot } from "../support/start-backlot.ts";
+import { startBacklot } from "../support/start-backlot.ts";
 import { newContext } from "./shared-browser.ts";
-
-/** The built program: its dashboard is needed anyway, and it starts in a third of the time from source. */
-export const builtEntry = path.join(projectRoot, "dist/servers/backlot.cjs");
 
 export interface BrowserShell {
   readonly page: Page;
@@ -33,7 +29,7 @@ export async function openBrowserShell(
   const all = [service, ...others];
   const ports = all.flatMap((id) => [`--${id}-port`, "0"]);
   const args = ["--headless", "--json", "--dashboard-port", "0", "--only", all.join(), ...ports, ...flags];
-  const run = startBacklot(args, { entry: builtEntry, ...(dataDir !== undefined && { dataDir }) });
+  const run = startBacklot(args, { ...(dataDir !== undefined && { dataDir }) });
   const { dashboard } = await run.ready();
   const endpoints = new Map<string, URL>();
   for (const id of all) endpoints.set(id, new URL((await run.state(id, "running")).endpoints?.[0]?.url ?? ""));

@@ -3,14 +3,10 @@ import { describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { startBacklot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { builtEntry } from "./browser-shell.ts";
 import { newContext } from "./shared-browser.ts";
 
 const start = (port: number, dataDir: string) =>
-  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], {
-    entry: builtEntry,
-    dataDir,
-  });
+  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], { dataDir });
 
 const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
 

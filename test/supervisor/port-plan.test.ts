@@ -11,10 +11,10 @@ import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
 import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { holdPort } from "../support/port-holder.ts";
-import { projectRoot } from "../support/start-backlot.ts";
+import { builtServers } from "../support/start-backlot.ts";
 import { supervise } from "./supervise.ts";
 
-const serviceProcess = path.join(projectRoot, "servers/service-process.ts");
+const serviceProcess = path.join(builtServers, "service-process.cjs");
 
 const relay = defineService({
   id: "webrtc",

@@ -5,6 +5,8 @@ const disabledFeatures = [
   ...["OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"],
   // Pages of the browser's own that every window prepares for its address bar, in a process beside the page under test: a third of its time.
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
+  // A process that is started ahead for the next page, of which there is none.
+  "SpareRendererForSitePerProcess",
 ];
 
 /** How tests start the Chromium of the system with Playwright. */

@@ -8,6 +8,8 @@ import { createEventLog, type EventLog } from "./event-log.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
+/** The built programs: they start in a third of the time that their sources need. */
+export const builtServers = path.join(projectRoot, "dist/servers");
 
 /** A line that `--json` prints. */
 export type JsonLine =
@@ -36,16 +38,16 @@ export interface StartOptions {
   /** Beside the inherited ones, of which all that a service would read are left out. */
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
-  /** Module that is run; by default the program from source. */
+  /** Module that is run; by default the built program. */
   readonly entry?: string;
 }
 
 /** `headlessHttp` and what the test adds. */
 export const headlessHttp = ["--headless", "--json", "--dashboard-port", "0", "--only", "http", "--http-port", "0"];
 
-/** Runs Backlot from source as a child, with a data folder of its own; ended after the test whatever happens. */
+/** Runs Backlot as a child, with a data folder of its own; ended after the test whatever happens. */
 export function startBacklot(args: readonly string[] = headlessHttp, options: StartOptions = {}): BacklotRun {
-  const entry = options.entry ?? path.join(projectRoot, "servers/backlot.ts");
+  const entry = options.entry ?? path.join(builtServers, "backlot.cjs");
   const dataDir = options.dataDir ?? temporaryDir();
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"].includes(name)),

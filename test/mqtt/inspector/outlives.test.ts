@@ -6,10 +6,10 @@ import type { MqttActions, MqttViews } from "../../../contract/services/mqtt.ts"
 import { mqttService } from "../../../servers/mqtt/mqtt-service.ts";
 import { nodeSpawner } from "../../../servers/supervisor/spawner.ts";
 import { supervise } from "../../supervisor/supervise.ts";
-import { projectRoot } from "../../support/start-backlot.ts";
+import { builtServers } from "../../support/start-backlot.ts";
 import { connectWire, publishPacket } from "../harness.ts";
 
-const spawner = nodeSpawner(path.join(projectRoot, "servers/service-process.ts"));
+const spawner = nodeSpawner(path.join(builtServers, "service-process.cjs"));
 const environment = { MQTT_PORT: "0", MQTT_WEBSOCKET: "false", MQTT_TLS: "false", MQTT_SYS_INTERVAL_SECONDS: "0" };
 
 async function superviseBroker() {
