@@ -15,10 +15,12 @@ export interface LadderSignal {
   readonly from: string;
   readonly to?: string;
   readonly room?: string;
-  /** "delivered", "joined", or the code of the refusal. */
+  /** "delivered", "joined", "dropped by a fault", or the code of the refusal. */
   readonly outcome: string;
   /** It reached nobody. */
   readonly isLost?: true;
+  /** The peer's connection has ended, for the reason in `outcome`: it is in no room any more, and the row is the peer's own. */
+  readonly isEnd?: true;
   readonly bytes: number;
   /** What it carries: "audio, video" of a description, "relay udp 127.0.0.1:50112" of a candidate, the start of a chat message. */
   readonly summary: string;

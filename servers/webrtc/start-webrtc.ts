@@ -74,7 +74,10 @@ export async function startWebrtc(
     log,
     messageLimit: config.recordedMessageBytes,
     onRecorded: (row, fact) => signals.add(passedSignal(row, fact, hub)),
-    onLeft: (peer) => iceChecks.noteLeft(peer),
+    onLeft(peer, row, reason) {
+      iceChecks.noteLeft(peer);
+      signals.noteEnd(row, peer, reason);
+    },
   });
   const failures = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });
   const hub = new Hub({
@@ -155,7 +158,7 @@ export async function startWebrtc(
     recorder.tick();
     turnRecorder.tick(turn?.engine.allocations() ?? []);
     context.view("signals", { total: signals.total });
-    showViews({ hub, recorder, turnRecorder, turn: turn?.engine, view: context.view });
+    showViews({ hub, recorder, turnRecorder, turn: turn?.engine, isWatched: context.isWatched(), view: context.view });
     context.view("media", media?.view() ?? { sessions: [], more: 0 });
     const http = httpRecorder.counters();
     const played = media?.bytes();

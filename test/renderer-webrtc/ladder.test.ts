@@ -55,13 +55,55 @@ it("[WEBRTC-405] successive candidates of one peer for another are one arrow whe
   expect(layOutLadder({ signals, mostLanes: 5, foldsCandidates: false }).rungs).toHaveLength(5);
 });
 
-it("[WEBRTC-404] where there are more peers than lines, the busiest have their own and the others share one", () => {
-  const signals = Array.from({ length: 50 }, (_, place) => signal("offer", `p${place}`, "p7"));
-  const { lanes, rungs } = layOutLadder({ signals, mostLanes: 4, foldsCandidates: true });
-  expect(lanes).toHaveLength(4);
-  expect(lanes.map(({ id }) => id)).toContain("p7");
-  expect(lanes.at(-1)).toEqual({ id: othersLane, peers: 47 });
+/** The identifiers of the peers are their names with a number: "ada 1". */
+const namesOf = (signals: readonly LadderSignal[]) =>
+  Object.fromEntries(signals.flatMap(({ from, to = from }) => [from, to]).map((id) => [id, id.split(" ")[0] ?? ""]));
+
+it("[WEBRTC-404] where there are more peers than lines, those that came after one another share one, of the same name first", () => {
+  const calls = [1, 2, 3, 4].flatMap((time) => [
+    signal("offer", `anna ${time}`, `ben ${time}`),
+    signal("answer", `ben ${time}`, `anna ${time}`),
+    ...(time === 2 ? [signal("offer", "ada 1", "bob 1"), signal("answer", "bob 1", "ada 1")] : []),
+  ]);
+  const { lanes, rungs } = layOutLadder({ signals: calls, mostLanes: 5, foldsCandidates: true, names: namesOf(calls) });
+  expect(lanes).toEqual([
+    { id: "ada 1", peers: 1 },
+    { id: "bob 1", peers: 1 },
+    { id: "anna 4", peers: 4 },
+    { id: "ben 4", peers: 4 },
+  ]);
+  expect(rungs.map(shape)).toEqual([
+    ...["2>3 offer", "3>2 answer", "2>3 offer", "3>2 answer"],
+    ...["0>1 offer", "1>0 answer"],
+    ...["2>3 offer", "3>2 answer", "2>3 offer", "3>2 answer"],
+  ]);
+});
+
+it("[WEBRTC-404] of a crowd those that signal now have their own lines and keep them, and the others share the last one", () => {
+  const crowd = Array.from({ length: 50 }, (_, place) => signal("offer", `p${place}`, "room"));
+  const all = [...crowd, ...crowd.map((one) => ({ ...one, row: one.row + 100 }))];
+  const { lanes, rungs } = layOutLadder({ signals: all, mostLanes: 4, foldsCandidates: true });
+  expect(lanes.map(({ id }) => id)).toEqual(["room", "p48", "p49", othersLane]);
+  expect(lanes.at(-1)?.peers).toBe(48);
   expect(rungs.every(({ from, to }) => from < 4 && to.every((place) => place < 4))).toBe(true);
+  const next = [...all.slice(1), { ...signal("offer", "p3", "room") }];
+  const kept = layOutLadder({ signals: next, mostLanes: 4, foldsCandidates: true, before: lanes.map(({ id }) => id) });
+  expect(kept.lanes.map(({ id }) => id)).toEqual(["room", "p48", "p49", othersLane]);
+});
+
+it("[WEBRTC-404] a message to a room goes to those who are in it, and not to a peer whose connection has ended", () => {
+  const signals = [
+    signal("join", "a"),
+    signal("join", "b"),
+    signal("leave", "a", undefined, { isEnd: true, outcome: "the client left" }),
+    signal("chat", "c"),
+  ];
+  expect(layOutLadder({ signals, mostLanes: 5, foldsCandidates: true }).rungs.map(shape)).toEqual([
+    "0> join",
+    "1>0 join",
+    "0>1 leave",
+    "2>1 chat",
+  ]);
 });
 
 it("[WEBRTC-430] rooms are listed with their members, whose number is known where they are not named, and peers without a room come last", () => {

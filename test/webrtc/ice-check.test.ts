@@ -168,6 +168,25 @@ it("[WEBRTC-417] candidates before the description, and those that did not arriv
   expect(found(early)).toEqual(["direct", "direct-possible", "early-candidates a", "candidates-lost a"]);
 });
 
+it("[WEBRTC-417] where no candidate of a side arrived, that is the cause", () => {
+  const lost = check(
+    { candidates: [line("host", "10.0.0.7")] },
+    {
+      signals: [
+        signal("answer", 100, bare(answer)),
+        signal("candidate", 200, line("host", "10.0.0.9"), { lost: "dropped by a fault" }),
+        signal("candidate", 201, line("relay", "127.0.0.1", 50_113), { lost: "dropped by a fault" }),
+      ],
+    },
+  );
+  expect(lost.verdict).toBe("failed");
+  expect(lost.findings.find(({ peer }) => peer === "b")).toMatchObject({
+    code: "candidates-lost",
+    tone: "bad",
+    text: "No candidate of Bob reached Ada: dropped by a fault.",
+  });
+});
+
 it("[WEBRTC-418] a relay without a permission, with one that is not allowed, and one that is closed, cut or one-way", () => {
   const bob = { candidates: [line("host", "10.0.0.9")] };
   const ada = (part: Partial<SeenRelay>, requests: readonly IceRequestCount[] = [], now = late) =>

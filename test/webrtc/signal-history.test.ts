@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { type PassedSignal, SignalHistory } from "../../servers/webrtc/ice-check/signal-history.ts";
+import { Room } from "../../servers/webrtc/signalling/room.ts";
 import { answer, offer, relayLine } from "../renderer-webrtc/samples.ts";
 
 const names: Record<string, string> = { a: "Ada", b: "Bob", c: "Cid" };
@@ -74,4 +75,14 @@ it("[WEBRTC-408] the history is bounded in number and bytes", () => {
   for (let times = 0; times < 100; times++) history.add(passed("offer", "a", "b", { sdp: `${offer}${"a=x\r\n".repeat(1_000)}` }));
   expect(history.list({ limit: 2_000 }).signals.length).toBeLessThan(10);
   expect(history.list({ limit: 2_000 }).signals.length).toBeGreaterThan(0);
+});
+
+it("[WEBRTC-406] the end of a connection is listed with its reason, of a peer that is in a room", () => {
+  const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, (peer) => names[peer]);
+  const peer = (rooms: readonly string[]) => ({ id: "a", dialect: "json" as const, rooms: rooms.map((name) => new Room(name, undefined)) });
+  history.noteEnd(7, peer(["r"]), "the client left");
+  history.noteEnd(8, peer([]), "the client left");
+  expect(history.list({ limit: 100 }).signals).toMatchObject([
+    { row: 7, kind: "leave", from: "a", room: "r", outcome: "the client left", isEnd: true, summary: "the client left" },
+  ]);
 });

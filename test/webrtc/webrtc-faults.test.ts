@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PeerFault, WebrtcFaultViews } from "../../contract/services/webrtc-faults.ts";
+import type { LadderAnswer } from "../../contract/services/webrtc-signals.ts";
 import { FaultRegistry } from "../../servers/core/faults/fault-registry.ts";
 import { type PassingSignal, SignalFaults } from "../../servers/webrtc/faults/signal-faults.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -108,6 +109,34 @@ describe("faults on demand", () => {
     await service.act("peer.release", { peer: ada.id });
     bob.send({ type: "answer", to: ada.id, sdp: "v=0" });
     await ada.next("answer");
+  });
+
+  it("[WEBRTC-468] a signal that a fault drops is recorded and listed as dropped, one that it changes with what was done to it", async () => {
+    const service = await startWebrtc();
+    const [ada, bob, cid] = (await inOneRoom(service, 3)) as [JsonClient, JsonClient, JsonClient];
+    const outcomes = async () =>
+      ((await service.act("signals.list", { room: "test", limit: 100 })) as LadderAnswer).signals
+        .filter(({ kind }) => kind === "candidate")
+        .map(({ outcome, isLost = false }) => [outcome, isLost]);
+    await service.act("peer.fault", { peer: bob.id, fault: { kind: "drop", percent: 100 } });
+    sendCandidates(ada, bob, 1);
+    sendCandidates(ada, cid, 1);
+    await ada.settled();
+    await service.act("peer.release", { peer: bob.id });
+    await service.act("peer.fault", { peer: bob.id, fault: { kind: "duplicate", percent: 100 } });
+    sendCandidates(ada, bob, 1);
+    await ada.settled();
+    expect(await outcomes()).toEqual([
+      ["dropped by a fault", true],
+      ["delivered", false],
+      ["delivered twice", false],
+    ]);
+    expect(candidatesAt(bob)).toEqual([1, 1]);
+    expect(await service.ended(({ outcome }) => outcome === "dropped by a fault")).toMatchObject({
+      kind: "webrtc-signal",
+      tone: "aborted",
+      reason: "A fault on demand dropped it: nobody got it.",
+    });
   });
 
   it("[WEBRTC-462] delayed signals keep their order, and arrive at once when the fault is released", async () => {

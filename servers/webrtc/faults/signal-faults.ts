@@ -2,7 +2,7 @@ import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc
 import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import { type Deliver, deliverAtOnce } from "../signalling/hub.ts";
-import type { Signal } from "../signalling/signalling-event.ts";
+import type { DeliveryEffect, Signal } from "../signalling/signalling-event.ts";
 
 /** A signal on its way from one peer to another, by their numbers. */
 export interface PassingSignal {
@@ -13,17 +13,19 @@ export interface PassingSignal {
   readonly bytes: () => number;
 }
 
-/** What was done to a signal; none of it where there is no fault. */
-export type SignalEffect = "dropped" | "delayed" | "duplicated" | "reordered";
+const unaffected: readonly DeliveryEffect[] = [];
 
 /** For the hub: signals of peers pass the faults, and what else peers are told arrives at once. */
 export const deliverWithFaults =
   (faults: SignalFaults): Deliver =>
   (peer, event) => {
-    if (event.type !== "signal") return deliverAtOnce(peer, event);
+    if (event.type !== "signal") {
+      deliverAtOnce(peer, event);
+      return unaffected;
+    }
     const { from, signal } = event;
     const bytes = () => JSON.stringify(signal.payload ?? null).length;
-    faults.pass({ from, to: peer.id, kind: signal.kind, bytes }, () => deliverAtOnce(peer, event));
+    return faults.pass({ from, to: peer.id, kind: signal.kind, bytes }, () => deliverAtOnce(peer, event));
   };
 
 export interface SignalFaultsOptions {
@@ -67,11 +69,12 @@ export class SignalFaults {
     this.#options = options;
   }
 
-  pass(signal: PassingSignal, deliver: () => void): readonly SignalEffect[] {
+  /** What it does to the signal; nothing where there is no fault. */
+  pass(signal: PassingSignal, deliver: () => void): readonly DeliveryEffect[] {
     const { faults } = this.#options;
     if (faults.isQuiet && this.#links.size === 0) {
       deliver();
-      return [];
+      return unaffected;
     }
     const rules = [...faults.listOf(signal.from), ...faults.listOf(signal.to)];
     const of = <Kind extends PeerFault["kind"]>(kind: Kind) =>
@@ -79,7 +82,7 @@ export class SignalFaults {
     if (of("drop").some((rule) => this.#isDrawn(rule))) return ["dropped"];
     const copies = 1 + of("duplicate").filter((rule) => this.#isDrawn(rule)).length;
     const delayMs = of("delay").reduce((sum, { fault }) => sum + fault.delayMs, 0);
-    const effects: SignalEffect[] = [...(copies > 1 ? (["duplicated"] as const) : []), ...(delayMs > 0 ? (["delayed"] as const) : [])];
+    const effects: DeliveryEffect[] = [...(copies > 1 ? (["duplicated"] as const) : []), ...(delayMs > 0 ? (["delayed"] as const) : [])];
     const isOvertaken = of("reorder").some((rule) => this.#isDrawn(rule));
     const link = this.#links.get(keyOf(signal));
     if (!link && delayMs === 0 && !isOvertaken) {
@@ -93,8 +96,8 @@ export class SignalFaults {
     link: Link,
     { bytes }: PassingSignal,
     how: { readonly delayMs: number; readonly copies: number; readonly isOvertaken: boolean; readonly deliver: () => void },
-    effects: readonly SignalEffect[],
-  ): readonly SignalEffect[] {
+    effects: readonly DeliveryEffect[],
+  ): readonly DeliveryEffect[] {
     const cost = bytes() + waitingBytes;
     if (this.#heldBytes + cost > this.#options.mostHeldBytes) {
       this.#closeIfEmpty(link);

@@ -58,6 +58,8 @@ export interface IceSide extends Omit<PeerEvidence, "signals"> {
   /** Candidates that were sent before any description, and those that did not reach the other side. */
   readonly earlyCandidates: number;
   readonly lostCandidates: number;
+  /** Of the last one; empty where none was lost. */
+  readonly whyLost: string;
   readonly isGathered: boolean;
   /** When it sent its last signal; 0 before the first. */
   readonly lastAt: number;
@@ -70,6 +72,7 @@ export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
   let ufrag: string | undefined;
   let earlyCandidates = 0;
   let lostCandidates = 0;
+  let whyLost = "";
   let isGathered = false;
   for (const { at, type, text, mid, lost } of signals) {
     if (type === "offer" || type === "answer") {
@@ -88,15 +91,17 @@ export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
     } else if (type === "candidate") {
       const candidate = readCandidate(text, mid);
       if (!candidate) isGathered ||= text.trim() === "";
-      else if (lost !== undefined) lostCandidates++;
-      else {
+      else if (lost !== undefined) {
+        lostCandidates++;
+        whyLost = lost;
+      } else {
         candidates.push(candidate);
         if (descriptions.length === 0) earlyCandidates++;
       }
     }
   }
   const lastAt = signals.at(-1)?.at ?? 0;
-  return { ...evidence, descriptions, candidates: distinct(candidates), earlyCandidates, lostCandidates, isGathered, lastAt };
+  return { ...evidence, descriptions, candidates: distinct(candidates), earlyCandidates, lostCandidates, whyLost, isGathered, lastAt };
 }
 
 /** A candidate may come by itself and in a later description. */

@@ -210,6 +210,11 @@ class Judge {
     if (types.has("relay")) return;
     if (this.#judgeAllocations(side, types.has("srflx") ? "Reflexive but no relay" : "No relay")) return;
     const bindings = side.requests.filter(({ method }) => method === "binding" || method === "allocate");
+    if (types.size === 0 && side.lostCandidates > 0) {
+      const text = `No candidate of ${side.name} reached ${this.#otherOf(side).name}: ${side.whyLost}.`;
+      this.#add("candidates-lost", { tone: "bad", side, text, advice: "Without them the other side knows no address to connect to." });
+      return;
+    }
     if (types.size === 0) {
       if (isYoung) this.#add("gathering", { tone: "wait", side, text: `${side.name} has not sent a candidate yet.` });
       else if (bindings.length > 0) {
@@ -267,8 +272,8 @@ class Judge {
     this.#add("never-arrived", {
       tone: "bad",
       side,
-      text: `${side.name}: ${words.toLowerCase()}, neither reflexive nor relay: UDP to ${this.#addresses.port} never arrived.`,
-      advice: `Try TCP: turn:…:${this.#addresses.port}?transport=tcp${this.#addresses.tlsPort === undefined ? "" : `, or turns:…:${this.#addresses.tlsPort}`}. A client without the ICE servers of the welcome asks nothing either.`,
+      text: `${side.name}: ${words.toLowerCase()}, neither reflexive nor relay: ${this.#neverArrived}`,
+      advice: "A client without the ICE servers of the welcome asks nothing either.",
     });
   }
 
@@ -376,11 +381,11 @@ class Judge {
           text: `${side.name} sent ${counted(side.earlyCandidates, "candidate")} before its description.`,
           advice: `${other.name} has to keep them until setRemoteDescription has resolved: addIceCandidate fails before that.`,
         });
-      if (side.lostCandidates > 0)
+      if (side.lostCandidates > 0 && !this.findings.some(({ code, peer }) => code === "candidates-lost" && peer === side.peer))
         this.#add("candidates-lost", {
           tone: "warn",
           side,
-          text: `${counted(side.lostCandidates, "candidate")} of ${side.name} did not reach ${other.name}.`,
+          text: `${counted(side.lostCandidates, "candidate")} of ${side.name} did not reach ${other.name}: ${side.whyLost}.`,
         });
     }
   }

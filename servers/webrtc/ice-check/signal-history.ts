@@ -1,6 +1,8 @@
 import { candidatesOf, readCandidate, readCarriedSignal, readDescription } from "../../../contract/services/webrtc-description.ts";
 import type { LadderAnswer, LadderSignal, RelatedDescriptions } from "../../../contract/services/webrtc-signals.ts";
+import { outcomeOf } from "../observe/signal-outcome.ts";
 import { type Hub, serviceId } from "../signalling/hub.ts";
+import type { Peer } from "../signalling/peer.ts";
 import type { SignalFact } from "../signalling/signalling-observer.ts";
 import type { SentSignal } from "./ice-side.ts";
 
@@ -11,13 +13,9 @@ export interface PassedSignal extends Omit<LadderSignal, "summary"> {
 }
 
 /** A message as the hub tells it; one to a peer is counted to a room that both are in. */
-export function passedSignal(
-  row: number,
-  { kind, peer, to, room, raw, deliveries, refusal }: SignalFact,
-  hub: Pick<Hub, "find">,
-): PassedSignal {
-  const isSignal = kind === "offer" || kind === "answer" || kind === "candidate" || kind === "chat";
-  const isLost = refusal !== undefined || (isSignal && deliveries === 0);
+export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find">): PassedSignal {
+  const { kind, peer, to, room, raw } = fact;
+  const { text: outcome, isLost } = outcomeOf(fact);
   const receiver = to === undefined ? undefined : hub.find(to);
   const common = room ?? peer?.rooms.find((one) => receiver?.rooms.includes(one))?.name;
   return {
@@ -28,7 +26,7 @@ export function passedSignal(
     from: peer?.id ?? serviceId,
     ...(to !== undefined && { to }),
     ...(common !== undefined && { room: common }),
-    outcome: refusal?.code ?? (isLost ? "nobody there" : "delivered"),
+    outcome,
     ...(isLost && { isLost }),
     bytes: raw.length,
     message: typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
@@ -85,7 +83,7 @@ export class SignalHistory {
     const type = kind === "offer" || kind === "answer" || kind === "candidate" ? kind : "other";
     const bytes = entryBytes + 2 * text.length;
     this.#kept.push({
-      shown: { ...signal, summary: summaryOf(signal, carried, message) },
+      shown: { ...signal, summary: signal.isEnd ? outcome : summaryOf(signal, carried, message) },
       sent: { at, type, text, ...(carried.mid !== undefined && { mid: carried.mid }), ...(isLost && { lost: outcome }) },
       bytes,
     });
@@ -93,6 +91,13 @@ export class SignalHistory {
     this.#total++;
     for (const peer of [from, to]) if (peer) this.#noteName(peer);
     this.#evict();
+  }
+
+  /** Its connection has ended; of a peer in no room nobody notices it. */
+  noteEnd(row: number, { id, dialect, rooms }: Pick<Peer, "id" | "dialect" | "rooms">, outcome: string): void {
+    const [room] = rooms;
+    if (!room) return;
+    this.add({ row, at: Date.now(), kind: "leave", dialect, from: id, room: room.name, outcome, isEnd: true, bytes: 0, message: "" });
   }
 
   #noteName(peer: string): void {

@@ -8,19 +8,23 @@ import type { TurnRecorder } from "./turn-recorder.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
+/** Of peers, while a page is open. */
+const mostWatchedPeers = 1_000;
 
 export interface PageViewsOptions {
   readonly hub: Hub;
   readonly recorder: SignallingRecorder;
   readonly turnRecorder: TurnRecorder;
   readonly turn: TurnEngine | undefined;
+  /** A page is open. */
+  readonly isWatched: boolean;
   readonly view: <Name extends "rooms" | "peers" | "allocations" | "turn">(name: Name, value: WebrtcViews[Name]) => void;
 }
 
 /** Rooms, peers and allocations as the page shows them. To be called once a second. */
-export function showViews({ hub, recorder, turnRecorder, turn, view }: PageViewsOptions): void {
+export function showViews({ hub, recorder, turnRecorder, turn, isWatched, view }: PageViewsOptions): void {
   view("rooms", roomsView(hub));
-  view("peers", peersView(hub, recorder));
+  view("peers", peersView(hub, recorder, isWatched ? mostWatchedPeers : mostShown));
   view("allocations", turnRecorder.views(mostShown));
   if (!turn) return;
   const { allocations, opened, connections, requests, errors, malformed, withoutAllocation, toPeers, fromPeers } = turn.statistics();
@@ -46,8 +50,8 @@ function roomView({ name, since, password, members, chat, chatMessages }: Room):
   };
 }
 
-function peersView(hub: Hub, recorder: SignallingRecorder): WebrtcViews["peers"] {
-  const first = Math.max(0, hub.peerCount - mostShown);
+function peersView(hub: Hub, recorder: SignallingRecorder, most: number): WebrtcViews["peers"] {
+  const first = Math.max(0, hub.peerCount - most);
   const newest = [...hub.peers()].slice(first).reverse();
   return { peers: newest.map((peer) => peerView(peer, recorder.rowOf(peer))), more: first };
 }

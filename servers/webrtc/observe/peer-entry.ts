@@ -1,10 +1,11 @@
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import { type WebrtcSignalKind, webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
+import { webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { serviceId } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { SignalFact } from "../signalling/signalling-observer.ts";
+import { outcomeOf } from "./signal-outcome.ts";
 import { peerTag } from "./webrtc-records.ts";
 
 const rowTextLength = 300;
@@ -87,15 +88,13 @@ export class PeerEntry implements TrafficEntry {
   }
 }
 
-const outcomes: Readonly<Partial<Record<WebrtcSignalKind, string>>> = { join: "joined", leave: "left" };
-
 /** A message of a client, or of the dashboard: it is written once. `parent` is the client's row. */
 export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | undefined, messageLimit: number): TrafficEntry {
-  const { kind, peer, to, room, raw, deliveries, refusal } = fact;
+  const { kind, peer, to, room, raw, deliveries } = fact;
+  const outcome = outcomeOf(fact);
   const at = Date.now();
   const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
   const content = bytes.subarray(0, messageLimit);
-  const delivered = outcomes[kind] ?? (deliveries > 0 ? "delivered" : to === undefined && room !== undefined ? "nobody there" : "received");
   return {
     id,
     heldBytes: 300 + content.length,
@@ -109,8 +108,8 @@ export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | un
         kind: "webrtc-signal",
         verb: kind,
         target: to?.slice(0, rowTextLength) ?? (room === undefined ? "" : `#${room.slice(0, rowTextLength)}`),
-        tone: refusal ? "refused" : "ok",
-        outcome: refusal?.code ?? delivered,
+        tone: outcome.tone,
+        outcome: outcome.text,
         tookMs: 0,
         bytesIn: bytes.length,
         bytesOut: 0,
@@ -118,7 +117,7 @@ export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | un
         peer: peer?.facts.connection.remote ?? "",
         preview: content.subarray(0, previewBytes),
         user: peer?.name || undefined,
-        reason: refusal?.message,
+        reason: outcome.reason,
       });
       record.u8(webrtcSignalKinds.indexOf(kind));
       record.u8(webrtcDialects.indexOf(peer?.dialect ?? "service"));

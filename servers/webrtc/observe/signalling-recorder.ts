@@ -7,13 +7,15 @@ import { serviceStops } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { EndedBy, SignalFact, SignallingObserver } from "../signalling/signalling-observer.ts";
 import { PeerEntry, signalEntry } from "./peer-entry.ts";
+import { outcomeOf } from "./signal-outcome.ts";
 
 export interface SignallingRecorderOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
-  readonly onLeft?: (peer: Peer) => void;
+  /** With its row, and why its connection ended. */
+  readonly onLeft?: (peer: Peer, row: number, reason: string) => void;
   /** Each message with its row. */
   readonly onRecorded?: (row: number, fact: SignalFact) => void;
 }
@@ -49,7 +51,7 @@ export class SignallingRecorder implements SignallingObserver {
     const entry = this.#entries.get(peer);
     if (!entry) return;
     this.#entries.delete(peer);
-    this.#options.onLeft?.(peer);
+    this.#options.onLeft?.(peer, entry.id, reason);
     this.#active.delete(entry);
     const tone = toneOf(reason, by);
     entry.end(reason, tone);
@@ -94,9 +96,14 @@ function toneOf(reason: string, by: EndedBy): Tone {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
 const oneLine = (text: string): string => text.slice(0, 200).replace(/[\0-\x1f\x7f]/g, " ");
 
-function logLine({ kind, peer, to, room, refusal, deliveries }: SignalFact): string {
+function logLine(fact: SignalFact): string {
+  const { kind, peer, to, room, refusal, deliveries, effects = [] } = fact;
   const from = peer ? oneLine(peer.id) : "the dashboard";
   const target = to !== undefined ? ` to ${oneLine(to)}` : room === undefined ? "" : ` in ${oneLine(room)}`;
-  const outcome = refusal ? `${refusal.code}: ${refusal.message}` : `delivered to ${deliveries}`;
+  const outcome = refusal
+    ? `${refusal.code}: ${refusal.message}`
+    : effects.length > 0
+      ? outcomeOf(fact).text
+      : `delivered to ${deliveries}`;
   return `${kind} of ${from}${target}, ${oneLine(outcome)}`;
 }

@@ -5,8 +5,8 @@ import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { passwordOf, Room } from "./room.ts";
 import { type JoinRequest, type PasswordFailures, RoomAccess, type RoomLimits } from "./room-access.ts";
-import type { ChatEvent, PeerEvent, Refusal, RefusalCode, Signal } from "./signalling-event.ts";
-import type { EndedBy, OtherInstances, RoomElsewhere, SignallingObserver } from "./signalling-observer.ts";
+import type { ChatEvent, DeliveryEffect, PeerEvent, Refusal, RefusalCode, Signal } from "./signalling-event.ts";
+import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact, SignallingObserver } from "./signalling-observer.ts";
 import { UnsentBytes, type UnsentLimits } from "./unsent-bytes.ts";
 
 export interface HubLimits extends ChatLimits, RoomLimits, UnsentLimits {
@@ -33,12 +33,13 @@ export interface HubOptions {
   readonly deliver?: Deliver;
 }
 
-/** Brings an event to a peer, at once or later, or not at all. */
-export type Deliver = (peer: Peer, event: PeerEvent) => void;
+/** Brings an event to a peer, at once or later, or not at all, and says what was done to it. */
+export type Deliver = (peer: Peer, event: PeerEvent) => readonly DeliveryEffect[];
 
-export const deliverAtOnce: Deliver = (peer, event) => {
+export const deliverAtOnce = (peer: Peer, event: PeerEvent): void => {
   if (peer.isConnected) peer.facts.link.deliver(event);
 };
+const unaffected: readonly DeliveryEffect[] = [];
 
 /** Of messages of the dashboard. */
 export const serviceId = "service";
@@ -68,7 +69,12 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#deliver = options.deliver ?? deliverAtOnce;
+    this.#deliver =
+      options.deliver ??
+      ((peer, event) => {
+        deliverAtOnce(peer, event);
+        return unaffected;
+      });
     this.#history = new ChatHistory(options.limits);
     this.#access = new RoomAccess(options.limits, options.failures);
     this.#unsent = new UnsentBytes(
@@ -174,17 +180,21 @@ export class Hub {
     if (to !== undefined) {
       const receiver = this.find(to);
       const refusal = receiver ? undefined : ({ code: "peer-unknown", message: "There is no such peer" } as const);
-      this.#observe(peer, { kind, to, refusal, deliveries: receiver ? 1 : 0 }, message);
-      if (receiver) this.#send(receiver, { type: "signal", from: peer.id, signal });
+      const passed = this.#pass(receiver ? [receiver] : [], { type: "signal", from: peer.id, signal });
+      this.#observe(peer, { kind, to, refusal, ...passed }, message);
       return receiver !== undefined;
     }
     const rooms = peer.rooms.flatMap(({ name }) => (room === undefined || room === name ? (this.#rooms.get(name) ?? []) : []));
     const refusal = rooms.length === 0 ? notInRoom(room) : undefined;
     const receivers = othersIn(rooms, peer);
-    this.#observe(peer, { kind, room: room ?? rooms[0]?.name, refusal, deliveries: receivers.length }, message);
-    const event: PeerEvent = { type: "signal", from: peer.id, room: room ?? rooms[0]?.name, signal };
-    for (const receiver of receivers) this.#send(receiver, event);
+    const passed = this.#pass(receivers, { type: "signal", from: peer.id, room: room ?? rooms[0]?.name, signal });
+    this.#observe(peer, { kind, room: room ?? rooms[0]?.name, refusal, ...passed }, message);
     return refusal === undefined;
+  }
+
+  #pass(receivers: readonly Peer[], event: PeerEvent): Pick<SignalFact, "deliveries" | "effects"> {
+    const effects = receivers.flatMap((receiver) => this.#send(receiver, event));
+    return { deliveries: receivers.length - effects.filter((effect) => effect === "dropped").length, effects };
   }
 
   say(peer: Peer, name: string, text: string, message: ClientMessage): boolean {
@@ -345,11 +355,7 @@ export class Hub {
     return text.length > chatLength ? { code: "too-long", message: `A chat message has at most ${chatLength} characters` } : undefined;
   }
 
-  #observe(
-    peer: Peer,
-    fact: { kind: WebrtcSignalKind; to?: string | undefined; room?: string | undefined; refusal: Refusal | undefined; deliveries: number },
-    { raw, re }: ClientMessage,
-  ): void {
+  #observe(peer: Peer, fact: Omit<SignalFact, "peer" | "raw">, { raw, re }: ClientMessage): void {
     this.messages++;
     peer.received++;
     peer.receivedBytes += raw.length;
@@ -357,17 +363,16 @@ export class Hub {
     if (fact.refusal) this.#send(peer, { type: "error", ...fact.refusal, re });
   }
 
-  #send(peer: Peer, event: PeerEvent): void {
-    if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
+  #send(peer: Peer, event: PeerEvent): readonly DeliveryEffect[] {
+    if (!peer.isConnected || this.#unsent.isSlow(peer)) return unaffected;
     // The faults of the sender are here, those of the receiver where it is connected.
-    if (peer.isElsewhere) {
-      this.#deliver(peer, event);
-      return;
-    }
+    if (peer.isElsewhere) return this.#deliver(peer, event);
     const before = peer.facts.link.unsentBytes;
-    this.#deliver(peer, event);
+    const effects = this.#deliver(peer, event);
+    if (effects.includes("dropped")) return effects;
     peer.sent++;
     this.#unsent.sent(peer, before);
+    return effects;
   }
 }
 

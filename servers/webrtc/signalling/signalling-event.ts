@@ -38,6 +38,9 @@ export type PeerEvent =
   /** `re`: the type of the message that is refused; absent where there was none. */
   | { readonly type: "error"; readonly code: RefusalCode; readonly message: string; readonly re?: string | undefined };
 
+/** What faults on demand did to an event on its way to a peer. */
+export type DeliveryEffect = "dropped" | "delayed" | "duplicated" | "reordered";
+
 export interface ChatEvent {
   readonly type: "chat";
   readonly from: string;

@@ -1,7 +1,7 @@
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import type { Peer } from "./peer.ts";
 import type { Room, RoomPassword } from "./room.ts";
-import type { ChatEvent, Refusal } from "./signalling-event.ts";
+import type { ChatEvent, DeliveryEffect, Refusal } from "./signalling-event.ts";
 
 /** What became of a message. */
 export interface SignalFact {
@@ -11,7 +11,10 @@ export interface SignalFact {
   readonly to?: string | undefined;
   readonly room?: string | undefined;
   readonly raw: string | Uint8Array;
+  /** Clients that got it, or will get it later. */
   readonly deliveries: number;
+  /** What faults did to it, one for each client that they concerned. */
+  readonly effects?: readonly DeliveryEffect[];
   readonly refusal?: Refusal | undefined;
 }
 

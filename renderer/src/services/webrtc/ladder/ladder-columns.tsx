@@ -25,7 +25,13 @@ export function rungTitle({ signals }: Rung): string {
   return first ? titleOf(first) : "";
 }
 
-const titleOf = ({ kind, outcome, isLost }: LadderSignal): string => (isLost ? `${kind}, ${outcome}` : kind);
+/** Outcomes that need no word. */
+const usualOutcomes: ReadonlySet<string> = new Set(["delivered", "received", "joined", "left"]);
+
+function titleOf({ kind, outcome, isEnd }: LadderSignal): string {
+  if (isEnd) return "disconnected";
+  return usualOutcomes.has(outcome) || (kind === "join" && outcome === "nobody there") ? kind : `${kind}, ${outcome}`;
+}
 
 /** "host 2, relay 1" of several candidates. */
 export function rungSummary({ signals }: Rung): string {
@@ -95,7 +101,11 @@ function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
           <span
             key={lane.id}
             className={styles.head}
-            title={lane.id === serviceLane ? "Messages of the dashboard" : "The peers with the fewest signals share a line"}
+            title={
+              lane.id === serviceLane
+                ? "Messages of the dashboard"
+                : "There is no room for a line each: the names are beside the signals. Choose a room or two peers to see them apart."
+            }
           >
             {title}
           </span>
@@ -105,7 +115,7 @@ function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
             type="button"
             className={styles.head}
             aria-pressed={picked.includes(lane.id)}
-            title={shownText(lane.id)}
+            title={shownText(lane.peers > 1 ? `${lane.id}, and ${formatCount(lane.peers - 1)} before on the same line` : lane.id)}
             // The keys of the grid move through rows.
             onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && event.stopPropagation()}
             onClick={() => onPick(lane.id)}
@@ -130,8 +140,9 @@ function RungCell({ rung, lanes, names }: { readonly rung: Rung; readonly lanes:
   const target =
     first.kind === "join" || first.kind === "leave" ? "" : ` to ${first.to === undefined ? "the room" : peerName(first.to, names)}`;
   const spoken = `${peerName(first.from, names)}${target}: ${rungTitle(rung)}${summary && `, ${summary}`}`;
-  // Several peers share the line: their names are in the label.
-  const sharesLane = ends.some((place) => lanes[place]?.id === othersLane);
+  // Another peer is at the head of the line: the names are in the label.
+  const isAtHead = (place: number | undefined, peer: string) => peerName(lanes[place ?? -1]?.id ?? "", names) === peerName(peer, names);
+  const sharesLane = !isAtHead(from, first.from) || (first.to !== undefined && !isAtHead(to[0], first.to));
   const style = { "--lanes": lanes.length, "--left": left, "--right": right } as never;
   return (
     <div className={styles.rung} data-kind={first.kind} data-lost={isLost || undefined} style={style} title={shownText(spoken)}>

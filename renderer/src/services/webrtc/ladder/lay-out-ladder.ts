@@ -1,8 +1,8 @@
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
 
-/** A line from top to bottom: a peer, the service, or the peers that have none of their own. */
+/** A line from top to bottom: a peer, or several that were not there at the same time, the service, or the peers that have none of their own. */
 export interface Lane {
-  /** The identifier of a peer, `serviceLane`, or `othersLane` for the rest. */
+  /** The identifier of the last peer that had it, `serviceLane`, or `othersLane` for the rest. */
   readonly id: string;
   /** How many peers share it. */
   readonly peers: number;
@@ -38,13 +38,24 @@ export interface LadderOptions {
   readonly mostLanes: number;
   /** Successive candidates of one peer for another are one rung. */
   readonly foldsCandidates: boolean;
+  /** What peers call themselves: one that comes back gets its line again. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** The peers that had a lane of their own before. They keep it while they are active, so that lanes do not move with each signal of a crowd. */
+  readonly before?: readonly string[];
 }
 
-/** The busiest peers get a lane each, in the order in which they first appear; the others share the last one. */
-export function layOutLadder({ signals, mostLanes, foldsCandidates }: LadderOptions): LaidOutLadder {
-  const lanes = lanesOf(signals, Math.max(2, mostLanes));
-  const places = new Map(lanes.map(({ id }, place) => [id, place]));
-  const others = places.get(othersLane) ?? 0;
+/**
+ * Each peer has a lane, in the order in which they first appear. Where there are more peers than lanes, those that came after one another
+ * share one; where that does not suffice, the newest have lanes and the rest shares the last one.
+ */
+export function layOutLadder({ signals, mostLanes, foldsCandidates, names = {}, before = [] }: LadderOptions): LaidOutLadder {
+  const spans = spansOf(signals);
+  const wasShown = new Set(before);
+  // Of the newer half of the signals.
+  const keeps = ({ id, last }: Span) => wasShown.has(id) && last >= signals.length / 2;
+  const ranked = spans.toSorted((one, other) => Number(keeps(other)) - Number(keeps(one)) || other.last - one.last);
+  const { lanes, places } = lanesOf(spans, ranked, Math.max(2, mostLanes), names);
+  const others = lanes.findIndex(({ id }) => id === othersLane);
   const placeOf = (peer: string) => places.get(peer) ?? others;
   const members = new RoomMembers();
   const rungs: Rung[] = [];
@@ -67,7 +78,7 @@ export function layOutLadder({ signals, mostLanes, foldsCandidates }: LadderOpti
       from: source,
       signals: own,
       afterMs: last && at - (last.signals.at(-1)?.at ?? last.at),
-      to: to === undefined ? distinct(members.besides(room, from).map(placeOf)) : [placeOf(to)],
+      to: (to === undefined ? distinct(members.besides(room, from).map(placeOf)) : [placeOf(to)]).filter((place) => place >= 0),
     });
   }
   return { lanes, rungs };
@@ -79,7 +90,11 @@ const distinct = (places: readonly number[]): readonly number[] => [...new Set(p
 class RoomMembers {
   readonly #rooms = new Map<string, Set<string>>();
 
-  note({ kind, from, room }: LadderSignal): void {
+  note({ kind, from, room, isEnd }: LadderSignal): void {
+    if (isEnd) {
+      for (const members of this.#rooms.values()) members.delete(from);
+      return;
+    }
     if (room === undefined || (kind !== "join" && kind !== "leave")) return;
     const members = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, members);
@@ -92,19 +107,69 @@ class RoomMembers {
   }
 }
 
-function lanesOf(signals: readonly LadderSignal[], most: number): readonly Lane[] {
-  /** In the order of their first signal. */
-  const counts = new Map<string, number>();
-  const count = (id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
-  for (const { from, to } of signals) {
-    count(from);
-    if (to !== undefined) count(to);
-  }
-  if (counts.size <= most) return [...counts.keys()].map((id) => ({ id, peers: 1 }));
-  const busiest = [...counts].sort(([, one], [, other]) => other - one).slice(0, most - 1);
-  const own = new Set(busiest.map(([id]) => id));
-  return [
-    ...[...counts.keys()].filter((id) => own.has(id)).map((id) => ({ id, peers: 1 })),
-    { id: othersLane, peers: counts.size - own.size },
-  ];
+/** From the first to the last signal of a peer, as places in the list. */
+interface Span {
+  readonly id: string;
+  readonly first: number;
+  last: number;
 }
+
+/** In the order of the first signal. */
+function spansOf(signals: readonly LadderSignal[]): readonly Span[] {
+  const spans = new Map<string, Span>();
+  for (const [place, { from, to }] of signals.entries()) {
+    for (const id of to === undefined ? [from] : [from, to]) {
+      const span = spans.get(id);
+      if (span) span.last = place;
+      else spans.set(id, { id, first: place, last: place });
+    }
+  }
+  return [...spans.values()];
+}
+
+interface OpenLane {
+  readonly spans: Span[];
+  readonly name: string | undefined;
+}
+
+/** `ranked`: those who get a lane first. */
+function lanesOf(
+  spans: readonly Span[],
+  ranked: readonly Span[],
+  most: number,
+  names: Readonly<Record<string, string>>,
+): { readonly lanes: readonly Lane[]; readonly places: ReadonlyMap<string, number> } {
+  if (spans.length <= most) {
+    return { lanes: spans.map(({ id }) => ({ id, peers: 1 })), places: new Map(spans.map(({ id }, place) => [id, place])) };
+  }
+  const all = shareLanes(ranked, most, names);
+  const { open, rest } = all.rest === 0 ? all : shareLanes(ranked, most - 1, names);
+  const named = open.map(({ spans: own }) => ({ own, head: own.reduce((newest, span) => (span.last > newest.last ? span : newest)) }));
+  named.sort((one, other) => one.head.first - other.head.first);
+  const places = new Map(named.flatMap(({ own }, place) => own.map(({ id }) => [id, place] as const)));
+  const lanes = named.map(({ own, head }) => ({ id: head.id, peers: own.length }));
+  return { lanes: rest === 0 ? lanes : [...lanes, { id: othersLane, peers: rest }], places };
+}
+
+/** Gives each peer in turn a lane: that of one with the same name at another time, an empty one, or any on which nobody else was meanwhile. */
+function shareLanes(
+  ranked: readonly Span[],
+  most: number,
+  names: Readonly<Record<string, string>>,
+): { readonly open: readonly OpenLane[]; readonly rest: number } {
+  const open: OpenLane[] = [];
+  let rest = 0;
+  for (const span of ranked) {
+    const name = names[span.id];
+    const free = open.filter(({ spans }) => spans.every((one) => isApart(one, span)));
+    const lane = free.find((one) => name !== undefined && one.name === name) ?? (open.length < most ? undefined : free[0]);
+    if (lane) lane.spans.push(span);
+    else if (open.length < most) open.push({ spans: [span], name });
+    else rest++;
+  }
+  return { open, rest };
+}
+
+/** The messages of the dashboard share their line with nobody. */
+const isApart = (one: Span, other: Span): boolean =>
+  one.id !== serviceLane && other.id !== serviceLane && (one.last < other.first || other.last < one.first);

@@ -1,0 +1,39 @@
+import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
+import type { DeliveryEffect } from "../signalling/signalling-event.ts";
+import type { SignalFact } from "../signalling/signalling-observer.ts";
+
+/** What became of a message, in a row and in the ladder. */
+export interface SignalOutcome {
+  /** "delivered", "joined", or the code of the refusal. */
+  readonly text: string;
+  readonly tone: "ok" | "refused" | "aborted";
+  /** It was meant for others, and reached nobody. */
+  readonly isLost: boolean;
+  /** Why, as a sentence; absent where there is nothing to explain. */
+  readonly reason?: string;
+}
+
+const ofKind: Readonly<Partial<Record<WebrtcSignalKind, string>>> = { join: "joined", leave: "left" };
+const isForOthers: ReadonlySet<WebrtcSignalKind> = new Set<WebrtcSignalKind>(["offer", "answer", "candidate", "chat"]);
+const lateWords: Readonly<Record<Exclude<DeliveryEffect, "dropped">, readonly [text: string, reason: string]>> = {
+  delayed: ["delayed", "A fault on demand delays it."],
+  duplicated: ["delivered twice", "A fault on demand duplicates it."],
+  reordered: ["delivered out of order", "A fault on demand lets the next one pass."],
+};
+
+export function outcomeOf({ kind, to, room, deliveries, effects = [], refusal }: SignalFact): SignalOutcome {
+  if (refusal) return { text: refusal.code, tone: "refused", isLost: true, reason: refusal.message };
+  const dropped = effects.filter((effect) => effect === "dropped").length;
+  if (dropped > 0 && deliveries === 0)
+    return { text: "dropped by a fault", tone: "aborted", isLost: true, reason: "A fault on demand dropped it: nobody got it." };
+  if (dropped > 0) {
+    const reason = `A fault on demand dropped it on the way to ${dropped} of ${dropped + deliveries}.`;
+    return { text: `dropped for ${dropped}`, tone: "aborted", isLost: false, reason };
+  }
+  const changed = effects.find((effect) => effect !== "dropped");
+  if (changed) return { text: lateWords[changed][0], tone: "ok", isLost: false, reason: lateWords[changed][1] };
+  const known = ofKind[kind];
+  if (known !== undefined || deliveries > 0) return { text: known ?? "delivered", tone: "ok", isLost: false };
+  const isLost = isForOthers.has(kind);
+  return { text: isLost || (to === undefined && room !== undefined) ? "nobody there" : "received", tone: "ok", isLost };
+}
