@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { WebrtcMediaState } from "../traffic/webrtc-media.ts";
+import type { LeftOutTrack } from "./rtsp-media.ts";
 
 /** An open session; its row's detail has the rest. */
 export interface WebrtcMediaSessionView {
@@ -13,6 +14,10 @@ export interface WebrtcMediaSessionView {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly remote: string;
+  /** Its software: "Chromium", "GStreamer"; empty where it does not say. */
+  readonly client: string;
+  /** The addresses that are used; absent before the first check of ICE. */
+  readonly pair?: WebrtcMediaState["pair"];
   /** "H.264, Opus" */
   readonly codecs: string;
   /** To or from the client per second, of the last second. */
@@ -20,8 +25,8 @@ export interface WebrtcMediaSessionView {
   /** 0 to 1, of its last report; the worst track. Absent before the first report. */
   readonly lossFraction?: number;
   readonly rttMs?: number;
-  /** Why tracks of the path are left out: whole sentences, or empty. */
-  readonly leftOut: string;
+  /** Tracks of the path that the player does not get. */
+  readonly leftOut: readonly LeftOutTrack[];
 }
 
 export interface WebrtcMediaViews {

@@ -159,6 +159,117 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   expect(found).toEqual([]);
 });
 
+it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in both schemes with peers, signals, relays, players and faults", async () => {
+  const { page, origin, host } = await openBrowserShell("webrtc", {
+    flags: [
+      "--webrtc-turn-port",
+      "0",
+      "--webrtc-turns-port",
+      "0",
+      "--webrtc-media-port",
+      "0",
+      "--rtsp-http-port",
+      "0",
+      "--rtsp-rtp-port",
+      "0",
+    ],
+    others: ["rtsp"],
+  });
+  const http = origin.replace("ws:", "http:");
+  await page.evaluate(axe);
+  const [ada, bob] = [await joinWebrtc(host, "Ada"), await joinWebrtc(host, "Bob")];
+  onTestFinished(() => [ada, bob].forEach(({ socket }) => void socket.close()));
+  const player = await page.context().newPage();
+  await player.goto(`${http}/ice-servers`);
+  await player.evaluate(callAndPlay);
+  const fault = async (path: string) => expect((await fetch(`${http}/faults/${path}`, { method: "POST" })).status).toBe(200);
+  await fault(`peers/${ada.id}?kind=drop&percent=100`);
+  await fault("relays/1?kind=loss&percent=5");
+  ada.send({ type: "offer", to: bob.id, sdp: webrtcOffer });
+  bob.send({ type: "offer", to: "nobody", sdp: webrtcOffer });
+  bob.send({ type: "chat", room: "demo", text: "Hello" });
+
+  const tab = (name: string) => page.getByRole("main").getByRole("tab", { name, exact: true });
+  const row = (text: string | RegExp) => page.getByRole("row").filter({ hasText: text }).first();
+  const found: string[] = [];
+  const check = async (what: string) => {
+    for (const colorScheme of ["dark", "light"] as const) {
+      await useScheme(page, colorScheme);
+      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${what}, ${violation}`));
+    }
+  };
+  for (const [name, text, tabs] of [
+    ["Rooms", "Ada", ["Exchanged", "Peer"]],
+    ["Rooms", "demo", []],
+    ["Signals", "dropped by a fault", ["Description", "Signal"]],
+    ["Relays", "loss 5 %", ["Plots", "Relay"]],
+    ["Media", "/test", []],
+  ] as const) {
+    await tab(name).click();
+    await row(text).click();
+    await page.getByRole("button", { name: "Close the inspector" }).last().waitFor();
+    if (tabs.length === 0) await check(`${name}, ${text}`);
+    for (const inner of tabs) {
+      await page.getByRole("tab", { name: inner, exact: true }).last().click();
+      await check(`${name}, ${text}, ${inner}`);
+    }
+    await page.keyboard.press("Escape");
+  }
+  await tab("Live").click();
+  await page.getByPlaceholder("Peer, room, text").fill("allocate");
+  await row("allocate").click();
+  await check("Live, a request of TURN");
+  expect(found).toEqual([]);
+});
+
+const webrtcOffer = [
+  ...["v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0"],
+  ...["a=ice-ufrag:abcd", "a=ice-pwd:not-a-secret-of-anyone", "a=setup:actpass", "a=mid:0", "a=sctp-port:5000", ""],
+].join("\r\n");
+
+async function joinWebrtc(host: string, name: string) {
+  const socket = new WebSocket(`ws://${host}/ws`);
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  const id = await new Promise<string>((resolve) => {
+    let welcomed = "";
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(String(data)) as { type: string; id: string };
+      if (message.type === "welcome") {
+        welcomed = message.id;
+        send({ type: "join", room: "demo", name });
+      }
+      if (message.type === "joined") resolve(welcomed);
+    };
+  });
+  return { id, socket, send };
+}
+
+/** A connection by two relays, and a player of /test; the page keeps them. */
+async function callAndPlay(): Promise<void> {
+  const iceServers = await (await fetch("/ice-servers")).json();
+  const [one, other] = [0, 1].map(() => new RTCPeerConnection({ iceServers, iceTransportPolicy: "relay" })) as [
+    RTCPeerConnection,
+    RTCPeerConnection,
+  ];
+  one.onicecandidate = ({ candidate }) => candidate && void other.addIceCandidate(candidate);
+  other.onicecandidate = ({ candidate }) => candidate && void one.addIceCandidate(candidate);
+  const opened = new Promise((resolve) => {
+    one.createDataChannel("chat").onopen = resolve;
+  });
+  await one.setLocalDescription();
+  await other.setRemoteDescription(one.localDescription as RTCSessionDescription);
+  await other.setLocalDescription();
+  await one.setRemoteDescription(other.localDescription as RTCSessionDescription);
+  await opened;
+  const player = new RTCPeerConnection();
+  for (const kind of ["video", "audio"]) player.addTransceiver(kind, { direction: "recvonly" });
+  await player.setLocalDescription();
+  const body = player.localDescription?.sdp ?? "";
+  const answer = await fetch("/whep/test", { method: "POST", headers: { "content-type": "application/sdp" }, body });
+  await player.setRemoteDescription({ type: "answer", sdp: await answer.text() });
+  Object.assign(globalThis, { kept: [one, other, player] });
+}
+
 /** The last one does not fit the types of its method. */
 const exampleRules = [
   { name: "Ada", method: "example.Greeter/SayHello", when: { request: { name: "Ada" } }, reply: { message: "Hi" } },

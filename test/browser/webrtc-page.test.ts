@@ -1,5 +1,6 @@
+import { spawn } from "node:child_process";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { answer, hostLine, offer } from "../renderer-webrtc/samples.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
@@ -97,3 +98,64 @@ it.each(["UDP", "TCP"])(
   },
   150_000,
 );
+
+it("[WEBRTC-440] a call whose allocations are refused says so for each peer with the code and its meaning, and ends with the cause", async () => {
+  const { page, origin } = await openBrowserShell("webrtc", { flags });
+  const refused = await fetch(`${origin.replace("ws:", "http:")}/faults/turn?kind=refuse&code=486`, { method: "POST" });
+  expect(refused.status).toBe(200);
+  await tab(page, "Try");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  const result = page.getByRole("region", { name: "Answer" });
+  const steps = result.getByRole("grid", { name: "Steps, in their order" });
+  const step = /TURN over UDP at 127\.0\.0\.1:\d+ refused the allocation with 486, allocation quota reached/;
+  await expect.poll(() => steps.getByRole("row").filter({ hasText: step }).count()).toBe(2);
+  await steps.getByText("no candidates: it got no relay, and other candidates are not allowed").first().waitFor();
+  await result
+    .getByText(/^Neither peer has a candidate to connect by\. Try A: no relay: the allocation over UDP was refused with 486/)
+    .waitFor();
+});
+
+it("[WEBRTC-437] a player is listed with its codecs, figures and addresses, and with the sound that it does not get", async () => {
+  const { page, endpointOf, origin } = await openBrowserShell("webrtc", {
+    flags: [...flags, "--rtsp-http-port", "0", "--rtsp-rtp-port", "0"],
+    others: ["rtsp"],
+  });
+  publishAac(`rtsp://${endpointOf("rtsp").host}/aac`);
+  const player = await page.context().newPage();
+  await player.goto(`${origin.replace("ws:", "http:")}/ice-servers`);
+  await expect.poll(() => player.evaluate(play, "aac")).toBe(201);
+  await tab(page, "Media");
+  const row = page.getByRole("grid", { name: "Players and publishers" }).getByRole("row").filter({ hasText: "/aac" });
+  await row.filter({ hasText: "H.264 · without sound: AAC" }).filter({ hasText: "connected" }).filter({ hasText: "Mbit/s" }).waitFor();
+  await row.click();
+  await page.getByText(/Played without sound\. The sound is AAC, which WebRTC does not have/).waitFor();
+  await page
+    .getByText(/\d+ → \S+:\d+$/)
+    .last()
+    .waitFor();
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await page.getByRole("dialog").getByText("Disconnect the player of /aac?").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  await page.getByText("Nobody plays or publishes").waitFor();
+});
+
+/** Plays a path by WHEP; the page keeps the connection. */
+async function play(path: string): Promise<number> {
+  const connection = new RTCPeerConnection();
+  for (const kind of ["video", "audio"]) connection.addTransceiver(kind, { direction: "recvonly" });
+  await connection.setLocalDescription();
+  const body = connection.localDescription?.sdp ?? "";
+  const answer = await fetch(`/whep/${path}`, { method: "POST", headers: { "content-type": "application/sdp" }, body });
+  if (answer.status === 201) await connection.setRemoteDescription({ type: "answer", sdp: await answer.text() });
+  Object.assign(globalThis, { connection });
+  return answer.status;
+}
+
+/** Publishes H.264 and AAC until the test ends. */
+function publishAac(url: string): void {
+  const video = ["-re", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=10"];
+  const audio = ["-f", "lavfi", "-i", "sine=frequency=440"];
+  const codecs = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "10", "-pix_fmt", "yuv420p", "-c:a", "aac"];
+  const child = spawn("ffmpeg", [...video, ...audio, ...codecs, "-f", "rtsp", "-rtsp_transport", "tcp", url], { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+}

@@ -129,7 +129,7 @@ describe("Chromium", () => {
     expect((await received(page)).state).toBe("connected");
     await until(async () => (await received(page)).soundLevel > 0, 60_000);
     const view = await until(() => services.webrtc.views.get("media")?.sessions.find(({ rttMs }) => rttMs !== undefined), 60_000);
-    expect(view).toMatchObject({ protocol: "whep", path, state: "connected", codecs: "H.264, Opus", leftOut: "" });
+    expect(view).toMatchObject({ protocol: "whep", path, state: "connected", codecs: "H.264, Opus", leftOut: [] });
     await page.evaluate(() => (globalThis as unknown as { player: RTCPeerConnection }).player.close());
     const row = await services.webrtc.ended(({ kind }) => kind === "webrtc-media");
     expect(row).toMatchObject({ outcome: "the client has closed it", tone: "neutral" });

@@ -110,7 +110,7 @@ describe("other clients", () => {
     expect(player.audio.packets).toBe(0);
     expect(player.answer).toMatch(/m=audio 0 .*\r\na=mid:0\r\na=inactive\r\n|m=audio 9 .*\r\na=mid:0\r\na=inactive\r\n/);
     expect(player.leftOut).toBe(`audio: ${why}`);
-    await until(() => services.webrtc.views.get("media")?.sessions[0]?.leftOut === why, 15_000);
+    await until(() => services.webrtc.views.get("media")?.sessions[0]?.leftOut[0]?.reason === why, 15_000);
     expect(services.webrtc.rows().find(({ kind }) => kind === "webrtc-media")).toMatchObject({ reason: why });
     const refused = await services.offer("/whep/aac-alone", playerOffer());
     expect([refused.status, ((await refused.json()) as { readonly detail: string }).detail]).toEqual([422, why]);

@@ -43,8 +43,8 @@ describe("a session of WHEP", () => {
       protocol: "whep",
       path: "test",
       state: "waiting",
-      codecs: "Opus, H.264",
-      leftOut: "",
+      codecs: "H.264, Opus",
+      leftOut: [],
     });
   });
 
@@ -147,7 +147,7 @@ describe("a session of WHEP", () => {
     const why = "The sound is opus, and the client offers PCMU.";
     expect(created.headers.get("x-left-out")).toBe(`audio: ${why}`);
     expect(await created.text()).toContain("m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=inactive\r\n");
-    await until(() => webrtc.views.get("media")?.sessions[0]?.leftOut === why);
+    await until(() => webrtc.views.get("media")?.sessions[0]?.leftOut[0]?.reason === why);
   });
 
   it("[WEBRTC-315] needs the RTSP service: 503 says so", async () => {

@@ -111,7 +111,7 @@ class MediaEntry implements TrafficEntry {
   }
 
   view(): WebrtcMediaSessionView {
-    const { protocol, path, state, remote, tracks, rttMs, leftOut } = this.#session.describe();
+    const { protocol, path, state, remote, pair, tracks, rttMs, leftOut } = this.#session.describe();
     const losses = tracks.flatMap(({ lossFraction }) => (lossFraction === undefined ? [] : [lossFraction]));
     return {
       row: this.id,
@@ -120,11 +120,13 @@ class MediaEntry implements TrafficEntry {
       state,
       since: this.#session.since,
       remote,
+      client: this.client,
+      ...(pair && { pair }),
       codecs: codecsOf(tracks),
       bitRate: this.#bitRate,
       ...(losses.length > 0 && { lossFraction: Math.max(...losses) }),
       ...(rttMs !== undefined && { rttMs }),
-      leftOut: leftOut.map(({ reason }) => reason).join(" "),
+      leftOut,
     };
   }
 
@@ -157,7 +159,12 @@ class MediaEntry implements TrafficEntry {
   }
 }
 
-const codecsOf = (tracks: WebrtcMediaState["tracks"]): string => tracks.map(({ codec }) => codec).join(", ");
+/** Pictures first, in whichever order the client has offered them. */
+const codecsOf = (tracks: WebrtcMediaState["tracks"]): string =>
+  tracks
+    .toSorted((one, other) => Number(one.kind === "audio") - Number(other.kind === "audio"))
+    .map(({ codec }) => codec)
+    .join(", ");
 
 export const mediaDecoder: DetailDecoder<"webrtc-media"> = {
   /** Of the states that were written one after the other, the last one counts. */

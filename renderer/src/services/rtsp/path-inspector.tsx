@@ -6,17 +6,17 @@ import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame
 import { Section } from "../../inspectors/section.tsx";
 import { type HistoryPanel, HistoryPlots } from "../../ui/history-plots.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
-import { formatBytes, formatCount, formatRate } from "../../ui/texts/quantity.ts";
+import { formatBitRate, formatBytes, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { FaultPairs } from "./faults/fault-badges.tsx";
 import { RtspFaultMenu } from "./faults/rtsp-fault-menu.tsx";
 import { StreamPictureParts } from "./picture/stream-picture.tsx";
-import { bitRateText, trackText } from "./picture/stream-texts.ts";
+import { trackText } from "./picture/stream-texts.ts";
 import { PlayWith } from "./play-with.tsx";
 import styles from "./rtsp.module.css";
 
 const panels: readonly HistoryPanel<"bitRate" | "frameRate">[] = [
-  { series: "bitRate", title: "Bit rate", color: "--bl-s1", text: bitRateText, leastTop: 100_000, leastStep: 10_000 },
+  { series: "bitRate", title: "Bit rate", color: "--bl-s1", text: formatBitRate, leastTop: 100_000, leastStep: 10_000 },
   { series: "frameRate", title: "Frames a second", color: "--bl-s2", text: formatRate, leastTop: 5, leastStep: 1 },
 ];
 

@@ -4,12 +4,11 @@ import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
-import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
+import { formatBitRate, formatBytes, formatCount, formatPercent } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
 import type { FaultTarget, SessionPart } from "./faults/fault-target.ts";
-import { bitRateText } from "./picture/stream-texts.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
 
 /** Its first request tells what it is: a reader over HTTP has a GET, a publisher by RTMP none. */
@@ -34,8 +33,6 @@ export const sessionScopes = [
   { value: "refused", label: "Refused" },
   { value: "failed", label: "Failed" },
 ] as const;
-
-export const lossText = (fraction: number): string => `${formatDecimals(fraction * 100, 1, 1)} %`;
 
 /** Less is rounded to nothing. */
 const leastLoss = 0.0005;
@@ -67,12 +64,12 @@ function EndedFigure({ row, textOf }: { readonly row: TrafficRow; readonly textO
 /** Over the whole session, with its requests. */
 function meanBitRateText({ verb, bytesIn, bytesOut, tookMs = 0 }: TrafficRow): string {
   if (tookMs <= 0 || (verb !== "play" && verb !== "publish")) return "–";
-  return bitRateText(((verb === "play" ? bytesOut : bytesIn) * 8_000) / tookMs);
+  return formatBitRate(((verb === "play" ? bytesOut : bytesIn) * 8_000) / tookMs);
 }
 
 const overText = ({ transport }: Pick<RtspSessionView, "transport">): string => transport.split(",", 1)[0] ?? "";
 const lossOf = ({ lossFraction }: Pick<RtspSessionView, "lossFraction">): string =>
-  lossFraction === undefined ? "–" : lossText(lossFraction);
+  lossFraction === undefined ? "–" : formatPercent(lossFraction);
 const jitterOf = ({ jitterMs }: Pick<RtspSessionView, "jitterMs">): string => (jitterMs === undefined ? "–" : formatTook(jitterMs));
 
 const nothing = <CellText tone="quiet">–</CellText>;
@@ -142,7 +139,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 1,
     minSample: "00.00 Mbit/s",
     align: "end",
-    textOf: ({ bitRate }) => bitRateText(bitRate),
+    textOf: ({ bitRate }) => formatBitRate(bitRate),
     endedText: meanBitRateText,
   }),
   sessionColumn({

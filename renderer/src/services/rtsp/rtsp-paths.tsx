@@ -18,7 +18,7 @@ import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { Loading } from "../../ui/status/answered.tsx";
 import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { EmptyPage } from "../../ui/status/first-steps.tsx";
-import { formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
+import { formatBitRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -27,7 +27,7 @@ import { AddFilesButton } from "./files/add-files-button.tsx";
 import { FilesPanel } from "./files/files-panel.tsx";
 import { useAddFiles } from "./files/use-add-files.ts";
 import { PathInspector, sourceTexts } from "./path-inspector.tsx";
-import { bitRateText, codecName } from "./picture/stream-texts.ts";
+import { codecName } from "./picture/stream-texts.ts";
 import { PublishDialog } from "./publish/publish-dialog.tsx";
 import { requestedPaths } from "./requested-paths.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
@@ -78,7 +78,7 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     align: "end",
     minSample: "00.00 Mbit/s",
     rank: 1,
-    cell: ({ bitRate }) => (bitRate === 0 ? none : bitRateText(bitRate)),
+    cell: ({ bitRate }) => (bitRate === 0 ? none : formatBitRate(bitRate)),
   },
   {
     id: "frame-rate",

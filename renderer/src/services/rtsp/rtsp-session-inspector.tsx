@@ -20,7 +20,7 @@ import { type HistoryPanel, HistoryPlots } from "../../ui/history-plots.tsx";
 import { Note, Pair, Pairs } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
-import { formatBytes, formatCount, formatDecimals } from "../../ui/texts/quantity.ts";
+import { formatBitRate, formatBytes, formatCount, formatDecimals, formatPercent } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { FaultPairs } from "./faults/fault-badges.tsx";
@@ -28,10 +28,10 @@ import { type FaultTarget, isFaultOf } from "./faults/fault-target.ts";
 import { faultNote } from "./faults/fault-texts.ts";
 import { RtspFaultMenu } from "./faults/rtsp-fault-menu.tsx";
 import { MessageContent } from "./message-content.tsx";
-import { bitRateText, codecName } from "./picture/stream-texts.ts";
+import { codecName } from "./picture/stream-texts.ts";
 import { playerLine, players } from "./player-lines.ts";
 import { type ReadMessage, readMessage } from "./read-message.ts";
-import { lossText, sessionOfRow } from "./rtsp-columns.tsx";
+import { sessionOfRow } from "./rtsp-columns.tsx";
 import { streamUrl } from "./stream-addresses.ts";
 
 /** A session: its requests and answers, its tracks and its connection. */
@@ -180,8 +180,8 @@ function transportOf(title: string | undefined, { tls, isTunnel }: RtspSession["
 }
 
 const historyPanels: readonly HistoryPanel<"bitRate" | "lossPercent" | "jitterMs">[] = [
-  { series: "bitRate", title: "Bit rate", color: "--bl-s1", text: bitRateText, leastTop: 100_000, leastStep: 10_000 },
-  { series: "lossPercent", title: "Loss", color: "--bl-s3", text: (percent) => lossText(percent / 100), leastTop: 1, leastStep: 0.1 },
+  { series: "bitRate", title: "Bit rate", color: "--bl-s1", text: formatBitRate, leastTop: 100_000, leastStep: 10_000 },
+  { series: "lossPercent", title: "Loss", color: "--bl-s3", text: (percent) => formatPercent(percent / 100), leastTop: 1, leastStep: 0.1 },
   { series: "jitterMs", title: "Jitter", color: "--bl-s4", text: formatTook, leastTop: 1, leastStep: 0.1 },
 ];
 

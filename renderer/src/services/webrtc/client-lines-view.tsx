@@ -5,16 +5,23 @@ import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "../try/same-as.tsx";
-import { type ClientKind, clientKinds, clientLine } from "./client-lines.ts";
+import { type ClientGroup, type ClientKind, clientGroups, clientLine, clientTitle, signallingHost } from "./client-lines.ts";
 import styles from "./webrtc.module.css";
 
 const credentialsEveryMs = 600_000;
 
+interface ClientLinesProps {
+  readonly group?: ClientGroup;
+  readonly first: ClientKind;
+  readonly title?: string;
+}
+
 /** Clients to copy, in the words of each dialect, with credentials that are valid now. */
-export function ClientLines({ first = "websocat", title = "Connect" }: { readonly first?: ClientKind; readonly title?: string }) {
+export function ClientLines({ group = "signalling", first, title = "Connect" }: ClientLinesProps) {
   const client = useControl();
   const service = useService("webrtc");
-  const [kind, setKind] = useRemembered<ClientKind>(`webrtc.client.${first}`, first, z.enum(clientKinds.map(({ value }) => value)));
+  const kinds: readonly ClientKind[] = clientGroups[group];
+  const [kind, setKind] = useRemembered<ClientKind>(`webrtc.client.${first}`, first, z.enum(kinds));
   const iceServers = useAnswer({
     key: ["webrtc", "ice.servers"],
     ask: () => client.action(webrtcActions, "webrtc", "ice.servers", {}),
@@ -25,10 +32,10 @@ export function ClientLines({ first = "websocat", title = "Connect" }: { readonl
     <div className={styles.lines}>
       <SameAs
         title={title}
-        languages={clientKinds}
+        languages={kinds.map((value) => ({ value, label: clientTitle(value) }))}
         language={kind}
         onLanguage={setKind}
-        text={clientLine(kind, { service, room: "demo", iceServers: iceServers.value })}
+        text={clientLine(kind, { host: signallingHost(service), room: "demo", iceServers: iceServers.value })}
         copies="the lines"
       />
     </div>

@@ -3,85 +3,162 @@ import type { IceServer } from "../../../../contract/services/webrtc.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
 import { endpointsOf } from "../../ui/texts/address.ts";
 
-export const clientKinds = [
-  { value: "websocat", label: "websocat" },
-  { value: "browser", label: "JS" },
-  { value: "peerjs", label: "PeerJS" },
-  { value: "socketio", label: "Socket.IO" },
-  { value: "ywebrtc", label: "Yjs" },
-  { value: "turnutils", label: "TURN" },
-] as const;
-export type ClientKind = (typeof clientKinds)[number]["value"];
+const kinds = {
+  websocat: "websocat",
+  browser: "JS",
+  peerjs: "PeerJS",
+  socketio: "Socket.IO",
+  ywebrtc: "Yjs",
+  turnutils: "TURN",
+  whep: "Play in a page",
+  whip: "Publish from a page",
+  gstreamer: "GStreamer",
+  obs: "OBS",
+} as const;
+export type ClientKind = keyof typeof kinds;
+
+/** Clients of signalling and TURN, and those that play and publish. */
+export const clientGroups = {
+  signalling: ["websocat", "browser", "peerjs", "socketio", "ywebrtc", "turnutils"],
+  media: ["whep", "whip", "gstreamer", "obs"],
+} as const satisfies Readonly<Record<string, readonly ClientKind[]>>;
+export type ClientGroup = keyof typeof clientGroups;
+
+export const clientTitle = (kind: ClientKind): string => kinds[kind];
 
 export interface ClientPlace {
-  readonly service: ServiceView | undefined;
+  /** `signallingHost` */
+  readonly host: string;
   readonly room: string;
   /** With credentials; those of each welcome are as good. */
   readonly iceServers?: readonly IceServer[] | undefined;
 }
 
-const usualPort = "8443";
+/** "127.0.0.1:8443": where the service has signalling, WHEP and WHIP. */
+export const signallingHost = (service: ServiceView | undefined): string =>
+  new URL(endpointsOf(service).find(({ url }) => url.startsWith("ws://"))?.url ?? "ws://127.0.0.1:8443").host;
 
-/** Host and port of signalling. */
-function placeOf(service: ServiceView | undefined): { readonly host: string; readonly port: string } {
-  const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith("ws://"))?.url;
-  const { hostname, port } = new URL(url ?? `ws://127.0.0.1:${usualPort}`);
-  return { host: hostname, port: port || usualPort };
-}
-
-/** A client of one dialect: a command, or lines of JavaScript. */
-export function clientLine(kind: ClientKind, { service, room, iceServers = [] }: ClientPlace): string {
-  const { host, port } = placeOf(service);
+/** A client of one kind: a command, lines of JavaScript, or what to fill in. */
+export function clientLine(kind: ClientKind, { host, room, iceServers = [] }: ClientPlace): string {
   const quotedRoom = JSON.stringify(room);
+  const http = `http://${host}`;
+  const { hostname, port } = new URL(http);
   switch (kind) {
     case "websocat":
-      return `echo ${shellQuoted(JSON.stringify({ type: "join", room, name: "Ada" }))} | websocat -n ws://${host}:${port}/ws`;
+      return `echo ${shellQuoted(JSON.stringify({ type: "join", room, name: "Ada" }))} | websocat -n ws://${host}/ws`;
     case "browser":
-      return `const socket = new WebSocket("ws://${host}:${port}/ws");
-const connection = new RTCPeerConnection({ iceServers: ${JSON.stringify(iceServers, undefined, 2)} });
+      return `const socket = new WebSocket("ws://${host}/ws");
 const send = (message) => socket.send(JSON.stringify(message));
-let other;
-connection.onicecandidate = ({ candidate }) => other && send({ type: "candidate", to: other, candidate });
+let connection, other;
 socket.onmessage = async ({ data }) => {
   const message = JSON.parse(data);
-  if (message.type === "welcome") send({ type: "join", room: ${quotedRoom}, name: "Ada" });
-  if (message.type === "offer" || message.type === "answer") {
+  if (message.type === "welcome") {
+    connection = new RTCPeerConnection({ iceServers: message.iceServers });
+    connection.onicecandidate = ({ candidate }) => send({ type: "candidate", to: other, candidate });
+    connection.ondatachannel = ({ channel }) => { channel.onmessage = ({ data }) => console.log(data); };
+    send({ type: "join", room: ${quotedRoom}, name: "Ada" });
+  } else if (message.type === "peer-joined") {
+    // Who is there already calls the one that comes.
+    other = message.id;
+    const channel = connection.createDataChannel("chat");
+    channel.onopen = () => channel.send("hello");
+    await connection.setLocalDescription();
+    send({ type: "offer", to: other, sdp: connection.localDescription.sdp });
+  } else if (message.type === "offer" || message.type === "answer") {
     other = message.from;
     await connection.setRemoteDescription({ type: message.type, sdp: message.sdp });
     if (message.type === "answer") return;
     await connection.setLocalDescription();
     send({ type: "answer", to: other, sdp: connection.localDescription.sdp });
-  }
-  if (message.type === "candidate") await connection.addIceCandidate(message.candidate);
-  if (message.type === "peer-joined") {
-    other = message.id;
-    connection.createDataChannel("chat");
-    await connection.setLocalDescription();
-    send({ type: "offer", to: other, sdp: connection.localDescription.sdp });
-  }
+  } else if (message.type === "candidate") await connection.addIceCandidate(message.candidate);
 };`;
     case "peerjs":
       return `// npm install peerjs
-const peer = new Peer("ada", { host: "${host}", port: ${port}, path: "/", secure: false });
-peer.on("connection", (connection) => connection.on("data", console.log));
-// In another page: new Peer({ host: "${host}", port: ${port}, path: "/" }).connect("ada")`;
+import { Peer } from "peerjs";
+const iceServers = await (await fetch("${http}/ice-servers")).json();
+const options = { host: "${hostname}", port: ${port}, path: "/", key: ${quotedRoom}, secure: false, config: { iceServers } };
+const ada = new Peer("ada", options);
+ada.on("connection", (connection) => connection.on("data", console.log));
+// In another page:
+const bob = new Peer("bob", options);
+bob.on("open", () => {
+  const connection = bob.connect("ada");
+  connection.on("open", () => connection.send("hello"));
+});`;
     case "socketio":
       return `// npm install socket.io-client
 import { io } from "socket.io-client";
-const socket = io("http://${host}:${port}");
-socket.on("signal", ({ from, sdp, candidate }) => console.log(from, sdp ?? candidate));
-socket.emit("signal", { sdp: connection.localDescription });`;
+const socket = io("${http}", { auth: { room: ${quotedRoom}, name: "Ada" } });
+let connection, other;
+socket.on("ice-servers", (iceServers) => {
+  connection = new RTCPeerConnection({ iceServers });
+  connection.onicecandidate = ({ candidate }) => candidate && socket.emit("signal", { to: other, candidate });
+});
+socket.on("peer-joined", async ({ id }) => {
+  // Who is there already calls the one that comes.
+  other = id;
+  connection.createDataChannel("chat").onopen = () => console.log("connected");
+  await connection.setLocalDescription();
+  socket.emit("signal", { to: other, sdp: connection.localDescription });
+});
+socket.on("signal", async ({ from, sdp, candidate }) => {
+  other = from;
+  if (candidate) return connection.addIceCandidate(candidate);
+  await connection.setRemoteDescription(sdp);
+  if (sdp.type === "answer") return;
+  await connection.setLocalDescription();
+  socket.emit("signal", { to: other, sdp: connection.localDescription });
+});`;
     case "ywebrtc":
       return `// npm install yjs y-webrtc
 import { WebrtcProvider } from "y-webrtc";
 import * as Y from "yjs";
-const provider = new WebrtcProvider(${quotedRoom}, new Y.Doc(), { signaling: ["ws://${host}:${port}/y-webrtc"] });`;
+const iceServers = await (await fetch("${http}/ice-servers")).json();
+const provider = new WebrtcProvider(${quotedRoom}, new Y.Doc(), {
+  signaling: ["ws://${host}/y-webrtc"],
+  peerOpts: { config: { iceServers } },
+});`;
     case "turnutils":
       return turnLine(iceServers);
+    case "whep":
+      return `const connection = new RTCPeerConnection();
+for (const kind of ["video", "audio"]) connection.addTransceiver(kind, { direction: "recvonly" });
+const video = document.body.appendChild(document.createElement("video"));
+video.autoplay = video.muted = video.controls = true;
+connection.ontrack = ({ streams: [stream] }) => { video.srcObject = stream; };
+${exchange(`${http}/whep/test`)}`;
+    case "whip":
+      return `const connection = new RTCPeerConnection();
+const stream = await navigator.mediaDevices.getUserMedia({ video: true, audio: true });
+for (const track of stream.getTracks()) connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
+${exchange(`${http}/whip/mine`)}
+// Everybody may play it now: ${http}/whep/mine`;
+    case "gstreamer":
+      return `# With the plugins in Rust (gst-plugins-rs)
+gst-launch-1.0 videotestsrc is-live=true ! whipclientsink video-caps=video/x-h264 signaller::whip-endpoint=${http}/whip/mine`;
+    case "obs":
+      return `Settings, Stream
+  Service        WHIP
+  Server         ${http}/whip/mine
+  Bearer Token   empty, or user:password of the RTSP service
+
+Settings, Output
+  Video Encoder  one for H.264
+  Audio Encoder  Opus`;
     default:
       return kind satisfies never;
   }
 }
+
+/** Offer and answer of WHEP and WHIP. */
+const exchange = (url: string): string => `await connection.setLocalDescription();
+const response = await fetch("${url}", {
+  method: "POST",
+  headers: { "Content-Type": "application/sdp" },
+  body: connection.localDescription.sdp,
+});
+if (!response.ok) throw new Error(await response.text());
+await connection.setRemoteDescription({ type: "answer", sdp: await response.text() });`;
 
 /** coturn's test client, which relays to a peer of its own on loopback. */
 function turnLine(iceServers: readonly IceServer[]): string {

@@ -7,6 +7,8 @@ import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/t
 import type { TrafficPicksProps } from "../../pages/service/define-service-page.ts";
 import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
+import { FaultBadges } from "./faults/fault-badges.tsx";
+import { useWebrtcView } from "./use-webrtc-view.ts";
 
 /** Scopes of the filter over rows. */
 export const webrtcScopes = [
@@ -40,6 +42,39 @@ export const WebrtcPicks = ({ filter, onFilter }: TrafficPicksProps) => (
   />
 );
 
+/** The receiver of a signal by its name, where that is known. */
+function Target({ row: { kind, target } }: { readonly row: TrafficRow }) {
+  const isPeer = kind === "webrtc-signal" && target !== "" && !target.startsWith("#");
+  const name = useWebrtcView("peers", ({ peers }) => (isPeer ? peers.find(({ id }) => id === target)?.name : undefined)) ?? "";
+  if (name === "") return <code>{shownText(target)}</code>;
+  return (
+    <>
+      {shownText(name)} <CellText tone="quiet">{shownText(target)}</CellText>
+    </>
+  );
+}
+
+/** These take no time that could be measured. */
+const momentary: ReadonlySet<DetailKind> = new Set<DetailKind>(["webrtc-signal", "turn-request"]);
+const lastedColumn = tookColumn(3);
+
+/** The active faults of a connected peer, or of an open relay. */
+function RowFaults({ row }: { readonly row: TrafficRow }) {
+  switch (row.kind) {
+    case "webrtc-peer":
+      return <FaultBadges target={{ kind: "peer", peer: row.target, name: row.user ?? "" }} />;
+    case "turn-allocation":
+      return <RelayFaults row={row.id} />;
+    default:
+      return null;
+  }
+}
+
+function RelayFaults({ row }: { readonly row: number }) {
+  const allocation = useWebrtcView("allocations", ({ allocations }) => allocations.find((one) => one.row === row)?.id);
+  return allocation === undefined ? null : <FaultBadges target={{ kind: "relay", allocation }} />;
+}
+
 export const webrtcColumns: readonly Column<TrafficRow>[] = [
   beganColumn(2),
   {
@@ -66,10 +101,11 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     leastPx: 104,
     rank: 0,
-    cell: ({ target, preview, kind }) => (
+    cell: (row) => (
       <>
-        <code>{shownText(target)}</code>{" "}
-        {kind === "webrtc-peer" && preview !== "" && <CellText tone="quiet">{`in ${shownText(preview)}`}</CellText>}
+        <Target row={row} />
+        {row.tone === "pending" && <RowFaults row={row} />}{" "}
+        {row.kind === "webrtc-peer" && row.preview !== "" && <CellText tone="quiet">{`in ${shownText(row.preview)}`}</CellText>}
       </>
     ),
   },
@@ -98,6 +134,10 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   },
   bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
   bytesColumn({ id: "sent", title: "Sent", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
-  { ...tookColumn(3), title: "Lasted" },
+  {
+    ...lastedColumn,
+    title: "Lasted",
+    cell: (row, roomCh) => (momentary.has(row.kind) ? <CellText tone="quiet">–</CellText> : lastedColumn.cell(row, roomCh)),
+  },
   clientColumn(3, { minSample: "Chromium :00000" }),
 ];

@@ -3,6 +3,7 @@ import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/s
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { webrtcInspectors } from "./inspectors/webrtc-row.tsx";
 import { WebrtcSignals } from "./ladder/webrtc-signals.tsx";
+import { WebrtcMediaSessions } from "./media/webrtc-media.tsx";
 import { WebrtcRelays } from "./relays/webrtc-relays.tsx";
 import { WebrtcRooms } from "./rooms/webrtc-rooms.tsx";
 import { signalCopies } from "./signal-copies.ts";
@@ -47,6 +48,7 @@ export const webrtcPage = defineServicePage({
     contentTab("rooms", "Rooms", WebrtcRooms),
     contentTab("signals", "Signals", WebrtcSignals),
     contentTab("relays", "Relays", WebrtcRelays),
+    contentTab("media", "Media", WebrtcMediaSessions),
     tryTab(WebrtcTry),
   ],
 });

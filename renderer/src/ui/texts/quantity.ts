@@ -52,6 +52,12 @@ export function formatBytes(bytes: number): string {
   return `${unit > 0 && value < 9.95 ? value.toFixed(1) : formatCount(value)} ${units[unit]}`;
 }
 
+/** "2.12 Mbit/s" */
+export const formatBitRate = (bitsPerSecond: number): string => `${formatDecimals(bitsPerSecond / 1_000_000, 2, 2)} Mbit/s`;
+
+/** Of a part of 1: "2.1 %" */
+export const formatPercent = (fraction: number): string => `${formatDecimals(fraction * 100, 1, 1)} %`;
+
 export const formatByteRate = (bytesPerSecond: number): string => `${formatBytes(bytesPerSecond)}/s`;
 
 /** In a narrow column: "842", "6,204", "102 k", "9.1 M". */

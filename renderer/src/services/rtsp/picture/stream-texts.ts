@@ -1,5 +1,5 @@
 import type { RtspPathView, RtspTrackView } from "../../../../../contract/services/rtsp.ts";
-import { formatDecimals, formatRate } from "../../../ui/texts/quantity.ts";
+import { formatBitRate, formatRate } from "../../../ui/texts/quantity.ts";
 
 const codecNames: Readonly<Record<string, string>> = {
   h264: "H.264",
@@ -24,12 +24,10 @@ export function decoderName(codec: string): string {
 export const trackText = ({ codec, profile, format }: RtspTrackView): string =>
   [[codecName(codec), profile].filter(Boolean).join(" "), format].filter(Boolean).join(", ");
 
-export const bitRateText = (bitsPerSecond: number): string => `${formatDecimals(bitsPerSecond / 1_000_000, 2, 2)} Mbit/s`;
-
 /** "25 fps", "GOP 25", and the like: what is known of the stream at this moment. */
 export const rateTexts = ({ bitRate, frameRate, groupFrames }: RtspPathView): readonly string[] => [
   ...(frameRate > 0 ? [`${formatRate(frameRate)} fps`] : []),
-  ...(bitRate > 0 ? [bitRateText(bitRate)] : []),
+  ...(bitRate > 0 ? [formatBitRate(bitRate)] : []),
   ...(groupFrames > 0 ? [`GOP ${groupFrames}`] : []),
 ];
 

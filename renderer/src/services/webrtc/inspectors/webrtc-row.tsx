@@ -4,8 +4,9 @@ import { httpInspectors } from "../../../inspectors/http-inspectors.ts";
 import { InspectorFrame, InspectorNote, type InspectorProps, type Inspectors } from "../../../inspectors/inspector-frame.tsx";
 import { useDetail } from "../../../inspectors/use-detail.ts";
 import { Answered } from "../../../ui/status/answered.tsx";
+import { MediaInspector } from "../media/media-inspector.tsx";
 import { AllocationInspector } from "./allocation-inspector.tsx";
-import { MediaInspector } from "./media-inspector.tsx";
+
 import { PeerInspector } from "./peer-inspector.tsx";
 import { SignalInspector } from "./signal-inspector.tsx";
 import { TurnRequestInspector } from "./turn-request-inspector.tsx";

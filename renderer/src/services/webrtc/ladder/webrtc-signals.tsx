@@ -1,6 +1,6 @@
 import { useElementSize } from "@mantine/hooks";
 import { IconStack2 } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { z } from "zod";
 import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
 import type { LadderAnswer, LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
@@ -24,7 +24,7 @@ import { EmptyPage } from "../../../ui/status/first-steps.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { Facts, PauseButton, StatusLine, ToggleButton, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { clientLine } from "../client-lines.ts";
+import { clientLine, signallingHost } from "../client-lines.ts";
 import { IceCheckPanel } from "../ice-check/ice-check-panel.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
@@ -35,7 +35,7 @@ import { RungInspector } from "./rung-inspector.tsx";
 
 const rungRow = ({ row }: Rung) => row;
 /** A lane that holds the name of a peer and the label of an arrow. */
-const lanePx = 132;
+const lanePx = 112;
 const besidePx = 300;
 const scopeSchema: z.ZodType<LadderScope> = z.object({ room: z.string(), peers: z.array(z.string()).max(2) });
 const noSignals: readonly LadderSignal[] = [];
@@ -90,8 +90,14 @@ function Ladder() {
   ]);
   const signals = answer.value?.signals ?? noSignals;
   const mostLanes = Math.max(3, Math.floor((Math.max(600, box.width) - besidePx) / lanePx));
-  const ladder = useMemo(() => layOutLadder({ signals, mostLanes, foldsCandidates: folds }), [signals, mostLanes, folds]);
   const names = answer.value?.names ?? noNames;
+  const before = useRef<readonly string[]>([]);
+  const ladder = useMemo(() => {
+    const laidOut = layOutLadder({ signals, mostLanes, foldsCandidates: folds, names, before: before.current });
+    before.current = laidOut.lanes.map(({ id }) => id);
+    return laidOut;
+  }, [signals, mostLanes, folds, names]);
+  const crowd = ladder.lanes.find(({ id }) => id === othersLane)?.peers ?? 0;
   const pick = (peer: string) => {
     if (peers.includes(peer)) change({ ...scope, peers: peers.filter((one) => one !== peer) });
     else change({ ...scope, peers: [...peers.slice(-1), peer] });
@@ -158,6 +164,11 @@ function Ladder() {
             )}
             <Fact>{formatCountOf(signals.length, "signal")}</Fact>
             <Fact>{formatCountOf(new Set(signals.flatMap(({ from, to }) => [from, ...(to ? [to] : [])])).size, "peer")}</Fact>
+            {crowd > 0 && (
+              <Fact title="There is no room for a line each: their names are beside their signals.">
+                {`${formatCountOf(crowd, "peer")} on one line: choose a room or two peers`}
+              </Fact>
+            )}
             {answer.value !== undefined && answer.value.more > 0 && (
               <LeftOut title="The newest are shown. Pick a room or a pair of peers to see older ones.">
                 {`${formatCount(answer.value.more)} older ones not shown`}
@@ -232,7 +243,7 @@ function NoSignals() {
         title="No signals yet"
         text="Each offer, answer, candidate and chat message appears here as an arrow between two peers. Let two clients join a room, call in Try, or send one by hand:"
       >
-        <CommandLine command={clientLine("websocat", { service, room: "demo" })} />
+        <CommandLine command={clientLine("websocat", { host: signallingHost(service), room: "demo" })} />
       </EmptyState>
     </EmptyPage>
   );

@@ -20,7 +20,7 @@ const ofPeer =
     row.kind === "peer" ? cell(row.peer) : null;
 
 export const roomColumns: readonly Column<RoomRow>[] = [
-  { id: "name", title: "Room, peer", rank: 0, leastPx: 140, cell: (row) => <RoomName row={row} /> },
+  { id: "name", title: "Room, peer", rank: 0, leastPx: 248, cell: (row) => <RoomName row={row} /> },
   {
     id: "dialect",
     title: "Dialect",
@@ -108,13 +108,19 @@ function RoomName({ row }: { readonly row: RoomRow }) {
       return (
         <span className={styles.peer} title={shownText(row.peer.id)}>
           <StatusShape shape="running" />
-          {row.peer.name === "" ? <code>{shownText(row.peer.id)}</code> : shownText(row.peer.name)}
-          <FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />
+          {row.peer.name === "" ? <code>{shownText(row.peer.id)}</code> : <span className={styles.name}>{shownText(row.peer.name)}</span>}
+          <span className={styles.faults}>
+            <FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />
+          </span>
           {row.peer.name !== "" && <CellText tone="quiet">{shownText(row.peer.id)}</CellText>}
         </span>
       );
     case "more":
-      return <span className={styles.peer}>{`and ${formatCount(row.count)} more`}</span>;
+      return (
+        <span className={styles.peer}>
+          {row.isAll ? "not listed: more peers are connected than the list has" : `and ${formatCount(row.count)} more`}
+        </span>
+      );
     case "elsewhere":
       return (
         <span className={styles.peer} title="Disconnect them and start their faults at the instance that they are connected to.">

@@ -5,7 +5,7 @@ export type RoomRow =
   | { readonly kind: "room"; readonly id: string; readonly room: WebrtcRoomView }
   | { readonly kind: "peer"; readonly id: string; readonly room: string; readonly peer: WebrtcPeerView }
   /** Members that are not named, below those that are. */
-  | { readonly kind: "more"; readonly id: string; readonly room: string; readonly count: number }
+  | { readonly kind: "more"; readonly id: string; readonly room: string; readonly count: number; readonly isAll: boolean }
   /** Members that are connected to other instances. */
   | { readonly kind: "elsewhere"; readonly id: string; readonly room: string; readonly count: number }
   /** Above the peers that are in no room. */
@@ -25,7 +25,9 @@ export function roomRows(rooms: WebrtcViews["rooms"], peers: WebrtcViews["peers"
     return [
       { kind: "room", id: `room ${room.name}`, room },
       ...shown.map((peer): RoomRow => ({ kind: "peer", id: `peer ${peer.id} ${room.name}`, room: room.name, peer })),
-      ...(isWhole && unnamed > 0 ? [{ kind: "more", id: `more ${room.name}`, room: room.name, count: unnamed } as const] : []),
+      ...(isWhole && unnamed > 0
+        ? [{ kind: "more", id: `more ${room.name}`, room: room.name, count: unnamed, isAll: members.length === 0 } as const]
+        : []),
       ...(isWhole && elsewhere > 0
         ? [{ kind: "elsewhere", id: `elsewhere ${room.name}`, room: room.name, count: elsewhere } as const]
         : []),

@@ -76,7 +76,7 @@ export function WebrtcRooms() {
             title="Nobody is connected"
             text="Each room appears here with its members, whatever dialect they speak: their address, how long they are here, and what they exchanged. Connect one:"
           >
-            <ClientLines />
+            <ClientLines first="websocat" />
           </EmptyState>
         </EmptyPage>
       ) : (

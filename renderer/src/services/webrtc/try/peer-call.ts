@@ -4,7 +4,9 @@ import type { IceCheck } from "../../../../../contract/services/webrtc-ice-check
 import type { TryOpened, TryReceived } from "../../../../../contract/services/webrtc-try.ts";
 import type { ControlClient } from "../../../control/control-client.ts";
 import { failureOf } from "../../../control/failure-error.ts";
+import { candidateErrorText } from "../turn-errors.ts";
 import { type CallDraft, configurationOf } from "./call-draft.ts";
+import { type CallFigures, type LastFrames, readFigures } from "./call-figures.ts";
 import { startTestPicture, type TestPicture } from "./test-picture.ts";
 
 /** Who does something: one of the two peers, or the service. */
@@ -21,17 +23,6 @@ export interface CallStep {
   readonly tone?: "ok" | "bad";
   /** A description or candidate to read. */
   readonly text?: string;
-}
-
-/** Of one peer, of the last second. */
-export interface CallFigures {
-  /** "relay udp 127.0.0.1:50112 ↔ relay 127.0.0.1:50113" */
-  readonly pair: string;
-  readonly roundTripMs?: number;
-  readonly bytesSent: number;
-  readonly bytesReceived: number;
-  readonly frameRate: number;
-  readonly pictures: number;
 }
 
 export interface CallView {
@@ -101,7 +92,10 @@ interface End {
   readonly received: MediaStream;
   /** Candidates that came before the description. */
   readonly waiting: RTCIceCandidateInit[];
-  last: { atMs: number; frames: number };
+  readonly last: LastFrames;
+  /** Sent to the other so far. */
+  candidates: number;
+  isGathered: boolean;
 }
 
 class Run {
@@ -151,12 +145,14 @@ class Run {
     const party = parties[place] ?? "A";
     const connection = new RTCPeerConnection(configuration);
     const picture = this.#draft.video ? startTestPicture(`From ${party}`) : undefined;
-    const end: End = { party, place, connection, picture, received: new MediaStream(), waiting: [], last: { atMs: 0, frames: 0 } };
+    const received = new MediaStream();
+    const last = { atMs: 0, frames: 0 };
+    const end: End = { party, place, connection, picture, received, waiting: [], last, candidates: 0, isGathered: false };
     for (const track of picture?.stream.getTracks() ?? []) connection.addTrack(track, (picture as TestPicture).stream);
     connection.onicecandidate = ({ candidate }) => this.#sendCandidate(end, candidate);
     connection.onicecandidateerror = (event) => this.#noteCandidateError(end, event);
     connection.onicegatheringstatechange = () => {
-      if (connection.iceGatheringState === "complete") this.#add({ from: party, title: "all candidates gathered" });
+      if (connection.iceGatheringState === "complete") this.#noteGathered(end);
     };
     connection.oniceconnectionstatechange = () => {
       const { iceConnectionState: state } = connection;
@@ -208,6 +204,7 @@ class Run {
     const line = candidate?.candidate ?? "";
     if (candidate && line === "") return;
     const read = readCandidate(line);
+    if (read) end.candidates++;
     const title = read ? `candidate: ${read.type} ${read.transport} ${read.address}:${read.port}` : "end of candidates";
     this.#send(end, { type: "candidate", candidate: candidate?.toJSON() ?? null }, title, line);
   }
@@ -262,13 +259,24 @@ class Run {
     }
   }
 
+  #noteGathered(end: End): void {
+    end.isGathered = true;
+    const { party, candidates } = end;
+    if (candidates > 0) {
+      this.#add({ from: party, title: `all candidates gathered: ${candidates}` });
+      return;
+    }
+    const what = this.#draft.way === "relay" ? "it got no relay, and other candidates are not allowed" : "there is none";
+    this.#add({ from: party, title: `no candidates: ${what}`, tone: "bad" });
+    if (this.#ends.every((one) => one.isGathered && one.candidates === 0)) this.#fail("neither peer has a candidate to connect by");
+  }
+
   #noteCandidateError({ party }: End, { errorCode, errorText, url }: RTCPeerConnectionIceErrorEvent): void {
     // A server is asked from each address of the device: one error of a kind is enough.
     const key = `${party} ${errorCode} ${url}`;
     if (this.#once.has(key)) return;
     this.#once.add(key);
-    const server = url?.replace(/\?.*$/, "") ?? "the server";
-    this.#add({ from: party, title: `${server}: ${errorCode} ${errorText}`, tone: "bad" });
+    this.#add({ from: party, title: candidateErrorText({ url: url ?? "", code: errorCode, text: errorText }), tone: "bad" });
   }
 
   async #noteConnection(end: End): Promise<void> {
@@ -311,26 +319,8 @@ class Run {
     void video.play().catch(() => {});
   }
 
-  async #figuresOf(end: End): Promise<CallFigures> {
-    const stats = [...(await end.connection.getStats()).values()] as readonly Readonly<Record<string, unknown>>[];
-    const byId = (id: unknown) => stats.find((one) => one.id === id);
-    const transport = stats.find(({ type }) => type === "transport");
-    const pair =
-      byId(transport?.selectedCandidatePairId) ?? stats.find(({ type, nominated }) => type === "candidate-pair" && nominated === true);
-    const inbound = stats.find(({ type, kind }) => type === "inbound-rtp" && kind === "video");
-    const frames = Number(inbound?.framesDecoded ?? 0);
-    const nowMs = performance.now();
-    const frameRate = end.last.atMs === 0 ? 0 : ((frames - end.last.frames) * 1_000) / Math.max(1, nowMs - end.last.atMs);
-    if (this.#view.state === "connected") end.last = { atMs: nowMs, frames };
-    const roundTrip = pair?.currentRoundTripTime;
-    return {
-      pair: pairText(byId(pair?.localCandidateId), byId(pair?.remoteCandidateId)),
-      ...(typeof roundTrip === "number" && { roundTripMs: roundTrip * 1_000 }),
-      bytesSent: Number(pair?.bytesSent ?? 0),
-      bytesReceived: Number(pair?.bytesReceived ?? 0),
-      frameRate,
-      pictures: frames,
-    };
+  async #figuresOf({ connection, last }: End): Promise<CallFigures> {
+    return await readFigures(connection, this.#view.state === "connected" ? last : undefined);
   }
 
   /** What the service saw of both. */
@@ -387,14 +377,3 @@ class Run {
     this.#show(this.#view);
   }
 }
-
-type Stats = Readonly<Record<string, unknown>> | undefined;
-
-function pairText(local: Stats, remote: Stats): string {
-  if (!local || !remote) return "an unknown pair";
-  const own = [local.candidateType, local.candidateType === "relay" ? local.relayProtocol : local.protocol].filter(Boolean).join(" over ");
-  return `${own} ${addressOf(local)} to ${String(remote.candidateType)} ${addressOf(remote)}`;
-}
-
-const addressOf = (candidate: NonNullable<Stats>): string =>
-  `${String(candidate.address ?? candidate.ip ?? "")}:${String(candidate.port ?? "")}`;

@@ -12,7 +12,8 @@ import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../../try/an
 import { TriedSteps } from "../../try/tried-steps.tsx";
 import { IceCheckResult, VerdictMark } from "../ice-check/ice-check-panel.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
-import type { CallFigures, CallStep, CallView } from "./peer-call.ts";
+import type { CallFigures } from "./call-figures.ts";
+import type { CallStep, CallView } from "./peer-call.ts";
 import styles from "./webrtc-try.module.css";
 
 /** The result of a call: in words, step by step, with pictures and figures, and what the service saw. */

@@ -93,6 +93,7 @@ export function WebrtcTry() {
             )}
           </TrySection>
           {running && <ClientLines first="browser" />}
+          {running && <ClientLines group="media" first="whep" title="Play or publish" />}
         </>
       }
     >
