@@ -118,6 +118,9 @@ describe("Socket.IO", () => {
       expect(await bad.socket.emitWithAck(event, data), event).toMatchObject({ error: { code } });
     }
     expect(bad.log.items.filter(({ event }) => event === "error").length).toBe(refused.length);
+    const refusal = bad.log.next(({ event }) => event === "error");
+    bad.socket.io.engine.write('2[7,{"to":"nobody"}]');
+    expect((await refusal).data).toMatchObject({ code: "bad-message", message: "The name of an event is a text" });
     const ended = new Promise((resolve) => bad.socket.once("disconnect", resolve));
     bad.socket.io.engine.write("9 is no packet of Socket.IO");
     await ended;

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { Log } from "../service/log.ts";
 import { countText } from "../service/quantity.ts";
+import { errorText } from "../service/service-error.ts";
 
 /** `authorizationError` says why the client's certificate was refused. */
 type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
@@ -11,13 +12,13 @@ const periodMs = 10_000;
 
 /** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
-  readonly #log: Pick<Log, "warning">;
+  readonly #log: Pick<Log, "warning" | "error">;
   readonly #closed = new WeakSet<ConnectionHead>();
   #written = 0;
   #leftOut = 0;
   #period: NodeJS.Timeout | undefined;
 
-  constructor(log: Pick<Log, "warning">) {
+  constructor(log: Pick<Log, "warning" | "error">) {
     this.#log = log;
   }
 
@@ -41,6 +42,11 @@ export class FaultLog {
     if (this.#closed.has(connection)) return;
     this.#closed.add(connection);
     this.write(`The connection from ${connection.remote} was closed: ${why}.`);
+  }
+
+  /** An error of ours, in the work for one connection. */
+  failed({ remote }: ConnectionHead, error: unknown): void {
+    this.#log.error(`A message from ${remote} could not be carried out: ${errorText(error)}`);
   }
 
   /** Ends the period: says how many lines were left out. */

@@ -30,6 +30,7 @@ export const closeCode = {
   unsupportedData: 1_003,
   policy: 1_008,
   tooBig: 1_009,
+  internalError: 1_011,
   tryAgain: 1_013,
 } as const;
 const lingerMs = 1_000;
@@ -184,11 +185,17 @@ export class WebSocketClients {
       client.hold();
       this.#held.add(client);
     }
-    if (!isBinary) client.handler.onText(client, data);
-    else if (client.handler.onBytes) client.handler.onBytes(client, data);
-    else {
-      this.#faults.closed(client.connection, "it sent bytes where text is due");
-      client.close(closeCode.unsupportedData, "Messages are text");
+    try {
+      if (!isBinary) client.handler.onText(client, data);
+      else if (client.handler.onBytes) client.handler.onBytes(client, data);
+      else {
+        this.#faults.closed(client.connection, "it sent bytes where text is due");
+        client.close(closeCode.unsupportedData, "Messages are text");
+      }
+    } catch (error) {
+      // A fault in the work for one message ends its connection alone.
+      this.#faults.failed(client.connection, error);
+      client.close(closeCode.internalError, "Internal error");
     }
   }
 

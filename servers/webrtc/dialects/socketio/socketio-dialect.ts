@@ -139,7 +139,7 @@ class SocketIoClient {
     const named = isObject(auth) && isText(auth.room) ? auth : query;
     if (isText(named.room)) this.#join(peer, named, undefined);
     else this.#isInDefaultRoom = this.#hub.join(peer, { room: defaultRoom }, messageOf("join", { room: defaultRoom }));
-    this.#socket.onAny((event: string, ...values: unknown[]) => this.#receive(peer, event, values));
+    this.#socket.onAny((event: unknown, ...values: unknown[]) => this.#receiveSafely(peer, event, values));
   }
 
   tick(): void {
@@ -147,7 +147,17 @@ class SocketIoClient {
     this.link.release();
   }
 
-  #receive(peer: Peer, event: string, values: readonly unknown[]): void {
+  /** A fault in the work for one message ends its connection alone. */
+  #receiveSafely(peer: Peer, event: unknown, values: readonly unknown[]): void {
+    try {
+      this.#receive(peer, event, values);
+    } catch (error) {
+      this.#faults.failed(peer.facts.connection, error);
+      this.#socket.disconnect(true);
+    }
+  }
+
+  #receive(peer: Peer, event: unknown, values: readonly unknown[]): void {
     if (!peer.isConnected) return;
     const { messagesPerSecond, messageDepth } = this.#limits;
     if (++this.#recent > messagesPerSecond && !this.link.isHeld) {
@@ -157,6 +167,11 @@ class SocketIoClient {
     }
     const last = values.at(-1);
     const acknowledge = typeof last === "function" ? (last as Acknowledge) : undefined;
+    // The protocol also has numbers as names.
+    if (typeof event !== "string") {
+      this.#refuse(peer, { code: "bad-message", message: "The name of an event is a text" }, { raw: String(event) }, acknowledge);
+      return;
+    }
     const [data] = values;
     if (isDeeper(data, messageDepth) || holdsBytes(data)) {
       const message = `The message holds bytes, or is deeper than ${messageDepth} levels`;
