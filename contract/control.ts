@@ -174,6 +174,8 @@ export const controlCalls = {
       limit: z.int().min(1).max(1_000).default(200),
     }),
   ),
+  /** Those of the rows that match: for a list that gets new rows and cannot search their details itself. */
+  "traffic.match": operation<readonly number[]>()(z.strictObject({ id: serviceId, rows: z.array(z.int()).max(1_000), ...rowFilterFields })),
   /** Null once it is no longer kept. */
   "traffic.detail": operation<RowDetail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
   /** The parts of a row with an index of `from` or more, at most `limit` of them; without `from` the newest. Null once the row is no longer kept. */

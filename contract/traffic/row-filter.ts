@@ -9,6 +9,8 @@ export type ToneFilter = (typeof toneFilters)[number];
 /** Fields of calls that filter rows. */
 export const rowFilterFields = {
   text: z.string().max(500).default(""),
+  /** The text is also searched in what a row has recorded beside its own texts: header fields, bodies and messages. */
+  inDetails: z.boolean().default(false),
   tone: z.enum(toneFilters).default("all"),
   /** A target, or the start of targets that ends in "/"; empty for all. */
   target: z.string().max(2_000).default(""),

@@ -156,6 +156,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     },
 
     "traffic.read": ({ id, ...query }, caller) => find(id).traffic.read(query, caller),
+    "traffic.match": ({ id, rows, ...filter }, caller) => find(id).traffic.match(rows, filter, caller),
     "traffic.detail": ({ id, row }) => find(id).traffic.detail(row),
     "traffic.parts": ({ id, row, from, limit }) => find(id).traffic.parts(row, from, limit),
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),

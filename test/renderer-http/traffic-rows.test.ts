@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
+import type { ServiceId } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import { createTrafficRows, type TrafficQuery, type TrafficRows, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
 
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
@@ -21,17 +22,29 @@ const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   preview: "",
   ...part,
 });
+/** What the supervisor has beside the texts of a row. */
+const detailsOf = ({ id }: TrafficRow) => `x-trace: ${id % 2 === 0 ? "even" : "odd"}`;
 const pending = (id: number) => row(id, { tone: "pending", outcome: "" });
 
 /** A supervisor that keeps rows and answers at once, or when told to. */
 function keeper(kept: TrafficRow[] = []) {
   const asked: TrafficQuery[] = [];
+  const matcher = (filter: TrafficFilter) => {
+    const byTexts = trafficMatcher(filter);
+    const byOthers = trafficMatcher({ ...filter, text: "" });
+    return (one: TrafficRow) => byTexts(one) || (filter.inDetails && byOthers(one) && detailsOf(one).includes(filter.text));
+  };
   return {
     kept,
     asked,
+    match: async (_: ServiceId, ids: readonly number[], filter: TrafficFilter) =>
+      kept
+        .filter(({ id }) => ids.includes(id))
+        .filter(matcher(filter))
+        .map(({ id }) => id),
     read: async (query: TrafficQuery): Promise<TrafficPage> => {
       asked.push(query);
-      const matching = kept.filter(trafficMatcher(query));
+      const matching = kept.filter(matcher(query));
       const rows = matching
         .filter((each) => query.before === undefined || each.id < query.before)
         .toReversed()
@@ -49,7 +62,7 @@ const idsOf = (rows: TrafficRows) => Array.from({ length: rows.view().count }, (
 
 function listOf(kept: TrafficRow[] = [], options: Partial<TrafficRowsOptions> = {}) {
   const supervisor = keeper(kept);
-  const rows = createTrafficRows({ read: supervisor.read, nextFrame: atOnce, ...options });
+  const rows = createTrafficRows({ read: supervisor.read, match: supervisor.match, nextFrame: atOnce, ...options });
   /** As a service does: kept, then shown. */
   const arrive = (items: TrafficRow[]) => {
     supervisor.kept.push(...items);
@@ -244,9 +257,34 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([3]);
   });
 
+  it("[BL-310] that match in their details only are found by the supervisor, also those that arrive", async () => {
+    const { rows, arrive, ids } = listOf([row(1), row(2), row(3, { target: "/even" })]);
+    await rows.setFilter({ ...noFilter, text: "even", inDetails: true });
+    expect(ids()).toEqual([2, 3]);
+    arrive([row(4), row(5), row(6, { target: "/even/6" }), pending(8)]);
+    await expect.poll(ids).toEqual([2, 3, 4, 6, 8]);
+    expect(rows.view().kept).toBe(7);
+    arrive([row(8, { outcome: "503", tone: "failed" })]);
+    expect(rows.find(row(8))?.outcome).toBe("503");
+    rows.pause();
+    arrive([row(10)]);
+    await expect.poll(() => rows.view().arrived).toBe(1);
+    expect(ids()).toEqual([2, 3, 4, 6, 8]);
+    rows.resume();
+    expect(ids()).toEqual([2, 3, 4, 6, 8, 10]);
+    await rows.setFilter({ ...noFilter, text: "even", inDetails: true, tone: "failed" });
+    expect(ids()).toEqual([8]);
+    await rows.setFilter({ ...noFilter, text: "even" });
+    expect(ids()).toEqual([3, 6]);
+  });
+
   it("use only the answer to the latest request", async () => {
     const answers: ((page: TrafficPage) => void)[] = [];
-    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), nextFrame: atOnce });
+    const rows = createTrafficRows({
+      read: () => new Promise((resolve) => answers.push(resolve)),
+      match: async () => [],
+      nextFrame: atOnce,
+    });
     const page = (id: number): TrafficPage => ({ rows: [row(id)], matching: 1, kept: 1, total: 1, dropped: 0 });
     const first = rows.reload();
     const second = rows.reload();

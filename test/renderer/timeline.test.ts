@@ -28,6 +28,7 @@ describe("the timeline", () => {
   const setUp = (pages: Partial<Record<ServiceId, TrafficPage>>) =>
     createTrafficRows({
       read: async () => joinPages(Object.values(pages)),
+      match: async () => [],
       nextFrame: (run) => run(),
       order: byTime,
       readsOlder: false,

@@ -266,6 +266,53 @@ describe("traffic store", () => {
     expect(turns).toBeGreaterThan(15);
   });
 
+  it("[BL-310] a text is searched in details and parts too: header fields, bodies and messages", async () => {
+    const store = create();
+    // A field's name and value, each after its length, as records have them.
+    const fields = Buffer.concat([Buffer.from([7]), Buffer.from("X-Trace"), Buffer.from([5]), Buffer.from("Ab-42")]);
+    store.add({
+      records: recordsOf([
+        { row: row(1), detail: Buffer.concat([fields, Buffer.from([0, 255, 254])]) },
+        { row: row(2, "pending"), detail: Buffer.from("HTTP/1.1 200 OK\r\nX-Trace: ab-42\r\n\r\n") },
+        { row: row(3, "ok", { target: "/ab-42" }), detail: Buffer.from("Größe") },
+        { row: row(4, "ok", { parts: 1 }), detail: Buffer.alloc(0), parts: [{ index: 0, content: Buffer.from("GRÖSSE ab-42") }] },
+      ]),
+      droppedRows: 0,
+    });
+    const ids = async (text: string, query: Partial<TrafficQuery> = {}) =>
+      (await store.read({ ...everything, text, inDetails: true, ...query })).rows.map(({ id }) => id);
+    expect(await ids("ab-42", { inDetails: false })).toEqual([3]);
+    expect(await ids("AB-42")).toEqual([4, 3, 2, 1]);
+    expect(await ids("x-trace: ab-42")).toEqual([2, 1]);
+    expect(await ids("x-trace:ab-42")).toEqual([2, 1]);
+    expect(await ids("x-trace: ab-43")).toEqual([]);
+    expect(await ids("größe")).toEqual([3]);
+    expect(await ids("Grösse")).toEqual([4]);
+    expect(await ids("ab-42", { tone: "open" })).toEqual([2]);
+    const filter = { text: "ab-42", inDetails: true, tone: "all" } as const;
+    expect(await store.match([1, 3, 4, 99], filter)).toEqual([1, 3, 4]);
+    store.clear();
+    expect(await store.match([1, 3, 4], filter)).toEqual([]);
+  });
+
+  it("[BL-123] a search in large details takes turns too", async () => {
+    const store = create(2_000, createMemory(64));
+    const detail = Buffer.alloc(64 << 10, "large ");
+    for (let id = 1; id <= 500; id++) store.add({ records: recordsOf([{ row: row(id), detail }]), droppedRows: 0 });
+    let turns = 0;
+    let counting = true;
+    const count = () => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    const page = await store.read({ ...everything, text: "not to be found", inDetails: true });
+    counting = false;
+    expect(page).toMatchObject({ rows: [], matching: 0, kept: 500 });
+    // 32 MB in steps of a quarter of one: several slices of 4 ms, however fast the machine is.
+    expect(turns).toBeGreaterThan(2);
+  });
+
   it("[BL-123] rows that are added and evicted during a search do no harm", async () => {
     const store = create(5_000);
     store.add(batch(Array.from({ length: 5_000 }, (_, at) => row(at + 1))));

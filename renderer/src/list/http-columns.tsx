@@ -22,6 +22,7 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
 /** Scopes of a filter over HTTP exchanges. */
 export const statusScopes = [
   { value: "all", label: "All" },
+  { value: "open", label: "Open" },
   { value: "ok", label: "2xx" },
   { value: "neutral", label: "3xx" },
   { value: "refused", label: "4xx" },

@@ -13,6 +13,8 @@ import {
 
 export interface TrafficFilter {
   readonly text: string;
+  /** The text is searched in details too: the supervisor decides for the rows of which it is not among the texts. */
+  readonly inDetails: boolean;
   readonly tone: ToneFilter;
   /** A target, or the start of targets that ends in "/"; empty for all. */
   readonly target: string;
@@ -24,18 +26,23 @@ export interface TrafficFilter {
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
 
-export const noFilter: TrafficFilter = { text: "", tone: "all", target: "", outcome: "", ofKind: "" };
+export const noFilter: TrafficFilter = { text: "", inDetails: false, tone: "all", target: "", outcome: "", ofKind: "" };
 
 export const isFiltering = ({ text, tone, target, outcome, ofKind }: TrafficFilter): boolean =>
   text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "";
 
 export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean =>
   one.text === other.text &&
+  one.inDetails === other.inDetails &&
   one.tone === other.tone &&
   one.target === other.target &&
   one.outcome === other.outcome &&
   one.ofKind === other.ofKind;
 
+/** Whether only the supervisor can decide for some rows. */
+export const searchesDetails = ({ text, inDetails }: TrafficFilter): boolean => inDetails && text.trim() !== "";
+
+/** Decides by the texts of rows. */
 export function trafficMatcher({ text, tone, target, outcome, ofKind }: TrafficFilter): (row: TrafficRow) => boolean {
   const needle = searchNeedle(text);
   return (row) =>

@@ -1,9 +1,10 @@
 import type { TrafficPage } from "../../../contract/control.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { createDetailSearch, type MatchRows } from "./detail-search.ts";
 import { createListRows, type ListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
 import type { ListRowsView } from "./list-view.ts";
-import { isFiltering, noFilter, type TrafficFilter, trafficMatcher } from "./traffic-filter.ts";
+import { isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {
   readonly before?: number;
@@ -20,6 +21,7 @@ type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" 
 
 export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, TrafficFilter, RowPlace>, Kept> {
   readonly read: (query: TrafficQuery) => Promise<TrafficPage>;
+  readonly match: MatchRows;
   /** Oldest first; rows of one service are in order of their ids without it. */
   readonly order?: (one: RowPlace, other: RowPlace) => number;
   readonly filter?: TrafficFilter;
@@ -28,17 +30,19 @@ export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, Tra
 const byId = (one: RowPlace, other: RowPlace) => one.id - other.id;
 
 /** The rows of one service, or of several on one clock. */
-export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...options }: TrafficRowsOptions): TrafficRows =>
-  createListRows<TrafficRow, TrafficFilter, RowPlace>({
+export function createTrafficRows({ read, match, order = byId, filter = noFilter, ...options }: TrafficRowsOptions): TrafficRows {
+  const details = createDetailSearch(match, (found) => list.receive(found, 0));
+  const list = createListRows<TrafficRow, TrafficFilter, RowPlace>({
     ...options,
     filter,
     order,
     async read(shown, { before, limit }) {
       const { rows, ...counts } = await read({ ...shown, ...(before && { before: before.id }), limit });
+      details.found(shown, rows);
       return { rows, hasOlder: before ? rows.length === limit : rows.length < counts.matching, counts };
     },
     numberOf: ({ service, id }) => ({ lane: service, number: id }),
-    matcher: trafficMatcher,
+    matcher: details.matcher,
     isFiltering,
     // The supervisor has to read the texts of all kept rows.
     isCostly: ({ text, target, outcome, ofKind }) => text.trim() !== "" || target !== "" || outcome !== "" || ofKind !== "",
@@ -46,3 +50,15 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     wantsOpen: ({ tone }) => tone === "open",
     isOther: (known, row) => known.at !== row.at,
   });
+  return {
+    ...list,
+    receive(items, dropped) {
+      list.receive(items, dropped);
+      details.received(items);
+    },
+    stop() {
+      details.stop();
+      list.stop();
+    },
+  };
+}

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from "react";
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
+import type { ControlClient } from "../control/control-client.ts";
 import { pacedFrame } from "../control/frame-store.ts";
+import type { MatchRows } from "./detail-search.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import { createTrafficRows, type RowPlace, type TrafficRows } from "./traffic-rows.ts";
 import { useReceived } from "./use-list-rows.ts";
@@ -13,7 +15,12 @@ const recountMs = 5_000;
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
   const client = useControl();
   const [rows] = useState(() =>
-    createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), nextFrame: pacedFrame, filter }),
+    createTrafficRows({
+      read: (query) => client.call("traffic.read", { id, ...query }),
+      match: matchesOf(client),
+      nextFrame: pacedFrame,
+      filter,
+    }),
   );
   useTraffic(rows, id);
   return rows;
@@ -26,6 +33,7 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
   const [rows] = useState(() =>
     createTrafficRows({
       read: async (query) => joinPages(await Promise.all(idsOf(shown.current).map((id) => client.call("traffic.read", { id, ...query })))),
+      match: matchesOf(client),
       nextFrame: pacedFrame,
       filter,
       order: byTime,
@@ -40,6 +48,11 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
   useTraffic(rows, idKey);
   return rows;
 }
+
+const matchesOf =
+  (client: ControlClient): MatchRows =>
+  (id, rows, filter) =>
+    client.call("traffic.match", { id, rows: [...rows], ...filter });
 
 const idsOf = (idKey: string): readonly ServiceId[] => serviceIds.filter((id) => idKey.split(",").includes(id));
 

@@ -3,6 +3,8 @@ import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-re
 
 export interface RowFilter {
   readonly text: string;
+  /** The text may be in the row's detail or parts too. */
+  readonly inDetails?: boolean | undefined;
   readonly tone: ToneFilter;
   readonly target?: string | undefined;
   readonly outcome?: string | undefined;
@@ -15,14 +17,20 @@ export interface RowFilter {
 export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = "", parent }: RowFilter): boolean =>
   text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "" || parent !== undefined;
 
-/** Tests the bytes of a row; its texts are read only if needed. */
-export function createRowMatcher({ text, tone, target = "", outcome = "", ofKind = "", parent }: RowFilter): (row: Buffer) => boolean {
+/** The bytes of a row's detail, and those of each of its parts. */
+export type RowContents = () => Iterable<Buffer>;
+
+/** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. */
+export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
+  const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", parent } = filter;
   const needle = searchNeedle(text);
-  const words = [needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest)), target, outcome, ofKind]
+  const longestWord = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
+  const isIn = inDetails ? createContentSearch(needle) : () => false;
+  const words = [inDetails ? "" : longestWord, target, outcome, ofKind]
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word));
   const readsTexts = needle !== "" || target !== "" || outcome !== "" || ofKind !== "";
-  return (bytes) => {
+  return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
     if (!readsTexts) return true;
@@ -32,8 +40,32 @@ export function createRowMatcher({ text, tone, target = "", outcome = "", ofKind
       hasKind(row.kind, ofKind) &&
       hasTarget(row.target, target) &&
       hasOutcome(row.outcome, outcome) &&
-      (needle === "" || hasText(row, needle))
+      (needle === "" || hasText(row, needle) || (inDetails && isInAny(contents(), isIn)))
     );
+  };
+}
+
+function isInAny(contents: Iterable<Buffer>, isIn: (content: Buffer) => boolean): boolean {
+  for (const content of contents) if (isIn(content)) return true;
+  return false;
+}
+
+/** What a record has between the name of a field and its value: the length of the value. */
+const mostBetween = 5;
+
+/** Searches recorded bytes for a text in lower case; "name: value" also finds a header field. */
+function createContentSearch(needle: string): (content: Buffer) => boolean {
+  // Bytes that are no text have a character each, so that nothing has to be decoded.
+  const lower = isAscii(needle)
+    ? (content: Buffer) => content.toString("latin1").toLowerCase()
+    : (content: Buffer) => content.toString().toLowerCase();
+  const field = /^([\w-]+): *(.+)$/.exec(needle);
+  if (!field) return (content) => lower(content).includes(needle);
+  const [name = "", value = ""] = field.slice(1).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const pattern = new RegExp(`${name}[\\s\\S]{1,${mostBetween}}${value}`);
+  return (content) => {
+    const text = lower(content);
+    return text.includes(needle) || pattern.test(text);
   };
 }
 

@@ -45,6 +45,8 @@ export interface TrafficStore {
   read(query: TrafficQuery, caller?: unknown): Promise<TrafficPage>;
   /** The oldest rows after an id, at most up to another one: for reading all of them in their order. */
   readAfter(query: RowRange, caller?: unknown): Promise<readonly TrafficRow[]>;
+  /** Those of the rows that are kept and match. */
+  match(rows: readonly number[], filter: RowFilter, caller?: unknown): Promise<readonly number[]>;
   /** The newest id; 0 before the first row. */
   newestId(): number;
   detail(row: number): Promise<RowDetail | null>;
@@ -74,6 +76,8 @@ const inNoSegment = { segment: 0, offset: 0 };
 const openRowBytes = 300;
 /** Rows tested between two checks of the time. */
 const rowsPerStep = 64;
+/** Bytes of details searched between two checks of the time. */
+const contentBytesPerStep = 256 << 10;
 const recordsBytes = 256 << 10;
 /** Before a length and the head of a part. */
 const shortestPart = 29;
@@ -247,9 +251,33 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
   }
 
+  /** A matcher of rows by their index, which counts the bytes of details that it has read. */
+  function indexMatcher(filter: RowFilter) {
+    const matches = createRowMatcher(filter);
+    let read = 0;
+    function* contents(at: number): Generator<Buffer> {
+      const detail = detailAt(at);
+      read += detail.length;
+      yield detail;
+      for (const { content } of partLists.get(index.idAt(at))?.from(0) ?? []) {
+        read += content.length;
+        yield content;
+      }
+    }
+    return {
+      matches: (at: number) => matches(rowAt(at), () => contents(at)),
+      /** Whether it is time for the next step. */
+      hasReadMuch(): boolean {
+        if (read < contentBytesPerStep) return false;
+        read = 0;
+        return true;
+      },
+    };
+  }
+
   /** Newest first. Rows are added and evicted between the steps, so the position is stored as an id. */
   function* find(query: TrafficQuery): Generator<void, TrafficPage> {
-    const matches = createRowMatcher(query);
+    const { matches, hasReadMuch } = indexMatcher(query);
     const rows: TrafficRow[] = [];
     let matching = 0;
     let last = Number.POSITIVE_INFINITY;
@@ -259,17 +287,18 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       if (at < end) return page(rows, matching);
       for (; at >= end; at--) {
         last = index.idAt(at);
-        const row = rowAt(at);
-        if (!matches(row)) continue;
-        matching++;
-        if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(row));
+        if (matches(at)) {
+          matching++;
+          if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(rowAt(at)));
+        }
+        if (hasReadMuch()) break;
       }
       yield;
     }
   }
   /** Oldest first. */
   function* findAfter(query: RowRange): Generator<void, readonly TrafficRow[]> {
-    const matches = createRowMatcher(query);
+    const { matches, hasReadMuch } = indexMatcher(query);
     const rows: TrafficRow[] = [];
     let last = query.after;
     for (;;) {
@@ -278,12 +307,22 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       if (at >= end) return rows;
       for (; at < end; at++) {
         last = index.idAt(at);
-        const row = rowAt(at);
-        if (matches(row)) rows.push(decode(row));
+        if (matches(at)) rows.push(decode(rowAt(at)));
         if (rows.length === query.limit) return rows;
+        if (hasReadMuch()) break;
       }
       yield;
     }
+  }
+  function* findAmong(ids: readonly number[], filter: RowFilter): Generator<void, readonly number[]> {
+    const { matches, hasReadMuch } = indexMatcher(filter);
+    const found: number[] = [];
+    for (const id of ids) {
+      const at = id > clearedUpTo ? index.find(id) : -1;
+      if (at !== -1 && matches(at)) found.push(id);
+      if (hasReadMuch()) yield;
+    }
+    return found;
   }
   function newest({ before, limit }: TrafficQuery): TrafficPage {
     const rows: TrafficRow[] = [];
@@ -307,6 +346,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     rowsOf,
     read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
     readAfter: (query, caller) => turns.run(caller, findAfter(query)),
+    match: (ids, filter, caller) => turns.run(caller, findAmong(ids, filter)),
     newestId: () => highestId,
     detail: (id) =>
       look(id, (decoder, at) => {

@@ -43,6 +43,8 @@ export interface TrafficTab {
   readonly Picks?: ComponentType<TrafficPicksProps>;
   /** Says what the text filter searches. */
   readonly filterPlaceholder: string;
+  /** What the filter can search in addition: "headers and bodies". */
+  readonly details?: string;
   readonly empty: EmptyText;
   /** Above the toolbar. */
   readonly Above?: ComponentType;

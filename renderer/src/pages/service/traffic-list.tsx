@@ -5,6 +5,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useService } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
+import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
@@ -65,6 +66,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
             value={filter.text}
             onChange={(text) => setFilter({ ...filter, text })}
             onDown={list.enterList}
+            options={tab.details && <DetailToggle details={tab.details} filter={filter} onFilter={setFilter} />}
           />
           {!Picks && scopes}
         </>

@@ -5,6 +5,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
+import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isFiltering, noFilter } from "../../list/traffic-filter.ts";
@@ -53,8 +54,7 @@ export function TimelinePage() {
 
 function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden, z.array(z.enum(serviceIds)));
-  const [text, setText] = useState("");
-  const filter = useMemo(() => ({ ...noFilter, text }), [text]);
+  const [filter, setFilter] = useState(noFilter);
   const titles = useTitles(built);
   const allColumns = useMemo(() => timelineColumns(titles), [titles]);
   const columns = useColumnChoice("timeline", allColumns);
@@ -70,7 +70,15 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
     <ListPage
       label="Traffic of all services"
       toolbarLabel="Timeline"
-      filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Path, topic, client" />}
+      filter={
+        <FilterInput
+          value={filter.text}
+          onChange={(text) => setFilter({ ...filter, text })}
+          onDown={list.enterList}
+          placeholder="Path, topic, client"
+          options={<DetailToggle details="headers, bodies and messages" filter={filter} onFilter={setFilter} />}
+        />
+      }
       scopes={<ServiceToggles services={built} hidden={hidden} onHidden={setHidden} />}
       tools={
         <>

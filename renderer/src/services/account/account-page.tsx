@@ -22,6 +22,7 @@ export const accountPage = defineServicePage({
       columns: accountColumns(httpColumns),
       scopes: statusScopes,
       filterPlaceholder: "Path, user, reason",
+      details: "headers and bodies",
       empty: {
         nothing: "No calls yet.",
         point: (origin) => (

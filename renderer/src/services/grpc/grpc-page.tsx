@@ -23,6 +23,7 @@ export const grpcPage = defineServicePage({
       scopes: callScopes,
       Picks: CallPicks,
       filterPlaceholder: "Filter by text",
+      details: "metadata and messages",
       empty: {
         nothing: "No calls yet.",
         point: (origin) => `your client at ${origin.replace(/^grpcs?:\/\//, "")}, or send sample traffic.`,

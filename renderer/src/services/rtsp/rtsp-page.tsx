@@ -24,6 +24,7 @@ export const rtspPage = defineServicePage({
       columns: rtspColumns,
       scopes: sessionScopes,
       filterPlaceholder: "Path, state, client",
+      details: "requests and answers",
       empty: {
         nothing: "No sessions yet.",
         point: (origin) => `your player at ${origin}/stream, or send sample traffic.`,

@@ -33,6 +33,7 @@ export const webrtcPage = defineServicePage({
       scopes: webrtcScopes,
       Picks: WebrtcPicks,
       filterPlaceholder: "Peer, room, text",
+      details: "whole messages",
       empty: {
         nothing: "Nobody has connected yet.",
         point: (origin) => `your client at ${origin}/ws, call in Try, or send sample traffic.`,

@@ -1,6 +1,6 @@
-import { ActionIcon, Kbd, TextInput } from "@mantine/core";
+import { ActionIcon, Group, Kbd, TextInput } from "@mantine/core";
 import { IconSearch, IconX } from "@tabler/icons-react";
-import { useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import { useCommands } from "../commands.ts";
 
 interface FilterInputProps {
@@ -9,6 +9,8 @@ interface FilterInputProps {
   /** "Filter topics", or what is searched: "Path, client, body". */
   readonly placeholder: string;
   readonly width?: number | string;
+  /** At the end of the field, while there is a text: what else is searched. */
+  readonly options?: ReactNode;
   /** Arrow down moves the focus to the filtered list. */
   onDown?(): void;
   /** `/` anywhere on the page focuses it; only for the page's main filter. */
@@ -21,7 +23,16 @@ interface FilterInputProps {
 const longestFilter = 100;
 
 /** Escape clears it, then removes the focus. */
-export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
+export function FilterInput({
+  value,
+  onChange,
+  placeholder,
+  width = 230,
+  slash = true,
+  focused = false,
+  options,
+  onDown,
+}: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
   useCommands(slash ? [{ id: "filter", title: "Go to the filter", key: "filter", run: () => input.current?.select() }] : []);
   const clear = (
@@ -36,6 +47,7 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       <IconX size={12} />
     </ActionIcon>
   );
+  const empty = value ? clear : slash && <Kbd aria-hidden="true">/</Kbd>;
   return (
     <TextInput
       ref={input}
@@ -52,7 +64,17 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       spellCheck={false}
       autoComplete="off"
       leftSection={<IconSearch size={14} stroke={1.5} />}
-      rightSection={value ? clear : slash && <Kbd aria-hidden="true">/</Kbd>}
+      {...(options !== undefined && { rightSectionWidth: 48 })}
+      rightSection={
+        options === undefined ? (
+          empty
+        ) : (
+          <Group gap={2} w="100%" pr={4} justify="flex-end" wrap="nowrap">
+            {options}
+            {empty}
+          </Group>
+        )
+      }
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key === "ArrowDown" && onDown) {
