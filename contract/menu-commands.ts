@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** Shortcuts that run a command. */
-const commandKeys = ["logs", "filter", "pause"] as const;
+const commandKeys = ["logs", "filter", "pause", "send"] as const;
 export type CommandKey = (typeof commandKeys)[number];
 
 const menuCommand = z.strictObject({

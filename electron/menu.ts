@@ -64,7 +64,12 @@ function pageItem({ id, title, key, enabled }: MenuCommand, mac: boolean, run: (
     click: () => run(id),
   };
 }
-const accelerators: Readonly<Record<CommandKey, string>> = { logs: "CommandOrControl+J", filter: "/", pause: "Space" };
+const accelerators: Readonly<Record<CommandKey, string>> = {
+  logs: "CommandOrControl+J",
+  filter: "/",
+  pause: "Space",
+  send: "CommandOrControl+Enter",
+};
 
 const macAppMenu: MenuItemConstructorOptions = {
   role: "appMenu",

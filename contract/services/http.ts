@@ -3,6 +3,7 @@ import { z } from "zod";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
+import { type WebSocketTried, webSocketTryActions } from "./websocket-try.ts";
 
 export interface SseSubscriber {
   readonly id: number;
@@ -23,6 +24,8 @@ export interface SseSubscriber {
 /** `view/http`, by name. */
 export interface HttpViews extends SampleViews {
   readonly sse: { readonly subscribers: readonly SseSubscriber[]; readonly eventsSent: number };
+  /** The WebSocket of the Try tab. */
+  readonly socket: WebSocketTried;
 }
 
 export const tryMethods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
@@ -93,6 +96,7 @@ export const httpActions = {
         .default(""),
     }),
   ),
+  ...webSocketTryActions,
   ...sampleActions,
 };
 export type HttpActions = typeof httpActions;

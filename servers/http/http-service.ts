@@ -2,9 +2,12 @@ import { httpActions } from "../../contract/services/http.ts";
 import { httpDefinition } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
-import { httpSnippets } from "./http-snippets.ts";
+import { httpSnippets, webSocketPath } from "./http-snippets.ts";
 
-const http = httpDefinition([{ label: "HTTP", path: "" }]);
+const http = httpDefinition([
+  { label: "HTTP", path: "" },
+  { label: "WebSocket", path: webSocketPath, isWebSocket: true },
+]);
 
 export const httpService = defineService({
   id: "http",

@@ -1,5 +1,7 @@
 import type { Endpoint, Snippet } from "../../contract/service.ts";
 
+export const webSocketPath = "/ws/echo";
+
 /** Commands and lines to copy for the address where the service listens. */
 export function httpSnippets(endpoints: readonly Endpoint[]): readonly Snippet[] {
   const url = endpoints[0]?.url ?? "http://127.0.0.1:8080";
@@ -11,6 +13,7 @@ export function httpSnippets(endpoints: readonly Endpoint[]): readonly Snippet[]
       text: `curl -i ${url}/api/echo -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
     },
     { label: "curl, server-sent events", language: "shell", text: `curl -N '${url}/api/stream?count=0'` },
+    { label: "websocat", language: "shell", text: `websocat ${url.replace(/^http/, "ws")}${webSocketPath}` },
     {
       label: "JavaScript",
       language: "javascript",
@@ -24,7 +27,7 @@ export function httpSnippets(endpoints: readonly Endpoint[]): readonly Snippet[]
     {
       label: "JavaScript, WebSocket",
       language: "javascript",
-      text: `const socket = new WebSocket("${url.replace(/^http/, "ws")}/ws/echo");\nsocket.onopen = () => socket.send("hello");\nsocket.onmessage = ({ data }) => console.log(data);`,
+      text: `const socket = new WebSocket("${url.replace(/^http/, "ws")}${webSocketPath}");\nsocket.onopen = () => socket.send("hello");\nsocket.onmessage = ({ data }) => console.log(data);`,
     },
     {
       label: "Python",

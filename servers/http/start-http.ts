@@ -14,6 +14,7 @@ import { maskSecretPath, routeTable } from "./routes/route-table.ts";
 import { httpSample } from "./sample-traffic.ts";
 import { createSseHub } from "./sse/sse-hub.ts";
 import { createWebSocketEcho } from "./websocket/websocket-echo.ts";
+import { createWebSocketTry } from "./websocket/websocket-try.ts";
 
 export async function startHttp(
   context: ServiceContext<HttpConfig, HttpActions, HttpViews>,
@@ -38,7 +39,10 @@ export async function startHttp(
       createWebSocketEcho({ recorder, log, frameBytes: config.webSocketFrameBytes, allowsOrigin: createOriginRule(config.corsOrigins) }),
     sample: httpSample,
   });
-  context.handle(createHttpActions(serving, hub));
+  const { port } = serving.ports;
+  const socket = createWebSocketTry({ port, recorder: serving.recorder, show: (tried) => context.view("socket", tried) });
+  onStop(socket.close);
+  context.handle(createHttpActions(serving, hub, socket));
   return endpoints({ ...config, ...serving.ports });
 }
 

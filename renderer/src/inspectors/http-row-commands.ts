@@ -8,8 +8,11 @@ import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.
 import { type KindCommands, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
 import { asJavaScript, asWebsocat, type WebSocketReplay, webSocketReplay } from "./websocket/websocket-copies.ts";
 
-/** Row commands of every service over HTTP; with "open in Try" if the service's Try tab takes recorded requests. */
-export const httpRowCommands = (openInTry?: KindCommands<"http">["openInTry"]): RowCommands => ({
+/** Row commands of every service over HTTP; with "open in Try" if the service's Try tab takes recorded requests, or WebSockets. */
+export const httpRowCommands = (
+  openInTry?: KindCommands<"http">["openInTry"],
+  openSocketInTry?: KindCommands<"websocket">["openInTry"],
+): RowCommands => ({
   http: {
     target: "path",
     copies: copyFormats.map((format) => ({
@@ -25,6 +28,7 @@ export const httpRowCommands = (openInTry?: KindCommands<"http">["openInTry"]): 
       { title: "websocat", text: (connection, service) => asWebsocat(webSocketReplay(connection, service)) },
       { title: "JavaScript", text: (connection, service) => asJavaScript(webSocketReplay(connection, service)) },
     ],
+    ...(openSocketInTry && { openInTry: openSocketInTry }),
   },
   "websocket-message": {
     target: "path",

@@ -18,6 +18,7 @@ export const shortcuts = {
   filter: { what: "Go to the page’s filter", keys: ["/"] },
   leave: { what: "Clear the filter, then leave it; close the inspector", keys: ["Esc"] },
   pause: { what: "Pause and resume the list", keys: ["Space"] },
+  send: { what: "Send what a Try tab has", keys: [modKey, "Enter"] },
   walk: { what: "Move through a list", keys: ["↑", "↓"] },
   ends: { what: "First and last of a list", keys: ["Home", "End"] },
   open: { what: "Open the chosen row", keys: ["Enter"] },
@@ -118,6 +119,8 @@ function isPressed(key: CommandKey, event: KeyboardEvent): boolean {
       return !withMod && event.key === "/" && !target.closest("input, textarea, select, [contenteditable], [role='dialog']");
     case "pause":
       return !withMod && event.key === " " && !target.closest(typesOrPresses);
+    case "send":
+      return withMod && event.key === "Enter" && !target.closest("[role='dialog']");
     default:
       return key satisfies never;
   }

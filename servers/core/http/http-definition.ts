@@ -10,7 +10,7 @@ export interface HttpAddress {
 }
 
 /** What an HTTP service shows of itself: a URL for each of these paths. */
-export type HttpPaths = readonly { readonly label: string; readonly path: string }[];
+export type HttpPaths = readonly { readonly label: string; readonly path: string; readonly isWebSocket?: boolean }[];
 
 /** The HTTP port and, if HTTPS is on, its port. */
 const ports = [
@@ -21,10 +21,22 @@ const ports = [
 /** Endpoints of the paths over HTTP and, if it is on, over HTTPS. */
 function httpEndpoints({ port, https, httpsPort, openToLan }: HttpAddress, paths: HttpPaths): readonly Endpoint[] {
   const secureLabel = (label: string) => (label === "HTTP" ? "HTTPS" : `${label} (HTTPS)`);
-  return reachableEndpoints(openToLan, (host) => [
-    ...paths.map(({ label, path }) => ({ label, url: `http://${host}:${port}${path}` })),
-    ...(https ? paths.map(({ label, path }) => ({ label: secureLabel(label), url: `https://${host}:${httpsPort}${path}` })) : []),
-  ]);
+  return reachableEndpoints(openToLan, (host) => {
+    const of = (shown: HttpPaths, scheme: string): Endpoint[] => [
+      ...shown.map(({ label, path }) => ({ label, url: `${scheme}://${host}:${port}${path}` })),
+      ...(https ? shown.map(({ label, path }) => ({ label: secureLabel(label), url: `${scheme}s://${host}:${httpsPort}${path}` })) : []),
+    ];
+    return [
+      ...of(
+        paths.filter(({ isWebSocket }) => !isWebSocket),
+        "http",
+      ),
+      ...of(
+        paths.filter(({ isWebSocket }) => isWebSocket),
+        "ws",
+      ),
+    ];
+  });
 }
 
 /** Decoders of the kinds of detail that every HTTP service records. */

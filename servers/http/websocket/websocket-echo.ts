@@ -113,7 +113,7 @@ const factsOf = (request: RecordedRequest) => ({
   userAgent: request.headers["user-agent"],
 });
 
-function asBuffer(data: RawData): Buffer {
+export function asBuffer(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }

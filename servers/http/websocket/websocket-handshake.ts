@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
+import { webSocketPath } from "../http-snippets.ts";
 import { type Route, routeGroup } from "../routes/route.ts";
-
-const webSocketPath = "/ws/echo";
 
 export const offersWebSocket = (request: IncomingMessage): boolean =>
   asksForWebSocket(request) && (request.url ?? "").split("?", 1)[0] === webSocketPath;

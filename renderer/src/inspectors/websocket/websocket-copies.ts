@@ -28,15 +28,19 @@ export const webSocketReplay = (
 });
 
 /** RFC 6455 §4.1: header fields that the client generates for each handshake. */
-const ownHeaders = /^(host|connection|upgrade|content-length|sec-websocket-(key|version|extensions|protocol))$/i;
+export const ownHeaders = /^(host|connection|upgrade|content-length|sec-websocket-(key|version|extensions|protocol))$/i;
 
 const urlOf = ({ origin, target }: WebSocketReplay): string => `${origin.replace(/^http/, "ws")}${target}`;
 
-const protocolsOf = ({ headers }: WebSocketReplay): string[] =>
-  headerValue(headers, "sec-websocket-protocol")
+/** "chat, other" */
+export const namesIn = (list: string): string[] =>
+  list
     .split(",")
     .map((name) => name.trim())
     .filter(Boolean);
+
+export const protocolsOf = ({ headers }: Pick<WebSocketReplay, "headers">): string[] =>
+  namesIn(headerValue(headers, "sec-websocket-protocol"));
 
 /** Commands and programs that open a WebSocket again. */
 export const webSocketCopies = (replay: WebSocketReplay): readonly CopyChoice[] => [

@@ -4,7 +4,8 @@ import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { recordedTries, tryOfExchange } from "../try/try-request.ts";
-import { HttpTry } from "./http-try.tsx";
+import { HttpTry, triedKinds } from "./http-try.tsx";
+import { draftOfConnection, recordedSockets } from "./socket-draft.ts";
 import { SsePanel } from "./sse-panel.tsx";
 
 export const httpPage = defineServicePage({
@@ -12,13 +13,23 @@ export const httpPage = defineServicePage({
   color: "--bl-s1",
   minSample: { verb: "OPTIONS", outcome: "closed 1000" },
   inspectors: httpInspectors,
-  rowCommands: httpRowCommands((exchange) => recordedTries.give("http", tryOfExchange(exchange))),
+  rowCommands: httpRowCommands(
+    (exchange) => {
+      recordedTries.give("http", tryOfExchange(exchange));
+      triedKinds.give("http", "request");
+    },
+    (connection) => {
+      recordedSockets.give("http", draftOfConnection(connection));
+      triedKinds.give("http", "websocket");
+    },
+  ),
   tabs: [
     trafficTab({
       item: nounOf("request"),
       columns: httpColumns,
       scopes: statusScopes,
       filterPlaceholder: "Path, client, body",
+      details: "headers and bodies",
       empty: {
         nothing: "No requests yet.",
         point: (origin) => `your app at ${origin}, or send sample traffic.`,

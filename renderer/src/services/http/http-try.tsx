@@ -1,98 +1,49 @@
-import { useState } from "react";
-import { httpActions, type TryAnswer } from "../../../../contract/services/http.ts";
-import { goTo, servicePage } from "../../app/route.ts";
-import { useControl } from "../../control/client-context.tsx";
-import { failureOf } from "../../control/failure-error.ts";
-import { useService } from "../../control/use-store.ts";
-import { requestedRows, useHandover } from "../../pages/service/handover.ts";
-import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
+import { SegmentedControl } from "@mantine/core";
+import { Activity } from "react";
+import { z } from "zod";
+import { createHandover, useHandover } from "../../pages/service/handover.ts";
+import { useCommands } from "../../ui/commands.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
-import { HttpAnswer } from "../try/http-answer.tsx";
-import { TryCommands } from "../try/same-as.tsx";
-import { TryPage } from "../try/try-page.tsx";
-import { firstRequest, recordedTries, sentRequest, type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
-import { TryForm } from "./try-form.tsx";
-import { type Tried, triesSchema, triesWithoutCredentials, withTry } from "./try-history.ts";
-import { TryHistory } from "./try-history-list.tsx";
+import { RequestTry } from "./request-try.tsx";
+import styles from "./try-form.module.css";
+import { WebSocketTry } from "./websocket-try.tsx";
 
-interface Answered {
-  readonly request: TryRequest;
-  readonly answer: TryAnswer;
-}
+const kinds = ["request", "websocket"] as const;
+export type TriedKind = (typeof kinds)[number];
 
-/** Routes are suggested while the history has fewer entries than this. */
-const shortHistory = 4;
-const noHistory: readonly Tried[] = [];
+const titles: Readonly<Record<TriedKind, string>> = { request: "Request", websocket: "WebSocket" };
+const first: TriedKind = "request";
 
-/** Sends a real request to the service, and shows the response and the same request as a command. */
+/** Which of the two the Try tab shows: for rows that are opened in it. */
+export const triedKinds = createHandover<TriedKind>();
+
+/** A request, or a WebSocket; the other one keeps what was typed and answered. */
 export function HttpTry() {
-  const client = useControl();
-  const service = useService("http");
-  const [request, setRequest] = useRemembered("try.http", firstRequest, tryRequestSchema, { keeps: withoutCredentials });
-  const [history, setHistory] = useRemembered("try.http.history", noHistory, triesSchema, { keeps: triesWithoutCredentials });
-  const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
-  useHandover(recordedTries, "http", (taken) => {
-    setRequest(taken);
-    setState({ state: "untried" });
-  });
-  const origin = originOf(service);
-  const running = service?.status.state === "running";
-
-  const send = async () => {
-    if (!running || state.state === "sending") return;
-    const at = Date.now();
-    setState({ state: "sending" });
-    try {
-      const answer = await client.action(httpActions, "http", "try", sentRequest(request));
-      setState({ state: "answered", answer: { request, answer } });
-      setHistory((known) => withTry(known, { at, request, status: answer.status, tookMs: answer.tookMs }));
-    } catch (error) {
-      setState({ state: "failed", failure: failureOf(error) });
-      setHistory((known) => withTry(known, { at, request }));
-    }
-  };
-
-  return (
-    <TryPage
-      label="Try a request"
-      onSend={() => void send()}
-      question={
-        <>
-          <TryForm
-            request={request}
-            onChange={setRequest}
-            onSend={() => void send()}
-            running={running}
-            sending={state.state === "sending"}
-            suggesting={history.length < shortHistory}
-          />
-          {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
-          <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
-        </>
-      }
-    >
-      <AnswerPane
-        label="Answer"
-        state={state}
-        running={running}
-        untried="The answer appears here: status, headers, body and time. The request appears in Live, too."
-        stopped="Start the service to send it a request."
-      >
-        {({ request: { method, target }, answer }) => (
-          <HttpAnswer
-            answer={answer}
-            route={`${method} ${target}`}
-            emptyText={method === "HEAD" ? "HEAD is answered without a body." : "The answer has no body."}
-            onShowInLive={answer.row === undefined ? undefined : () => showInLive(answer.row)}
-          />
-        )}
-      </AnswerPane>
-    </TryPage>
+  const [kind, setKind] = useRemembered<TriedKind>("try.http.kind", first, z.enum(kinds));
+  useHandover(triedKinds, "http", setKind);
+  useCommands(
+    kinds
+      .filter((other) => other !== kind)
+      .map((other) => ({ id: `try-${other}`, title: `Try a ${titles[other]}`, keywords: "websocket ws echo", run: () => setKind(other) })),
   );
-}
-
-function showInLive(row: number | undefined): void {
-  if (row !== undefined) requestedRows.give("http", row);
-  goTo(servicePage("http", "live"));
+  const choice = (
+    <div className={styles.kinds}>
+      <SegmentedControl
+        aria-label="What to try"
+        data={kinds.map((value) => ({ value, label: titles[value] }))}
+        value={kind}
+        onChange={(value) => setKind(value as TriedKind)}
+      />
+    </div>
+  );
+  return (
+    <>
+      <Activity mode={kind === "request" ? "visible" : "hidden"}>
+        <RequestTry kinds={choice} />
+      </Activity>
+      <Activity mode={kind === "websocket" ? "visible" : "hidden"}>
+        <WebSocketTry kinds={choice} />
+      </Activity>
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { useCommands } from "../../ui/commands.ts";
 import { Boundary } from "../../ui/status/boundary.tsx";
-import { onCtrlEnter } from "./send-button.tsx";
 import styles from "./try-page.module.css";
 
 interface TryPageProps {
@@ -8,7 +8,7 @@ interface TryPageProps {
   readonly label: string;
   /** The form, and the same as commands. */
   readonly question: ReactNode;
-  /** Sends the form; also called by Ctrl Enter in any of its fields. */
+  /** Sends the form; also called by Ctrl Enter, wherever the focus is. */
   readonly onSend: () => void;
   /** The result. */
   readonly children: ReactNode;
@@ -16,10 +16,10 @@ interface TryPageProps {
 
 /** A Try tab: the form at the left, the answer at the right, below each other if the window is narrow. */
 export function TryPage({ label, question, onSend, children }: TryPageProps) {
+  useCommands([{ id: "send", title: "Send", keywords: label, key: "send", run: onSend }]);
   return (
     <section className={styles.try} aria-label={label}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields. */}
-      <div className={styles.question} onKeyDown={onCtrlEnter(onSend)}>
+      <div className={styles.question}>
         <Boundary region={`${label}: form`}>{question}</Boundary>
       </div>
       <Boundary region={`${label}: answer`}>{children}</Boundary>

@@ -27,7 +27,7 @@ export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
   body: z.string(),
 });
 
-const headersWithoutCredentials = (headers: HeaderList): HeaderList =>
+export const headersWithoutCredentials = (headers: HeaderList): HeaderList =>
   withoutCredentialValues(headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]));
 
 /** The request without values that may be credentials, in headers, query fields and the body. These are never stored. */
@@ -58,12 +58,22 @@ export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
 
 export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";
 
-/** What is sent: named headers only, a target that begins with a slash, and no body if the method takes none. */
+/** The target as it is sent: it begins with a slash, and what may not stand in a request line is percent-encoded (RFC 3986 §2.1). */
+export function sentTarget(target: string): string {
+  const encoded = target.trim().replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+  return encoded.startsWith("/") ? encoded : `/${encoded}`;
+}
+
+/** The named fields. */
+export const sentFields = (headers: HeaderList): [string, string][] =>
+  headers.filter(([name]) => name.trim() !== "").map(([name, value]) => [name.trim(), value]);
+
+/** What is sent; a method that takes no body has none. */
 export function sentRequest(request: TryRequest) {
   return {
     method: request.method,
-    target: request.target.startsWith("/") ? request.target : `/${request.target}`,
-    headers: request.headers.filter(([name]) => name.trim() !== "").map(([name, value]): [string, string] => [name.trim(), value]),
+    target: sentTarget(request.target),
+    headers: sentFields(request.headers),
     body: takesBody(request.method) ? request.body : "",
   };
 }

@@ -1,4 +1,5 @@
 import { shellQuoted } from "../../../ui/copy/copy-text.ts";
+import { sentTarget } from "../../try/try-request.ts";
 import { type TryDraft, takesBody } from "./try-draft.ts";
 
 export const languages = ["curl", "javascript", "python"] as const;
@@ -19,7 +20,7 @@ const writers: Readonly<Record<Language, (commands: Commands) => string>> = { cu
 export const tryCommands = (language: Language, commands: Commands): string => writers[language](commands);
 
 const literal = (value: string) => JSON.stringify(value);
-const targetOf = ({ target }: TryDraft) => (target.startsWith("/") ? target : `/${target}`);
+const targetOf = ({ target }: TryDraft) => sentTarget(target);
 const bodyOf = ({ method, body }: TryDraft) => (takesBody(method) ? body : "");
 const mfaBody = (code: string) => JSON.stringify({ method: "google_authenticator", payload: { code } });
 

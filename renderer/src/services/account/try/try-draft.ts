@@ -5,7 +5,7 @@ import { type HttpExchangeFacts, headerValue } from "../../../../../contract/tra
 import { notForTry } from "../../../inspectors/kind-commands.ts";
 import { createHandover } from "../../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText } from "../../../ui/credentials.ts";
-import { tryOfExchange } from "../../try/try-request.ts";
+import { sentTarget, tryOfExchange } from "../../try/try-request.ts";
 import { sampleLogin } from "../account-service.ts";
 
 export const schemes = ["bearer", "basic"] as const;
@@ -84,7 +84,7 @@ export function triedParams(draft: TryDraft, password: string, code: string): Pa
     scheme: draft.scheme,
     ...(digits !== "" && { code: digits }),
     method: draft.method,
-    target: draft.target.startsWith("/") ? draft.target : `/${draft.target}`,
+    target: sentTarget(draft.target),
     body: takesBody(draft.method) ? draft.body : "",
   };
 }

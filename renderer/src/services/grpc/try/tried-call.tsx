@@ -3,16 +3,13 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { HeaderListView } from "../../../inspectors/header-list.tsx";
-import type { Column } from "../../../list/column.ts";
-import { DataTable } from "../../../list/data-table.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
-import { useRowChoice } from "../../../list/use-row-choice.ts";
-import { Caption } from "../../../ui/panel.tsx";
-import { formatBytes, formatCount } from "../../../ui/texts/quantity.ts";
+import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
+import { shownMessages, TriedMessages } from "../../try/tried-messages.tsx";
 import { DeadlineLeft } from "../deadline-left.tsx";
 import { messagePreview } from "../message-preview.ts";
 import { MessageViewer } from "../message-viewer.tsx";
@@ -22,11 +19,7 @@ import styles from "./grpc-try.module.css";
 
 type Tried = Exclude<GrpcTried, { readonly state: "untried" }>;
 
-const shownMessages = 200;
-/** Visible at once; the others are scrolled to. */
-const mostRows = 8;
 const none: readonly GrpcTryMessage[] = [];
-const placeOf = ({ place }: GrpcTryMessage) => place;
 
 /** The result of the call: status, messages newest first, headers and trailers. */
 export function TriedCall({ state, running }: { readonly state: GrpcTried; readonly running: boolean }) {
@@ -90,58 +83,24 @@ function Messages({ state }: { readonly state: Tried }) {
     restMs: 100,
     keepsPrevious: false,
   });
-  const messages = count > 0 ? (answer.value?.messages ?? none) : none;
-  const choice = useRowChoice(placeOf);
-  const chosen = messages.find(({ place }) => place === choice.chosen) ?? messages.find(({ direction }) => direction === "received");
-  const columns: readonly Column<GrpcTryMessage>[] = [
-    ...baseColumns,
-    {
-      id: "content",
-      title: count > messages.length && messages.length > 0 ? `Newest ${formatCount(messages.length)}` : "Content",
-      rank: 0,
-      cell: (message) => <code>{messagePreview(schema, message.typeName, message)}</code>,
-    },
-    sizeColumn,
-  ];
   return (
-    <>
-      <div className={styles.messages} style={{ height: `calc(var(--bl-row) * ${Math.min(mostRows, Math.max(1, messages.length)) + 1})` }}>
-        <DataTable
-          {...choice.tableProps}
-          onOpen={choice.choose}
-          label="Messages of the call, newest first"
-          count={messages.length}
-          rowAt={(index) => messages[index]}
-          columns={columns}
-          empty={<Caption className={styles.none}>{state.state === "open" ? "No message yet." : "No message passed."}</Caption>}
+    <TriedMessages
+      of="the call"
+      messages={count > 0 ? (answer.value?.messages ?? none) : none}
+      count={count}
+      isOpen={state.state === "open"}
+      preview={(message) => messagePreview(schema, message.typeName, message)}
+    >
+      {(chosen, facts) => (
+        <MessageViewer
+          bytes={fromBase64(chosen.base64)}
+          totalBytes={chosen.bytes}
+          typeName={chosen.typeName}
+          revision={state.revision}
+          rememberAs={state.path}
+          facts={facts}
         />
-      </div>
-      {chosen && (
-        <div className={styles.content}>
-          <MessageViewer
-            bytes={fromBase64(chosen.base64)}
-            totalBytes={chosen.bytes}
-            typeName={chosen.typeName}
-            revision={state.revision}
-            rememberAs={state.path}
-            facts={`${chosen.direction} after ${formatTook(chosen.atMs)}`}
-          />
-        </div>
       )}
-    </>
+    </TriedMessages>
   );
 }
-
-const directions = { sent: "↑ sent", received: "↓ received" } as const;
-const baseColumns: readonly Column<GrpcTryMessage>[] = [
-  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
-  { id: "at", title: "After", minSample: "00 m 00 s", align: "end", rank: 2, cell: ({ atMs }) => formatTook(atMs) },
-];
-const sizeColumn: Column<GrpcTryMessage> = {
-  id: "size",
-  title: "Size",
-  minSample: "000 MB",
-  align: "end",
-  rank: 3,
-  cell: ({ bytes }) => formatBytes(bytes),
-};
