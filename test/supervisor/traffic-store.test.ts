@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Tone } from "../../contract/traffic/row.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import type { DetailDecoders } from "../../servers/core/traffic/detail-decoder.ts";
+import type { RowRange, TrafficQuery } from "../../servers/supervisor/traffic/row-search.ts";
 import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
-import { createTrafficStore, type RowRange, type TrafficQuery } from "../../servers/supervisor/traffic/traffic-store.ts";
+import { createTrafficStore } from "../../servers/supervisor/traffic/traffic-store.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
 import { type Row, recordsOf, rowsOfBatch, type TestRecord } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -49,6 +50,19 @@ const create = (rows = 100, memory = createMemory()) =>
   createTrafficStore({ service: "http", decoders, memory, turns: createTurns(), rows });
 const textOf = async (store: ReturnType<typeof create>, id: number) =>
   ((await store.detail(id))?.detail as { text: string } | undefined)?.text;
+
+/** Of the event loop, until the result is called. */
+function countTurns(): () => number {
+  let turns = 0;
+  let timer = setImmediate(function count() {
+    turns++;
+    timer = setImmediate(count);
+  });
+  return () => {
+    clearImmediate(timer);
+    return turns;
+  };
+}
 
 describe("traffic store", () => {
   it("returns rows newest first, in pages, by text, tone and parent", async () => {
@@ -249,21 +263,14 @@ describe("traffic store", () => {
         done.push(caller);
         return page;
       });
-    let turns = 0;
-    let counting = true;
-    const count = () => {
-      turns++;
-      if (counting) setImmediate(count);
-    };
-    setImmediate(count);
+    const turns = countTurns();
     const all = Promise.all(Array.from({ length: 6 }, () => search("one")));
     const other = await search("other");
     expect(done.filter((caller) => caller === "one").length).toBeLessThan(4);
     await all;
-    counting = false;
     expect(other).toMatchObject({ rows: [], matching: 0, kept: 20_000 });
     // Seven searches of 20,000 rows in slices of 4 ms: the event loop had as many turns.
-    expect(turns).toBeGreaterThan(15);
+    expect(turns()).toBeGreaterThan(15);
   });
 
   it("[BL-310] a text is searched in details and parts too: header fields, bodies and messages", async () => {
@@ -284,33 +291,23 @@ describe("traffic store", () => {
     expect(await ids("ab-42", { inDetails: false })).toEqual([3]);
     expect(await ids("AB-42")).toEqual([4, 3, 2, 1]);
     expect(await ids("x-trace: ab-42")).toEqual([2, 1]);
-    expect(await ids("x-trace:ab-42")).toEqual([2, 1]);
     expect(await ids("x-trace: ab-43")).toEqual([]);
     expect(await ids("größe")).toEqual([3]);
-    expect(await ids("Grösse")).toEqual([4]);
     expect(await ids("ab-42", { tone: "open" })).toEqual([2]);
-    const filter = { text: "ab-42", inDetails: true, tone: "all" } as const;
-    expect(await store.match([1, 3, 4, 99], filter)).toEqual([1, 3, 4]);
+    const match = () => store.match([1, 3, 4, 99], { text: "ab-42", inDetails: true, tone: "all" });
+    expect(await match()).toEqual([1, 3, 4]);
     store.clear();
-    expect(await store.match([1, 3, 4], filter)).toEqual([]);
+    expect(await match()).toEqual([]);
   });
 
   it("[BL-123] a search in large details takes turns too", async () => {
     const store = create(2_000, createMemory(64));
     const detail = Buffer.alloc(64 << 10, "large ");
     for (let id = 1; id <= 500; id++) store.add({ records: recordsOf([{ row: row(id), detail }]), droppedRows: 0 });
-    let turns = 0;
-    let counting = true;
-    const count = () => {
-      turns++;
-      if (counting) setImmediate(count);
-    };
-    setImmediate(count);
+    const turns = countTurns();
     const page = await store.read({ ...everything, text: "not to be found", inDetails: true });
-    counting = false;
     expect(page).toMatchObject({ rows: [], matching: 0, kept: 500 });
-    // 32 MB in steps of a quarter of one: several slices of 4 ms, however fast the machine is.
-    expect(turns).toBeGreaterThan(2);
+    expect(turns()).toBeGreaterThan(2);
   });
 
   it("[BL-123] rows that are added and evicted during a search do no harm", async () => {

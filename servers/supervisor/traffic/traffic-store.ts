@@ -11,20 +11,10 @@ import { type RecordParts, readRecords, readRow, rowId, rowParts, rowTone } from
 import { PartList } from "./part-list.ts";
 import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
-import { createRowMatcher, isFiltering, type RowFilter } from "./row-matcher.ts";
+import { isFiltering, type RowFilter } from "./row-matcher.ts";
+import { createRowSearch, type RowRange, type TrafficQuery } from "./row-search.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";
 import type { Turns } from "./turns.ts";
-
-export interface TrafficQuery extends RowFilter {
-  readonly before?: number | undefined;
-  readonly limit: number;
-}
-
-export interface RowRange extends RowFilter {
-  readonly after: number;
-  readonly upTo: number;
-  readonly limit: number;
-}
 
 export interface TrafficStoreOptions {
   readonly service: ServiceId;
@@ -74,10 +64,6 @@ interface OpenRow {
 const inNoSegment = { segment: 0, offset: 0 };
 /** Memory of an open row in addition to its bytes. */
 const openRowBytes = 300;
-/** Rows tested between two checks of the time. */
-const rowsPerStep = 64;
-/** Bytes of details searched between two checks of the time. */
-const contentBytesPerStep = 256 << 10;
 const recordsBytes = 256 << 10;
 /** Before a length and the head of a part. */
 const shortestPart = 29;
@@ -222,6 +208,16 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   };
   const decode = (row: Buffer): TrafficRow => ({ service, ...readRow(row) });
   const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
+  const search = createRowSearch({
+    index,
+    rowAt,
+    *contentsAt(at) {
+      yield detailAt(at);
+      for (const { content } of partLists.get(index.idAt(at))?.from(0) ?? []) yield content;
+    },
+    decode,
+    clearedUpTo: () => clearedUpTo,
+  });
   const keptRows = () => index.size - index.below(clearedUpTo + 1);
 
   /** Null if the row is not kept or its record is damaged. */
@@ -251,79 +247,6 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
   }
 
-  /** A matcher of rows by their index, which counts the bytes of details that it has read. */
-  function indexMatcher(filter: RowFilter) {
-    const matches = createRowMatcher(filter);
-    let read = 0;
-    function* contents(at: number): Generator<Buffer> {
-      const detail = detailAt(at);
-      read += detail.length;
-      yield detail;
-      for (const { content } of partLists.get(index.idAt(at))?.from(0) ?? []) {
-        read += content.length;
-        yield content;
-      }
-    }
-    return {
-      matches: (at: number) => matches(rowAt(at), () => contents(at)),
-      /** Whether it is time for the next step. */
-      hasReadMuch(): boolean {
-        if (read < contentBytesPerStep) return false;
-        read = 0;
-        return true;
-      },
-    };
-  }
-
-  /** Newest first. Rows are added and evicted between the steps, so the position is stored as an id. */
-  function* find(query: TrafficQuery): Generator<void, TrafficPage> {
-    const { matches, hasReadMuch } = indexMatcher(query);
-    const rows: TrafficRow[] = [];
-    let matching = 0;
-    let last = Number.POSITIVE_INFINITY;
-    for (;;) {
-      let at = index.below(last) - 1;
-      const end = Math.max(index.below(clearedUpTo + 1), at + 1 - rowsPerStep);
-      if (at < end) return page(rows, matching);
-      for (; at >= end; at--) {
-        last = index.idAt(at);
-        if (matches(at)) {
-          matching++;
-          if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(rowAt(at)));
-        }
-        if (hasReadMuch()) break;
-      }
-      yield;
-    }
-  }
-  /** Oldest first. */
-  function* findAfter(query: RowRange): Generator<void, readonly TrafficRow[]> {
-    const { matches, hasReadMuch } = indexMatcher(query);
-    const rows: TrafficRow[] = [];
-    let last = query.after;
-    for (;;) {
-      let at = index.below(Math.max(last, clearedUpTo) + 1);
-      const end = Math.min(index.below(query.upTo + 1), at + rowsPerStep);
-      if (at >= end) return rows;
-      for (; at < end; at++) {
-        last = index.idAt(at);
-        if (matches(at)) rows.push(decode(rowAt(at)));
-        if (rows.length === query.limit) return rows;
-        if (hasReadMuch()) break;
-      }
-      yield;
-    }
-  }
-  function* findAmong(ids: readonly number[], filter: RowFilter): Generator<void, readonly number[]> {
-    const { matches, hasReadMuch } = indexMatcher(filter);
-    const found: number[] = [];
-    for (const id of ids) {
-      const at = id > clearedUpTo ? index.find(id) : -1;
-      if (at !== -1 && matches(at)) found.push(id);
-      if (hasReadMuch()) yield;
-    }
-    return found;
-  }
   function newest({ before, limit }: TrafficQuery): TrafficPage {
     const rows: TrafficRow[] = [];
     const end = index.below(clearedUpTo + 1);
@@ -344,9 +267,9 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     },
     decoders,
     rowsOf,
-    read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
-    readAfter: (query, caller) => turns.run(caller, findAfter(query)),
-    match: (ids, filter, caller) => turns.run(caller, findAmong(ids, filter)),
+    read: async (query, caller) => (isFiltering(query) ? page(...(await turns.run(caller, search.find(query)))) : newest(query)),
+    readAfter: (query, caller) => turns.run(caller, search.findAfter(query)),
+    match: (ids, filter, caller) => turns.run(caller, search.findAmong(ids, filter)),
     newestId: () => highestId,
     detail: (id) =>
       look(id, (decoder, at) => {

@@ -1,0 +1,113 @@
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { RowIndex } from "./row-index.ts";
+import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
+import type { Steps } from "./turns.ts";
+
+export interface TrafficQuery extends RowFilter {
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+export interface RowRange extends RowFilter {
+  readonly after: number;
+  readonly upTo: number;
+  readonly limit: number;
+}
+
+interface RowSearchOptions {
+  readonly index: Pick<RowIndex, "below" | "find" | "idAt">;
+  /** By its place in the index. */
+  readonly rowAt: (at: number) => Buffer;
+  /** Its detail and the content of its parts. */
+  readonly contentsAt: (at: number) => Iterable<Buffer>;
+  readonly decode: (row: Buffer) => TrafficRow;
+  /** Rows up to this id are not shown. */
+  readonly clearedUpTo: () => number;
+}
+
+/** Filters the kept rows in steps. Rows are added and evicted between these, so a position is stored as an id. */
+export interface RowSearch {
+  /** The newest rows, the newest first, and how many match in all. */
+  find(query: TrafficQuery): Steps<readonly [rows: readonly TrafficRow[], matching: number]>;
+  /** The oldest rows of a range, the oldest first. */
+  findAfter(query: RowRange): Steps<readonly TrafficRow[]>;
+  findAmong(ids: readonly number[], filter: RowFilter): Steps<readonly number[]>;
+}
+
+/** Rows tested between two checks of the time. */
+const rowsPerStep = 64;
+/** Bytes of details searched between two checks of the time. */
+const contentBytesPerStep = 256 << 10;
+
+export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo }: RowSearchOptions): RowSearch {
+  /** A matcher of rows by their place in the index, which counts the bytes of details that it has read. */
+  function indexMatcher(filter: RowFilter) {
+    const matches = createRowMatcher(filter);
+    let read = 0;
+    function* contents(at: number): Generator<Buffer> {
+      for (const content of contentsAt(at)) {
+        read += content.length;
+        yield content;
+      }
+    }
+    return {
+      matches: (at: number) => matches(rowAt(at), () => contents(at)),
+      /** Whether it is time for the next step. */
+      hasReadMuch(): boolean {
+        if (read < contentBytesPerStep) return false;
+        read = 0;
+        return true;
+      },
+    };
+  }
+
+  return {
+    *find(query) {
+      const { matches, hasReadMuch } = indexMatcher(query);
+      const rows: TrafficRow[] = [];
+      let matching = 0;
+      let last = Number.POSITIVE_INFINITY;
+      for (;;) {
+        let at = index.below(last) - 1;
+        const end = Math.max(index.below(clearedUpTo() + 1), at + 1 - rowsPerStep);
+        if (at < end) return [rows, matching];
+        for (; at >= end; at--) {
+          last = index.idAt(at);
+          if (matches(at)) {
+            matching++;
+            if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(rowAt(at)));
+          }
+          if (hasReadMuch()) break;
+        }
+        yield;
+      }
+    },
+    *findAfter(query) {
+      const { matches, hasReadMuch } = indexMatcher(query);
+      const rows: TrafficRow[] = [];
+      let last = query.after;
+      for (;;) {
+        let at = index.below(Math.max(last, clearedUpTo()) + 1);
+        const end = Math.min(index.below(query.upTo + 1), at + rowsPerStep);
+        if (at >= end) return rows;
+        for (; at < end; at++) {
+          last = index.idAt(at);
+          if (matches(at)) rows.push(decode(rowAt(at)));
+          if (rows.length === query.limit) return rows;
+          if (hasReadMuch()) break;
+        }
+        yield;
+      }
+    },
+    *findAmong(ids, filter) {
+      const { matches, hasReadMuch } = indexMatcher(filter);
+      const found: number[] = [];
+      for (const id of ids) {
+        const at = id > clearedUpTo() ? index.find(id) : -1;
+        if (at !== -1 && matches(at)) found.push(id);
+        if (hasReadMuch()) yield;
+      }
+      return found;
+    },
+  };
+}
