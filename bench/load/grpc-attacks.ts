@@ -24,7 +24,8 @@ function message(stream: number, length: number, content: Buffer, isCompressed =
 const sayHello = "/example.Greeter/SayHello";
 const subscribe = "/example.StreamService/Subscribe";
 
-const attacks: Readonly<Record<string, () => Buffer>> = {
+/** What a connection sends behind its preface. */
+export const http2Attacks: Readonly<Record<string, () => Buffer>> = {
   "rapid-reset": () =>
     Buffer.concat(
       oddStreams(3_000).flatMap((stream) => [begin(stream, subscribe), h2Frame(rstStream, 0, stream, Buffer.from([0, 0, 0, 8]))]),
@@ -57,7 +58,7 @@ const attacks: Readonly<Record<string, () => Buffer>> = {
     );
   },
 };
-export const attackNames = Object.keys(attacks);
+export const attackNames = Object.keys(http2Attacks);
 
 /** Resolves when the server has closed the connection, or takes no more for a moment. */
 function attackOnce(port: number, bytes: Buffer): Promise<void> {
@@ -73,7 +74,7 @@ function attackOnce(port: number, bytes: Buffer): Promise<void> {
 
 const [, program = "", name = "", port = "", seconds = ""] = process.argv;
 if (import.meta.filename === program) {
-  const bytes = attacks[name]!();
+  const bytes = http2Attacks[name]!();
   const end = performance.now() + Number(seconds) * 1_000;
   process.stdout.write("{}\n");
   let connections = 0;

@@ -8,19 +8,25 @@ export interface HostileService {
   readonly flags: readonly string[];
   /** The same as a configuration. */
   readonly config: Readonly<Record<string, unknown>>;
-  openBystander(port: number): Promise<Bystander>;
+  openBystander(addresses: Addresses): Promise<Bystander>;
   /** Names are those of the table. */
   readonly attacks: Readonly<Record<string, Attack>>;
 }
 
+export interface Addresses {
+  /** Of the first endpoint. */
+  readonly port: number;
+  /** Of the first endpoint with this label. */
+  urlOf(label: string): string;
+}
+
 export interface Bystander {
-  /** Asks once; rejects for a wrong answer. */
+  /** Asks once, also while earlier questions have no answer; rejects for a wrong answer. */
   ask(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Target {
-  readonly port: number;
+export interface Target extends Addresses {
   readonly random: SeededRandom;
   /** How long unread answers stay unread, and half requests half. */
   readonly holdMs: number;
@@ -29,20 +35,28 @@ export interface Target {
 /** Once; it is repeated until the time is over. Resolves when its connections are closed. */
 export type Attack = (target: Target) => Promise<void>;
 
+/** The same target at another of its ports. */
+export const atEndpoint = (target: Target, label: string): Target => ({ ...target, port: Number(new URL(target.urlOf(label)).port) });
+
 /** Writes bytes to several connections, reads nothing or drops what is read, and closes them after `holdMs`, unless the service did. */
-export async function throwAt({ port, holdMs }: Target, connections: number, bytes: Buffer, reads: "nothing" | "all"): Promise<void> {
+export async function throwAt(
+  { port, holdMs }: Target,
+  connections: number,
+  bytes: Buffer | (() => Buffer),
+  reads: "nothing" | "all",
+): Promise<void> {
   const sockets = Array.from({ length: connections }, () => connect(port, "127.0.0.1"));
   const closed = Promise.all(sockets.map((socket) => closeOf(socket)));
   for (const socket of sockets) {
     if (reads === "all") socket.resume();
-    socket.write(bytes);
+    socket.write(typeof bytes === "function" ? bytes() : bytes);
   }
   await Promise.race([closed, delay(holdMs)]);
   for (const socket of sockets) socket.destroy();
   await closed;
 }
 
-function closeOf(socket: Socket): Promise<void> {
+export function closeOf(socket: Socket): Promise<void> {
   socket.on("error", () => {});
   return new Promise((resolve) => socket.once("close", () => resolve()));
 }
@@ -74,7 +88,7 @@ export const httpAttacks = (path: string): Readonly<Record<string, Attack>> => (
 });
 
 /** Asks for `path`, with keep-alive. */
-export function openHttpBystander(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Bystander {
+export function openHttpBystander({ port }: Addresses, path: string, headers: Readonly<Record<string, string>> = {}): Bystander {
   return {
     async ask() {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: AbortSignal.timeout(30_000) });

@@ -1,24 +1,28 @@
 /**
- * `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt]`: one client at a time does its worst to each service of the built
- * program, while another one asks on a fixed schedule. Prints a table; docs and figures are in bench/README.md.
+ * `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt] [--write]`: one client at a time does its worst to each service of the
+ * built program, while another one asks on a fixed schedule. Prints a table; `--write` writes it into bench/README.md.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { machineLine } from "../../bench/harness.ts";
 import { figure, markdownTable } from "../../bench/markdown-table.ts";
-import { commandLineOf, memoryOf, processTree } from "../../bench/process-tree.ts";
+import { commandLineOf, processTree } from "../../bench/process-tree.ts";
+import { writeResults } from "../../bench/results-file.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import type { Bystander } from "./hostile-service.ts";
-import { hostileServices } from "./hostile-services.ts";
+import { dashboardLabel } from "./dashboard-control.ts";
+import type { Addresses, Bystander } from "./hostile-service.ts";
+import { hostileTargets } from "./hostile-services.ts";
 
 const askEveryMs = 20;
 const holdMs = 1_000;
-/** A client that was answered later counts as failed. */
+/** Before the memory after an attack is read. */
+const restMs = 1_500;
 const targetP99Ms = 100;
 
 interface Measured {
@@ -31,29 +35,50 @@ interface Measured {
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** The built program with one service, on any ports. */
-async function startProgram(service: string, flags: readonly string[]) {
+/** The built program with one service, on any ports. Of the target "dashboard" it is the program itself that is measured. */
+async function startProgram(target: string, flags: readonly string[]) {
+  const service = target === "dashboard" ? "http" : target;
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-hostile-"));
   const child = spawn(
     process.execPath,
     [
-      ...[path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--only", service, `--${service}-port`, "0"],
-      ...["--dashboard-port", "0", "--data-dir", folder, ...flags],
+      // As `npm start` runs it.
+      ...["--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", path.join(root, "dist/servers/backlot.cjs")],
+      ...["--headless", "--json", "--only", service, `--${service}-port`, "0", "--dashboard-port", "0", "--data-dir", folder, ...flags],
     ],
     { stdio: ["ignore", "pipe", "ignore"], env: { PATH: process.env.PATH ?? "" } },
   );
-  const port = await new Promise<number>((resolve, reject) => {
+  const urls: (readonly [label: string, url: string])[] = [];
+  await new Promise<void>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`Backlot ended with ${code}`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const { state, endpoints } = JSON.parse(line) as { state?: string; endpoints?: { url: string }[] };
-      if (state === "running") resolve(Number(new URL(endpoints?.[0]?.url ?? "").port));
+      const { type, state, endpoints, dashboard } = JSON.parse(line) as {
+        type: string;
+        state?: string;
+        endpoints?: { label: string; url: string }[];
+        dashboard?: string;
+      };
+      if (state === "running") urls.push(...(endpoints ?? []).map(({ label, url }) => [label, url] as const));
+      if (type === "ready" && dashboard) {
+        urls.push([dashboardLabel, dashboard]);
+        resolve();
+      }
     });
   });
-  const pid = () => processTree(child.pid as number).find((one) => commandLineOf(one).endsWith(`service-process.cjs ${service}`));
+  const pid =
+    target === "dashboard"
+      ? (child.pid as number)
+      : processTree(child.pid as number).find((one) => commandLineOf(one).endsWith(`service-process.cjs ${service}`));
+  if (pid === undefined) throw new Error(`The ${service} service did not start`);
+  const addresses: Addresses = {
+    port: Number(new URL(urls[0]?.[1] ?? "").port),
+    urlOf: (label) => urls.find(([one]) => one === label)?.[1] ?? "",
+  };
   return {
-    port,
+    addresses,
+    urls,
     /** Undefined if its process ended. */
-    pid,
+    residentMebibytes: () => residentMebibytes(pid),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
@@ -63,49 +88,67 @@ async function startProgram(service: string, flags: readonly string[]) {
   };
 }
 
+/** From /proc/PID/status, which is read faster than what bench/process-tree.ts reads. */
+function residentMebibytes(pid: number): number | undefined {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
+  } catch {
+    return undefined;
+  }
+}
+
 type Program = Awaited<ReturnType<typeof startProgram>>;
 
-async function measure(
-  program: Program,
-  bystander: Bystander,
-  name: string,
-  seconds: number,
-  run: () => Promise<number>,
-): Promise<Measured> {
+async function measure(program: Program, bystander: Bystander, name: string, run: () => Promise<number>): Promise<Measured> {
   const tookMs: number[] = [];
   let failed = 0;
-  let open = 0;
-  const pid = program.pid();
-  const mebibytes = () => memoryOf([program.pid() ?? 0]).residentMebibytes;
+  const open = new Set<Promise<void>>();
+  const mebibytes = () => {
+    const now = program.residentMebibytes();
+    if (now === undefined) throw new Error(`The process ended during "${name}"`);
+    return now;
+  };
   const before = mebibytes();
   let peak = before;
-  const ask = async () => {
-    // It is one client: it does not ask again before it was answered.
-    if (open > 0) return;
-    open += 1;
-    const begunAt = performance.now();
-    await bystander.ask().catch(() => {
-      failed += 1;
-    });
-    tookMs.push(performance.now() - begunAt);
-    open -= 1;
-  };
-  const asking = setInterval(() => void ask(), askEveryMs);
-  const looking = setInterval(() => {
-    peak = Math.max(peak, mebibytes());
-  }, 250);
+  function ask(dueAt: number): void {
+    const asking = bystander
+      .ask()
+      .catch(() => {
+        failed += 1;
+      })
+      .then(() => {
+        tookMs.push(performance.now() - dueAt);
+        open.delete(asking);
+      });
+    open.add(asking);
+  }
+  let over = false;
+  // It asks on its schedule, whether it was answered or not: one long wait counts for all who would have asked meanwhile.
+  async function keepAsking(): Promise<void> {
+    for (let dueAt = performance.now(); !over; dueAt += askEveryMs) {
+      await delay(Math.max(0, dueAt - performance.now()));
+      ask(dueAt);
+    }
+  }
+  async function keepLooking(): Promise<void> {
+    while (!over) {
+      await delay(100);
+      peak = Math.max(peak, mebibytes());
+    }
+  }
+  const watching = Promise.all([keepAsking(), keepLooking()]);
   const times = await run();
-  clearInterval(asking);
-  while (open > 0) await delay(askEveryMs);
-  await delay(Math.min(2_000, seconds * 100));
-  clearInterval(looking);
-  if (program.pid() !== pid) throw new Error(`The service's process ended during "${name}"`);
+  await delay(500);
+  over = true;
+  await watching;
+  await Promise.all(open);
+  await delay(restMs);
   return { name, times, tookMs, failed, mebibytes: { before, peak, after: mebibytes() } };
 }
 
 /** In a process of its own, so that the work of the attack does not delay the bystander. */
-function attackFor(service: string, name: string, port: number, seconds: number, seed: number): Promise<number> {
-  const child: ChildProcess = fork(import.meta.filename, ["attack", service, name, String(port), String(seconds), String(seed)]);
+function attackFor(target: string, name: string, { urls }: Program, seconds: number, seed: number): Promise<number> {
+  const child: ChildProcess = fork(import.meta.filename, ["attack", target, name, JSON.stringify(urls), String(seconds), String(seed)]);
   return new Promise((resolve, reject) => {
     let times = 0;
     child.on("message", (count) => {
@@ -115,64 +158,72 @@ function attackFor(service: string, name: string, port: number, seconds: number,
   });
 }
 
-async function runAttack([service = "", name = "", port = "", seconds = "", seed = ""]: readonly string[]): Promise<void> {
-  const attack = hostileServices[service]?.attacks[name];
-  if (!attack) throw new Error(`There is no attack "${name}" on ${service}`);
+async function runAttack([target = "", name = "", urls = "", seconds = "", seed = ""]: readonly string[]): Promise<void> {
+  const attack = hostileTargets[target]?.attacks[name];
+  if (!attack) throw new Error(`There is no attack "${name}" on ${target}`);
+  const endpoints = JSON.parse(urls) as Program["urls"];
   const random = seededRandom(Number(seed));
+  const addresses: Addresses = {
+    port: Number(new URL(endpoints[0]?.[1] ?? "").port),
+    urlOf: (label) => endpoints.find(([one]) => one === label)?.[1] ?? "",
+  };
   const end = performance.now() + Number(seconds) * 1_000;
   let times = 0;
-  for (; performance.now() < end; times++) await attack({ port: Number(port), random, holdMs });
+  for (; performance.now() < end; times++) await attack({ ...addresses, random, holdMs });
   process.send?.(times);
   process.disconnect?.();
 }
-
-const percentile = (values: readonly number[], part: number): number =>
-  values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? Number.NaN;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       minutes: { type: "string", default: "10" },
       seed: { type: "string", default: "1" },
-      only: { type: "string", default: Object.keys(hostileServices).join(",") },
+      only: { type: "string", default: Object.keys(hostileTargets).join(",") },
+      write: { type: "boolean", default: false },
     },
   });
   const asked = values.only.split(",").map((id) => {
-    const service = hostileServices[id];
-    if (!service) throw new Error(`There is no list of attacks on "${id}"; there is one for ${Object.keys(hostileServices).join(", ")}.`);
-    return { id, service };
+    const target = hostileTargets[id];
+    if (!target) throw new Error(`There is no list of attacks on "${id}"; there is one for ${Object.keys(hostileTargets).join(", ")}.`);
+    return { id, target };
   });
-  // Each service also has a time without an attack.
-  const runs = asked.reduce((sum, { service }) => sum + Object.keys(service.attacks).length + 1, 0);
-  const seconds = Math.max(1, (Number(values.minutes) * 60) / runs);
-  const rows: string[][] = [];
+  // Each target also has a time without an attack.
+  const runs = asked.reduce((sum, { target }) => sum + Object.keys(target.attacks).length + 1, 0);
+  const seconds = Math.max(1, (Number(values.minutes) * 60) / runs - (restMs + 500) / 1_000);
+  const tables: string[] = [];
   let missed = 0;
-  for (const { id, service } of asked) {
-    const program = await startProgram(id, service.flags);
-    const bystander = await service.openBystander(program.port);
+  for (const { id, target } of asked) {
+    const program = await startProgram(id, target.flags);
+    const bystander = await target.openBystander(program.addresses);
     // The first answers compile.
     for (let count = 0; count < 50; count++) await bystander.ask();
-    const names = [undefined, ...Object.keys(service.attacks)];
-    for (const name of names) {
-      const run =
-        name === undefined ? () => delay(seconds * 1_000, 0) : () => attackFor(id, name, program.port, seconds, Number(values.seed));
-      const found = await measure(program, bystander, name ?? "alone", seconds, run);
-      const p99 = percentile(found.tookMs, 0.99);
-      if (found.failed > 0 || p99 > targetP99Ms) missed += 1;
-      const { before, peak, after } = found.mebibytes;
-      rows.push([
-        `${id}: ${found.name}`,
-        ...[found.times, percentile(found.tookMs, 0.5), p99, found.failed, before, peak, after].map((value) => figure(value)),
-      ]);
-      process.stderr.write(`${rows.at(-1)?.join(" | ")}\n`);
+    const rows: string[][] = [];
+    for (const name of [undefined, ...Object.keys(target.attacks)]) {
+      const run = () => (name === undefined ? delay(seconds * 1_000, 0) : attackFor(id, name, program, seconds, Number(values.seed)));
+      const { times, tookMs, failed, mebibytes } = await measure(program, bystander, name ?? "alone", run);
+      const sorted = tookMs.toSorted((left, right) => left - right);
+      const p99 = percentile(sorted, 0.99);
+      if (failed > 0 || p99 > targetP99Ms) missed += 1;
+      const { before, peak, after } = mebibytes;
+      const figures = [times, percentile(sorted, 0.5), p99, sorted.at(-1), failed].map(figure);
+      rows.push([name ?? "alone", ...figures, ...[before, peak, after].map((value) => String(Math.round(value)))]);
+      process.stderr.write(`${id}: ${rows.at(-1)?.join(" | ")}\n`);
     }
+    tables.push(`**${id}**\n\n${markdownTable(columns, rows)}`);
     await bystander.close();
     await program.stop();
   }
-  const columns = ["attack", "times", "p50, ms", "p99, ms", "failed", "MiB before", "most", "after"];
-  process.stdout.write(`${markdownTable(columns, rows)}\n\nSeed ${values.seed}; ${figure(seconds)} s each. `);
-  process.stdout.write(missed === 0 ? "All answers came in time.\n" : `${missed} of ${rows.length} missed ${targetP99Ms} ms.\n`);
+  const verdict = missed === 0 ? "every p99 was within" : `**${missed} of ${runs} missed**`;
+  const summary = `Seed ${values.seed}, ${figure(seconds)} s each; ${verdict} ${targetP99Ms} ms, with every question answered.`;
+  const results = `${tables.join("\n\n")}\n\n${summary} ${machineLine()}\n`;
+  process.stdout.write(results);
+  if (values.write) writeResults("hostile", results);
 }
+
+const columns = ["attack", "times", "p50, ms", "p99, ms", "max, ms", "failed", "MiB before", "most", "after"];
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
 const [, , command, ...rest] = process.argv;
 if (command === "attack") await runAttack(rest);

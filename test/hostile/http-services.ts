@@ -19,9 +19,9 @@ function multipart(parts: number): Buffer {
 export const httpService: HostileService = {
   flags: [],
   config: {},
-  openBystander: async (port) => openHttpBystander(port, "/api/data"),
+  openBystander: async (addresses) => openHttpBystander(addresses, "/api/data"),
   attacks: {
-    ...httpAttacks("/bytes/10000"),
+    ...httpAttacks("/bytes/100000"),
     "pipelined requests that wait": (target) => throwAt(target, 8, repeated(httpRequest("GET", "/delay/10"), 1_000), "all"),
     "200 event streams of 10 ms": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "all"),
     "event streams, unread": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "nothing"),
@@ -54,15 +54,15 @@ const user = { username: "api@example.com", password: "backlot-demo" };
 export const accountService: HostileService = {
   flags: [],
   config: {},
-  async openBystander(port) {
+  async openBystander(addresses) {
     const body = JSON.stringify(user);
-    const response = await fetch(`http://127.0.0.1:${port}/login`, {
+    const response = await fetch(`http://127.0.0.1:${addresses.port}/login`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body,
     });
     const { token } = (await response.json()) as { token: string };
-    return openHttpBystander(port, "/details", { Authorization: `Bearer ${token}` });
+    return openHttpBystander(addresses, "/details", { Authorization: `Bearer ${token}` });
   },
   attacks: {
     ...httpAttacks("/details"),
@@ -82,7 +82,7 @@ export const accountService: HostileService = {
 export const eventsService: HostileService = {
   flags: ["--events-rate-limits", "false"],
   config: { rateLimits: false },
-  openBystander: async (port) => openHttpBystander(port, "/stats"),
+  openBystander: async (addresses) => openHttpBystander(addresses, "/stats"),
   attacks: {
     ...httpAttacks("/events?limit=1000"),
     "events, answers unread": (target) =>

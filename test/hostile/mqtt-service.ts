@@ -2,7 +2,7 @@ import { connectAsync } from "mqtt";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnectPacket, Packet, PublishPacket } from "../../servers/mqtt/codec/packet.ts";
 import { hostile } from "../mqtt/hostile/hostile-bytes.ts";
-import { type Bystander, type HostileService, randomBytes, repeated, throwAt } from "./hostile-service.ts";
+import { type Addresses, type Bystander, type HostileService, randomBytes, repeated, throwAt } from "./hostile-service.ts";
 
 const connectPacket = (clientId: string, more: Partial<ConnectPacket> = {}): ConnectPacket => ({
   type: "connect",
@@ -30,20 +30,19 @@ const all = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 
 const subscribeAll = bytesOf({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "#", ...all }] });
 
 /** Publishes to itself: an answer is the message. */
-async function openBystander(port: number): Promise<Bystander> {
+async function openBystander({ port }: Addresses): Promise<Bystander> {
   const client = await connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5, clientId: "bystander" });
-  let onMessage: ((payload: string) => void) | undefined;
-  client.on("message", (_topic, payload) => onMessage?.(payload.toString()));
+  const waiting = new Map<string, () => void>();
+  client.on("message", (_topic, payload) => {
+    waiting.get(payload.toString())?.();
+    waiting.delete(payload.toString());
+  });
   await client.subscribeAsync("bystander/echo", { qos: 1 });
   let asked = 0;
   return {
     async ask() {
       const text = String(++asked);
-      const arrived = new Promise<void>((resolve) => {
-        onMessage = (payload) => {
-          if (payload === text) resolve();
-        };
-      });
+      const arrived = new Promise<void>((resolve) => waiting.set(text, resolve));
       await client.publishAsync("bystander/echo", text, { qos: 1 });
       await arrived;
     },
@@ -52,8 +51,8 @@ async function openBystander(port: number): Promise<Bystander> {
 }
 
 export const mqttService: HostileService = {
-  flags: [],
-  config: { webSocket: false },
+  flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
+  config: { webSocket: false, tls: false },
   openBystander,
   attacks: {
     "subscribers of # that read nothing, and messages": async (target) => {

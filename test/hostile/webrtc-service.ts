@@ -8,6 +8,7 @@ import type { IceServer } from "../../contract/services/webrtc.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { uint32, type WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
 import {
+  type Addresses,
   type Bystander,
   type HostileService,
   httpAttacks,
@@ -113,19 +114,20 @@ async function iceServers({ port }: Pick<Target, "port">): Promise<readonly IceS
 }
 
 /** One JSON client asks another one, and data pass a relay and come back: both are an answer. */
-async function openBystander(port: number): Promise<Bystander> {
+async function openBystander({ port }: Addresses): Promise<Bystander> {
   const [asking, answering] = [await openJsonClient(port), await openJsonClient(port)];
   answering.onText = ({ from, text }) => answering.send({ type: "chat", to: from, text });
   const relay = await openTurnRelay(credentialsOf(await iceServers({ port })));
+  const waiting = new Map<string, () => void>();
+  asking.onText = ({ text }) => {
+    waiting.get(text)?.();
+    waiting.delete(text);
+  };
   let asked = 0;
   return {
     async ask() {
       const text = String(++asked);
-      const answered = new Promise<void>((resolve) => {
-        asking.onText = (message) => {
-          if (message.text === text) resolve();
-        };
-      });
+      const answered = new Promise<void>((resolve) => waiting.set(text, resolve));
       asking.send({ type: "chat", to: answering.id, text });
       await Promise.all([answered, relay.echo(Buffer.from(text))]);
     },
