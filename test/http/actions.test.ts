@@ -6,6 +6,7 @@ import type { TryAnswer } from "../../contract/services/http.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import type { ServiceError } from "../../servers/core/service/service-error.ts";
 import { httpService } from "../../servers/http/http-service.ts";
+import { unchanged } from "../support/until.ts";
 import { curl } from "./curl.ts";
 import { onEnd, rawConnection, startHttp, until } from "./harness.ts";
 
@@ -95,9 +96,7 @@ it("[HTTP-105] sample traffic is real requests of several clients, until it is s
   expect(rows.filter(({ target }) => target.startsWith("/api/stream"))).toHaveLength(1);
   await service.act("sample.stop");
   await until(() => service.views.get("sample")?.running === false);
-  const count = service.rows().length;
-  await new Promise((resolve) => setTimeout(resolve, 800));
-  expect(service.rows()).toHaveLength(count);
+  await unchanged(() => service.rows().length, 800);
 });
 
 it("[HTTP-106] port 0 picks one that is free, on IPv4 and IPv6", async () => {

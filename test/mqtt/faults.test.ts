@@ -125,7 +125,7 @@ describe("connections that fail early", () => {
   });
 
   it("[MQTT-157] unfinished TLS handshakes that use up the open files do not affect connected clients", async () => {
-    const broker = await spawnBroker(temporaryDir(), { tls: true, connectTimeoutMs: 500 }, 150);
+    const broker = await spawnBroker(temporaryDir(), { tls: true, connectTimeoutMs: 3_000 }, 150);
     const client = await connectWire(broker, 5);
     const halves = await Promise.all(Array.from({ length: 150 }, () => openSilent(broker.urls.MQTTS ?? "", halfHello)));
     await client.expectNothing();

@@ -245,7 +245,7 @@ describe("actions and signals", () => {
   });
 
   it("[BL-300] a process that does not answer is shown as such, its actions fail, and both end when it answers again", async () => {
-    const { managed, statuses, reports, pid } = manage({ timing: { silenceMs: 2_500, stopTimeoutMs: 150 } });
+    const { managed, statuses, reports, pid } = manage({ timing: { silenceMs: 4_000, stopTimeoutMs: 150 } });
     const isSilent = (status: ServiceStatus) => status.state === "running" && status.silentSince !== undefined;
     await managed.start();
     const suspended = pid();

@@ -82,7 +82,7 @@ describe("a session of media", () => {
   });
 
   it("[WEBRTC-345] offers that never connect are bounded by the limit, end after their time, and then others play", async () => {
-    const services = await startMediaServices({ webrtc: { viewers: 20, publishers: 5, mediaConnectSeconds: 2 } });
+    const services = await startMediaServices({ webrtc: { viewers: 20, publishers: 5, mediaConnectSeconds: 8 } });
     const statuses = async (path: string, offer: string, count: number) => {
       const answers = await Promise.all(Array.from({ length: count }, () => services.offer(path, offer)));
       for (const answer of answers) if (answer.status === 503) expect(answer.headers.get("retry-after")).toBe("5");

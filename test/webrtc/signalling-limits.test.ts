@@ -111,10 +111,11 @@ it("[WEBRTC-122] 10,000 rooms, and one client in 1,000 rooms, are bounded by the
 });
 
 it("[WEBRTC-123] a client that sends too fast is read no faster, and loses nothing", async () => {
-  const service = await startWebrtc({ messagesPerSecond: 200 });
+  // Few, so that a busy machine takes more than the limit in a second as well.
+  const service = await startWebrtc({ messagesPerSecond: 20 });
   const others = await bystanders(service);
   const [flood, receiver] = [await service.connect(), await service.connect()];
-  const count = 1_000;
+  const count = 100;
   for (let n = 0; n < count; n++) flood.send({ type: "chat", to: receiver.id, text: String(n) });
   await others();
   expect(receiver.all("chat").length).toBeLessThan(count);

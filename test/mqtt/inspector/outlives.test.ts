@@ -1,5 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import type { TrafficPage } from "../../../contract/control.ts";
 import type { ExportPart } from "../../../contract/export.ts";
 import type { ParamsOf, ResultOf } from "../../../contract/operation.ts";
 import type { MqttActions, MqttViews } from "../../../contract/services/mqtt.ts";
@@ -31,6 +32,16 @@ async function superviseBroker() {
       exported: exported.text,
     };
   };
+  /** All messages have their last row outside of the broker's process. */
+  const isRecorded = async () => {
+    const ids = (await shown()).messages.map(([id]) => id);
+    await expect
+      .poll(async () => {
+        const { rows } = (await dashboard.call("traffic.read", { id: "mqtt" })) as TrafficPage;
+        return ids.filter((id) => !rows.some((row) => row.id === id && row.tone !== "pending"));
+      })
+      .toEqual([]);
+  };
   const publish = async (payloads: readonly string[]) => {
     const broker = { port: port("mqtt") };
     const subscriber = await connectWire(broker, 5, { clientId: "subscriber" });
@@ -44,15 +55,14 @@ async function superviseBroker() {
       await client.expect("puback");
     }
     await expect.poll(async () => (await shown()).messages.every(([, , , , acknowledged]) => acknowledged === 1)).toBe(true);
-    // The last rows are on their way for so long.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await isRecorded();
   };
-  return { supervisor, dashboard, statuses, port, act, shown, publish };
+  return { supervisor, dashboard, statuses, port, act, shown, isRecorded, publish };
 }
 
 describe("what the page shows of a broker survives its process", () => {
   it("[MQTT-239] stopped: tree, history, messages and export remain, and a start continues from them; [MQTT-290] with their count", async () => {
-    const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
+    const { supervisor, dashboard, act, shown, isRecorded, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
     const before = await shown();
     expect(before.topics).toEqual([
@@ -74,7 +84,7 @@ describe("what the page shows of a broker survives its process", () => {
     const after = await shown();
     expect(after.topics).toContainEqual(["a/1", 3, "6"]);
     expect(after.messages.slice(1)).toEqual(before.messages);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await isRecorded();
     await supervisor.stop("mqtt");
     expect(await shown()).toEqual(after);
   });
@@ -113,12 +123,12 @@ describe("what the page shows of a broker survives its process", () => {
   });
 
   it("[MQTT-239] cleared messages stay cleared, and can be restored, also while it is stopped", async () => {
-    const { supervisor, act, shown, publish } = await superviseBroker();
+    const { supervisor, act, shown, isRecorded, publish } = await superviseBroker();
     await publish(["1", "2"]);
     const before = await shown();
     await act("history.clear", {});
     await act("publish", { topic: "a/new", payload: "3" });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await isRecorded();
     await supervisor.stop("mqtt");
     expect((await shown()).topics).toEqual([["a/new", 1, "3"]]);
     await act("history.clear", {});
