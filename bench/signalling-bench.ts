@@ -43,7 +43,8 @@ export async function compareSignalling(options: BenchOptions): Promise<string> 
         samples.add("signals", name, messages / (cpuSeconds(pids()) - before));
       });
       await withClients(server.start, dialect, extent.idle, async ({ pids, residentBefore }) => {
-        await sleep(options.quick ? 500 : 10_000);
+        // A process at rest collects its garbage within ten seconds.
+        await sleep(options.quick ? 500 : 15_000);
         const { residentMebibytes } = memoryOf(pids());
         samples.add("idle", name, ((residentMebibytes - residentBefore) * 1_024) / extent.idle);
         samples.add("resident", name, residentMebibytes);

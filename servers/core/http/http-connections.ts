@@ -8,6 +8,7 @@ import type { RecordedResponse } from "./recorded-messages.ts";
 export interface HttpConnection extends ConnectionFacts {
   requests: number;
   latest: RecordedResponse | undefined;
+  pipeline: Pipeline | undefined;
 }
 
 export interface HttpConnections {
@@ -15,6 +16,8 @@ export interface HttpConnections {
   opened(socket: Socket, unansweredRequests: number): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   addSocket(socket: Socket): void;
+  /** To be called when another protocol begins on the socket. */
+  upgraded(socket: Socket): void;
   of(socket: Socket): HttpConnection;
   readonly open: number;
   /** Bytes on the wire since the start, heads included. */
@@ -46,6 +49,10 @@ export function createHttpConnections(): HttpConnections {
     addSocket(socket) {
       belowTls.add(socket);
       socket.once("close", () => belowTls.delete(socket));
+    },
+    upgraded(socket) {
+      const connection = open.get(socket);
+      if (connection?.pipeline?.end()) connection.pipeline = undefined;
     },
     of: (socket) => open.get(socket) ?? add(socket),
     get open() {

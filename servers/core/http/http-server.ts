@@ -159,8 +159,11 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     if (upgrade) {
       server.on("upgrade", (request, socket, head) => {
         const asked = request as HttpRequest;
-        if (upgrade.accepts(asked)) upgrade.handle(asked, socket, head);
-        else answerAsRequest(asked, socket);
+        if (!upgrade.accepts(asked)) answerAsRequest(asked, socket);
+        else {
+          recorder.connections.upgraded(socket as Socket);
+          upgrade.handle(asked, socket, head);
+        }
       });
     }
     return server;

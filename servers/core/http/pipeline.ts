@@ -45,11 +45,14 @@ export class Pipeline {
   #held = false;
   #isReleasing = false;
 
+  /** Not in the constructor: what that holds of Node's parser would be held as long as the connection. */
+  readonly #onClose = (): void => this.#closed();
+
   /** To be called when Node's server has taken the socket. */
   constructor(socket: Socket, mostUnanswered: number) {
     this.#socket = socket;
     this.#most = mostUnanswered;
-    socket.once("close", () => this.#closed());
+    socket.once("close", this.#onClose);
     const { parser } = this.#socket;
     if (!parser) return;
     const take = parser.onIncoming;
@@ -63,6 +66,13 @@ export class Pipeline {
       this.#hold();
       return pauseParser;
     };
+  }
+
+  /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
+  end(): boolean {
+    if (this.#unanswered.size > 0) return false;
+    this.#socket.off("close", this.#onClose);
+    return true;
   }
 
   /** Reading is paused until requests are answered. */
