@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { onEnd } from "../support/start-service.ts";
 import { JsonClient, startWebrtc } from "./webrtc-harness.ts";
 
-/** The whole answer to a request, as text. */
+/** The whole answer to a request, as text. The head may have a Host of its own. */
 async function request(port: number, head: string, secure = false): Promise<string> {
   const socket = secure ? connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false }) : connect(port, "127.0.0.1");
   onEnd(() => socket.destroy());
@@ -14,7 +14,8 @@ async function request(port: number, head: string, secure = false): Promise<stri
   socket.setEncoding("utf8").on("data", (text: string) => {
     answer += text;
   });
-  socket.write(`${head}\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+  const host = head.includes("\r\nHost: ") ? "" : `Host: 127.0.0.1:${port}\r\n`;
+  socket.write(`${head}\r\n${host}Connection: close\r\n\r\n`);
   await once(socket, "close");
   return answer;
 }
@@ -216,4 +217,23 @@ it("[WEBRTC-108] pages of other origins may not connect unless they are allowed"
   const elsewhere = new JsonClient(new WebSocket(`ws://127.0.0.1:${service.port}/elsewhere`));
   const [, missing] = (await once(elsewhere.socket, "unexpected-response")) as [unknown, { readonly statusCode: number }];
   expect(missing.statusCode).toBe(404);
+});
+
+it("[WEBRTC-108] a page under a public name that leads here may not connect, and gets no credentials of TURN", async () => {
+  const service = await startWebrtc({ allowedOrigins: ["http://dev.example.com:8443"] });
+  const head = (target: string, host: string, fields: string) => request(service.port, `${target} HTTP/1.1\r\nHost: ${host}\r\n${fields}`);
+  const upgrade =
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://";
+  const browser = "User-Agent: Mozilla/5.0 (X11)";
+  const own = `127.0.0.1:${service.port}`;
+  expect(await head("GET /ws", "evil.example:8443", `${upgrade}evil.example:8443`)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await head("POST /faults/turn?kind=credentials", "evil.example", "Origin: http://evil.example")).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await head("GET /ice-servers", "evil.example:8443", browser)).toMatch(/^HTTP\/1\.1 403 /);
+  for (const [host, fields] of [
+    [own, browser],
+    ["backlot:8443", browser],
+    ["dev.example.com:8443", browser],
+    ["evil.example:8443", "User-Agent: curl/8.9.1"],
+  ] as const)
+    expect(await head("GET /ice-servers", host, fields)).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { TLSSocket } from "node:tls";
+import { isOfOwnPage } from "../net/allowed-origins.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 
 /** Whether pages of this origin may read the answers. */
@@ -13,7 +13,8 @@ export const asksForWebSocket = (request: IncomingMessage): boolean =>
   request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase().trim() === "websocket";
 
 /** The error of a handshake, or undefined; RFC 6455 §4.2.2, §4.4. */
-export function handshakeProblem({ headers, socket }: IncomingMessage, allowsOrigin: OriginRule): HttpRefusal | undefined {
+export function handshakeProblem(request: IncomingMessage, allowsOrigin: OriginRule): HttpRefusal | undefined {
+  const { headers } = request;
   const close = { headers: { Connection: "close" } };
   if (!key.test(headers["sec-websocket-key"] ?? "")) return new HttpRefusal(400, "Missing or invalid Sec-WebSocket-Key header", close);
   if (headers["sec-websocket-version"] !== "13") {
@@ -22,8 +23,7 @@ export function handshakeProblem({ headers, socket }: IncomingMessage, allowsOri
     });
   }
   // RFC 6455 §10.2: browsers let every page connect and leave the decision to the server. A page of the service itself may.
-  const ownOrigin = `${socket instanceof TLSSocket ? "https" : "http"}://${headers.host}`;
-  if (!allowsOrigin(headers.origin) && headers.origin !== ownOrigin) {
+  if (!allowsOrigin(headers.origin) && !isOfOwnPage(request)) {
     return new HttpRefusal(403, "Pages of this origin may not open a WebSocket; it can be allowed in the configuration", close);
   }
   const offered = headers["sec-websocket-protocol"];

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import os from "node:os";
 import { z } from "zod";
 import { field } from "../config/common-fields.ts";
 
@@ -45,3 +47,31 @@ export function createOriginCheck(allowed: readonly string[]): (origin: string |
     return isLoopback || listed.has(normalized);
   };
 }
+
+/** Top-level names that no public name server answers for: RFC 6761 §6, RFC 6762 §3, RFC 8375, and ICANN's reservation of internal. */
+const privateSuffix = /\.(?:localhost|local|internal|home\.arpa|lan|test)$/;
+
+/**
+ * Whether a Host header has an address, a name of one label, a private name or the name of this computer. Another name may be one that its
+ * owner has changed to an address of this computer, so that a page of it counts as the service's own (DNS rebinding).
+ */
+export function hasPrivateHost(host: string | undefined): boolean {
+  const name = host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/\.$/, "");
+  if (name === undefined || name === "") return false;
+  return (
+    isIP(name.replace(/^\[|\]$/g, "")) !== 0 || !name.includes(".") || privateSuffix.test(name) || name === os.hostname().toLowerCase()
+  );
+}
+
+interface PageRequest {
+  readonly headers: { readonly origin?: string | undefined; readonly host?: string | undefined };
+  readonly socket: object;
+}
+
+/** Of the pages that this server serves under the name of the request. */
+export const originOf = ({ headers: { host }, socket }: PageRequest): string =>
+  `${"encrypted" in socket && socket.encrypted ? "https" : "http"}://${host}`;
+
+/** Whether the request was sent by a page that this server has served itself. */
+export const isOfOwnPage = (request: PageRequest): boolean =>
+  request.headers.origin === originOf(request) && hasPrivateHost(request.headers.host);

@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { createServer as createTlsServer } from "node:tls";
 import { createCors } from "../../core/http/cors.ts";
 import { createHttpDispatch, type HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
@@ -11,6 +11,7 @@ import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../co
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { hasPrivateHost, isOfOwnPage, originOf } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
@@ -41,6 +42,8 @@ export interface WebListenerOptions {
 /** RFC 8446 §5.1: the type of a handshake record. No method of HTTP begins with it. */
 const tlsHandshake = 0x16;
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+/** Every browser begins its User-Agent so; a page cannot change it for all of its requests. */
+const isBrowser = (headers: HttpRequest["headers"]): boolean => headers["user-agent"]?.startsWith("Mozilla/") === true;
 
 /**
  * Serves http, https, ws and wss on one port: the first byte of a connection tells whether it is TLS. What is inside goes to Node's parser,
@@ -122,11 +125,16 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
       const problem = handshakeProblem(request, allowsOrigin);
       if (problem) throw problem;
     }
+    const { method = "", headers } = request;
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
-    const { method = "", headers, socket } = request;
-    const ownOrigin = `${(socket as Partial<TLSSocket>).encrypted ? "https" : "http"}://${headers.host}`;
-    if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && headers.origin !== ownOrigin)
+    if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && !isOfOwnPage(request))
       throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration");
+    // To a browser a page of that name and this server are one origin: it sends no Origin then, and may read credentials of TURN.
+    if (isBrowser(headers) && !hasPrivateHost(headers.host) && !allowsOrigin(originOf(request)))
+      throw new HttpRefusal(
+        403,
+        "Browsers may not use this name of the server; open it by its address, or allow its origin in the configuration",
+      );
   }
 
   function admit(socket: Socket): boolean {

@@ -1,0 +1,34 @@
+import os from "node:os";
+import { expect, it } from "vitest";
+import { hasPrivateHost, isOfOwnPage } from "../../servers/core/net/allowed-origins.ts";
+
+it("[BL-310] a Host of this computer is an address, a name of one label, a private name or its own name", () => {
+  const own = [
+    "127.0.0.1:8443",
+    "[::1]:8443",
+    "192.168.1.7",
+    "localhost",
+    "backlot:8443",
+    "a.localhost",
+    "mac.local:1",
+    "host.docker.internal",
+    os.hostname(),
+  ];
+  expect(own.filter((host) => !hasPrivateHost(host))).toEqual([]);
+  const other = [
+    undefined,
+    "",
+    "evil.example",
+    "evil.example:8443",
+    "127.0.0.1.evil.example",
+    "localhost.evil.com",
+    "local.example.com",
+    "a b",
+  ];
+  expect(other.filter(hasPrivateHost)).toEqual([]);
+  const page = (origin: string, host: string, encrypted = false) => isOfOwnPage({ headers: { origin, host }, socket: { encrypted } });
+  expect(page("http://127.0.0.1:8443", "127.0.0.1:8443")).toBe(true);
+  expect(page("https://127.0.0.1:8443", "127.0.0.1:8443", true)).toBe(true);
+  expect(page("http://127.0.0.1:8443", "127.0.0.1:8443", true)).toBe(false);
+  expect(page("http://evil.example", "evil.example")).toBe(false);
+});
