@@ -72,7 +72,7 @@ export const webrtcConfig = z.strictObject({
   }),
   allowedPeers: turn(z.array(z.string().max(100)).max(1_000).default(["loopback"]), {
     title: "Allowed peers",
-    help: "Where relays may send to: addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal, or * for all. Relays can always reach one another.",
+    help: "Where relays may send to: addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal, or * for all. Loopback is for clients of this computer only. Relays can always reach one another.",
     env: "TURN_ALLOWED_PEERS",
   }),
   ...failedLoginFields({

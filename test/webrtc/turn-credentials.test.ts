@@ -116,7 +116,7 @@ describe("TURN credentials", () => {
     expect(server.requests.at(-1)?.why).toBe("the credentials have expired");
   });
 
-  it("[WEBRTC-15] an old nonce, or one of another server, gets 438 with a new one if the credentials are right, else 401", async () => {
+  it("[WEBRTC-15] an old nonce gets 438 with a new one if the credentials are right, else 401; one of another server always 438", async () => {
     const server = await startTurn({ lifetimes: { nonce: 60_000 } });
     const client = await TurnClientUnderTest.connect(server);
     await client.relayed();
@@ -127,10 +127,12 @@ describe("TURN credentials", () => {
     expect(attributeOf(stale, stunAttributes.passwordAlgorithms)).toEqual(offered);
     expect(client.nonce).not.toEqual(old);
     expect(errorOf(await client.refresh(600))).toBe(0);
-    client.nonce = Buffer.from("of another server");
-    expect(errorOf(await client.refresh(600))).toBe(438);
-    client.nonce = old;
     const wrong = { credentials: { ...user, password: "wrong" } };
+    for (const credentials of [{}, wrong]) {
+      client.nonce = Buffer.from("of another server");
+      expect(errorOf(await client.request(stunMethods.refresh, [], credentials))).toBe(438);
+    }
+    client.nonce = old;
     expect(errorOf(await client.request(stunMethods.refresh, [], wrong))).toBe(401);
   });
 
@@ -143,5 +145,18 @@ describe("TURN credentials", () => {
     expect(server.requests.at(-1)?.why).toBe("too many wrong credentials from this address");
     server.advance(10_001);
     expect((await client.allocate()).messageClass).toBe("success");
+  });
+
+  it("[WEBRTC-16] credentials with a nonce that this server has not given are not counted", async () => {
+    const server = await startTurn({ limits: { failures: 3, failureWindowMs: 10_000 } });
+    const client = await TurnClientUnderTest.connect(server);
+    await client.relayed();
+    const { nonce } = client;
+    for (let attempt = 0; attempt < 5; attempt++) {
+      client.nonce = Buffer.from("invented");
+      expect(errorOf(await client.request(stunMethods.refresh, [], { credentials: { ...user, password: "wrong" } }))).toBe(438);
+    }
+    client.nonce = nonce;
+    expect(errorOf(await client.refresh(600))).toBe(0);
   });
 });

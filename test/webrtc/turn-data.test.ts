@@ -45,7 +45,7 @@ describe("TURN data", () => {
       [[], [], ["127.0.0.1"]],
     ] as const) {
       const isAllowed = createPeerPolicy(allowed);
-      expect([...right, ...wrong].filter(isAllowed)).toEqual(right);
+      expect([...right, ...wrong].filter((address) => isAllowed(address, "127.0.0.1"))).toEqual(right);
     }
     expect(() => createPeerPolicy(["everywhere"])).toThrow(/Allowed peers/);
   });
@@ -65,9 +65,18 @@ describe("TURN data", () => {
       ["127.0.0.1", "127.0.0.1"],
     ] as const)
       expect(canonicalAddress(address)).toBe(canonical);
-    const isAllowed = createPeerPolicy(["loopback"]);
+    const policy = createPeerPolicy(["loopback"]);
+    const isAllowed = (address: string) => policy(address, "::1");
     expect(["::ffff:127.0.0.1", "::127.0.0.1", "2002:7f00:1::", "64:ff9b::7f00:1"].every(isAllowed)).toBe(true);
     expect(["::ffff:10.0.0.1", "2002:a00:1::", "64:ff9b::a00:1"].some(isAllowed)).toBe(false);
+  });
+
+  it("[WEBRTC-41] loopback is for clients of this computer only", () => {
+    for (const allowed of [["loopback"], ["*"], ["127.0.0.1"]]) {
+      const isAllowed = createPeerPolicy(allowed);
+      expect(["127.0.0.1", "::ffff:127.0.0.1", "::1"].filter((address) => isAllowed(address, "192.168.1.7"))).toEqual([]);
+      expect([isAllowed("127.0.0.1", "127.0.0.1"), isAllowed("127.0.0.1", "::ffff:127.0.0.1")]).toEqual([true, true]);
+    }
   });
 
   it.runIf(hasIpv6)("[WEBRTC-41] an allocation of IPv6 has no peer with a mapped address", async () => {

@@ -1,6 +1,7 @@
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { writeDataIndication, writeIcmpIndication } from "./data-indication.ts";
 import { ImpairedPath, type Impairment, noImpairment } from "./impairment.ts";
+import { isLoopback } from "./peer-policy.ts";
 import type { Relay } from "./relay-ports.ts";
 import { channelHeaderBytes } from "./stream-framing.ts";
 
@@ -289,5 +290,3 @@ export class Allocation {
     this.#hosts.get(address)?.channels.delete(port);
   }
 }
-
-const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");

@@ -123,14 +123,16 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const nonce = givenNonce.toString("latin1");
       const algorithm = algorithmOf(message, nonce);
       if (!algorithm) return badRequest("password algorithms that were not offered");
+      // Whoever sends under another's address never gets a nonce: its guesses are neither checked nor counted.
+      const age = nonce.startsWith(noncePrefix) ? nonces.ageOf(nonce.slice(nonceCookieLength)) : "foreign";
+      if (age === "foreign") return challenge(438, "the nonce is not of this server", username);
       if (failures.stateOf(address).remaining === 0) return challenge(401, "too many wrong credentials from this address", username);
       const key = givenRealm.equals(realmValue) ? keysOf(username, algorithm.name).find((one) => isRight(message, one)) : undefined;
       if (!key) {
         countFailure(failures, address);
         return challenge(401, whyWrong(username, givenRealm), username);
       }
-      if (!nonce.startsWith(noncePrefix) || nonces.ageOf(nonce.slice(nonceCookieLength)) !== "fresh")
-        return challenge(438, "the nonce has expired", username);
+      if (age === "stale") return challenge(438, "the nonce has expired", username);
       const user = known.has(username) ? username : parseTimeLimitedName(username)?.user || username;
       return { username, user, integrity: { hash: algorithm.isChosen ? "sha256" : "sha1", key } };
     },

@@ -3,21 +3,24 @@ import { compile } from "proxy-addr";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { addressBytes, addressText } from "../stun/transport-address.ts";
 
-/** Whether clients may exchange data with this address. */
-export type PeerPolicy = (address: string) => boolean;
+/** Whether a client may exchange data with this address. */
+export type PeerPolicy = (address: string, client: string) => boolean;
 
 /**
  * `allowed` has addresses, networks ("10.0.0.0/8"), and the names loopback, linklocal and uniquelocal; `*` allows every address of one host.
- * An IPv6 address with an IPv4 address inside is checked as that one. Throws CONFIG_INVALID for anything else.
+ * An IPv6 address with an IPv4 address inside is checked as that one. Loopback is for clients of this computer only: others would reach
+ * what it serves to nobody else. Throws CONFIG_INVALID for anything else.
  */
 export function createPeerPolicy(allowed: readonly string[]): PeerPolicy {
-  if (allowed.includes("*")) return (address) => isOneHost(canonicalAddress(address));
-  const isListed = compileList(allowed);
-  return (address) => {
+  const isListed = allowed.includes("*") ? () => true : compileList(allowed);
+  return (address, client) => {
     const canonical = canonicalAddress(address);
+    if (isLoopback(canonical) && !isLoopback(canonicalAddress(client))) return false;
     return isOneHost(canonical) && isListed(canonical, 0);
   };
 }
+
+export const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");
 
 function compileList(allowed: readonly string[]): (address: string, index: number) => boolean {
   try {

@@ -257,7 +257,8 @@ export class RequestHandler {
   #allowedPeer(message: StunMessage, value: Buffer, allocation: Allocation): TransportAddress {
     const peer = decodeXorAddress(value, message.transaction);
     if (!peer) throw new StunRefusal(400, "XOR-PEER-ADDRESS is damaged");
-    if (!this.#options.isPeerAllowed(peer.address)) throw new StunRefusal(403, `${peer.address} is not among the allowed peers`);
+    if (!this.#options.isPeerAllowed(peer.address, allocation.client.address))
+      throw new StunRefusal(403, `${peer.address} is not among the allowed peers`);
     // A mapped address is one of IPv4, which no socket of IPv6 here sends to.
     if (!allocation.relayOf(peer.family) || peer.address.startsWith("::ffff:"))
       throw new StunRefusal(443, `the allocation has no relay for ${peer.address}`);
