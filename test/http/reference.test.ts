@@ -64,7 +64,8 @@ it("[HTTP-7] 401, 405, 407 and 426 come with the fields that RFC 9110 asks for",
   expect((await headersOf(401))["www-authenticate"]).toMatch(/^Basic realm=/);
   expect((await headersOf(405)).allow).toContain("GET");
   expect((await headersOf(407))["proxy-authenticate"]).toMatch(/^Basic realm=/);
-  expect((await headersOf(426)).upgrade).toBe("websocket");
+  // What a client asks of the connection is not overwritten: one that wants it closed need not wait.
+  expect(await headersOf(426)).toMatchObject({ upgrade: "websocket", connection: "Upgrade, close" });
 });
 
 it("[HTTP-8] /api/delay/N waits, accepts fractions and refuses values out of bounds", async () => {

@@ -74,7 +74,7 @@ const requiredFields: Readonly<Record<number, Readonly<Record<string, string>>>>
   401: { "WWW-Authenticate": 'Basic realm="backlot"' },
   405: { Allow: "GET, HEAD, OPTIONS" },
   407: { "Proxy-Authenticate": 'Basic realm="backlot"' },
-  426: { Upgrade: "websocket", Connection: "Upgrade" },
+  426: { Upgrade: "websocket", Connection: "Upgrade, close" },
 };
 
 /** An answer of any status from 200 to 599 as RFC 9110 frames it: 204, 205 and 304 have no content. */

@@ -73,7 +73,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
   });
   server.on("request", (_request, response) => {
-    response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade" });
+    response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade, close" });
     response.end("This port speaks MQTT over WebSocket, subprotocol mqtt.\n");
   });
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {

@@ -200,7 +200,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
 }
 
 function refuseRequest(): never {
-  throw new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
+  throw new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade, close" } });
 }
 
 const errorBody = (status: number, message: string): string => `${JSON.stringify({ error: { status, message } })}\n`;
