@@ -48,6 +48,7 @@ async function startProgram(target: string, flags: readonly string[]) {
     ],
     { stdio: ["ignore", "pipe", "ignore"], env: { PATH: process.env.PATH ?? "" } },
   );
+  process.once("exit", () => child.kill("SIGTERM"));
   const urls: (readonly [label: string, url: string])[] = [];
   await new Promise<void>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`Backlot ended with ${code}`)));
@@ -224,6 +225,8 @@ async function main(): Promise<void> {
 const columns = ["attack", "times", "p50, ms", "p99, ms", "max, ms", "failed", "MiB before", "most", "after"];
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
 const [, , command, ...rest] = process.argv;
 if (command === "attack") await runAttack(rest);
