@@ -99,6 +99,26 @@ it.each(["UDP", "TCP"])(
   150_000,
 );
 
+it("[WEBRTC-441] badges of faults and names of receivers stay with their rows when others arrive", async () => {
+  const { page, origin, host } = await openBrowserShell("webrtc", { flags });
+  const ada = await join(host, "demo", "Ada");
+  const rows = page.getByRole("grid", { name: "Rows, newest first" }).getByRole("row");
+  await rows.filter({ hasText: "Peer" }).filter({ hasText: "Ada" }).waitFor();
+  await fetch(`${origin.replace("ws:", "http:")}/faults/peers/${ada.id}?kind=drop&percent=20`, { method: "POST" });
+  await page.getByText("drops 20 % of signals").waitFor();
+  const bob = await join(host, "demo", "Bob");
+  bob.send({ type: "offer", to: ada.id, sdp: offer });
+  bob.send({ type: "chat", room: "demo", text: "Hello" });
+  await rows.filter({ hasText: "#demo" }).filter({ hasText: "chat" }).waitFor();
+  const withBadge = rows.filter({ hasText: "drops 20 % of signals" });
+  await expect.poll(() => withBadge.count()).toBe(1);
+  expect(await withBadge.textContent()).toContain(ada.id);
+  const named = rows.filter({ hasText: `Ada ${ada.id}` });
+  await expect.poll(() => named.count()).toBe(1);
+  expect(await named.textContent()).toContain("offer");
+  for (const { socket } of [ada, bob]) socket.close();
+});
+
 it("[WEBRTC-440] a call whose allocations are refused says so for each peer with the code and its meaning, and ends with the cause", async () => {
   const { page, origin } = await openBrowserShell("webrtc", { flags });
   const refused = await fetch(`${origin.replace("ws:", "http:")}/faults/turn?kind=refuse&code=486`, { method: "POST" });

@@ -1,5 +1,5 @@
 /** Hooks to read the supervisor's data: the stores, one value each, and topics. */
-import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useReducer, useState, useSyncExternalStore } from "react";
 import type { Profiles, Topic } from "../../../contract/control.ts";
 import type { LogLine } from "../../../contract/log.ts";
 import type { Failure, ServiceId, ServiceView } from "../../../contract/service.ts";
@@ -52,17 +52,28 @@ interface HeldView<Part> {
   readonly pid: number | undefined;
 }
 
-/** The newest value of a view, also if its process has ended. Other changes do not render the component. */
+interface NewestView {
+  readonly value: unknown;
+  readonly pid?: number;
+}
+
+/**
+ * The newest value of a view, also if its process has ended. Other changes do not render the component. `select` may ask for another part
+ * each time: the cell of a list shows another row when rows have moved.
+ */
 function useHeldView<Value, Part>(id: ServiceId, name: string, select?: (value: Value) => Part): HeldView<Part> | undefined {
-  const [held, setHeld] = useState<HeldView<Part>>();
+  const partOf = ({ value, pid }: NewestView): HeldView<Part> => ({ part: select ? select(value as Value) : (value as Part), pid });
+  const [held] = useState<{ newest: NewestView | undefined }>({ newest: undefined });
+  const [, render] = useReducer((times: number) => times + 1, 0);
   useTopic(`view/${id}`, ({ items }) => {
     const newest = items.findLast((item) => item.name === name);
     if (!newest) return;
-    const { value, pid } = newest;
-    const part = select ? select(value as Value) : (value as Part);
-    setHeld((known) => (known && Object.is(known.part, part) && known.pid === pid ? known : { part, pid }));
+    const known = held.newest && partOf(held.newest);
+    held.newest = newest;
+    const { part, pid } = partOf(newest);
+    if (!known || !Object.is(known.part, part) || known.pid !== pid) render();
   });
-  return held;
+  return held.newest && partOf(held.newest);
 }
 
 /**

@@ -10,8 +10,8 @@ const kinds = {
   socketio: "Socket.IO",
   ywebrtc: "Yjs",
   turnutils: "TURN",
-  whep: "Play in a page",
-  whip: "Publish from a page",
+  whep: "WHEP",
+  whip: "WHIP",
   gstreamer: "GStreamer",
   obs: "OBS",
 } as const;

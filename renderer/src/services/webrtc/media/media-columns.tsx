@@ -28,6 +28,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     id: "state",
     title: "State",
     minSample: "DTLS handshake",
+    leastSample: "connected",
     besidePx: 14,
     rank: 0,
     cell: ({ state }) => <ToneMark {...marks[state]} />,
@@ -52,7 +53,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     id: "codecs",
     title: "Codecs",
     rank: 0,
-    leastPx: 130,
+    leastPx: 178,
     cell: ({ codecs, leftOut }) => (
       <>
         {codecs}

@@ -99,13 +99,13 @@ function Connection({ detail }: { readonly detail: WebrtcMedia }) {
         <Pair name="Candidate pair" mono={pair !== undefined}>
           {pair ? `${pair.local} → ${pair.remote}` : "none: no connectivity check has come"}
         </Pair>
-        <Pair name="Asked from" mono>
+        <Pair name="HTTP client" mono>
           {remote}
         </Pair>
         {rttMs !== undefined && <Pair name="Round trip">{formatTook(rttMs)}</Pair>}
         <Pair name="ICE checks">{`${formatCount(checks)} with the right password`}</Pair>
-        <Pair name="Its candidates" mono={candidates.length > 0}>
-          {candidates.join(", ") || "none: it may connect all the same, since this side answers its checks"}
+        <Pair name="Candidates" mono={candidates.length > 0}>
+          {candidates.join(", ") || "none named: its checks are answered all the same"}
         </Pair>
         <Pair name="Software">{shownText(userAgent) || "not given"}</Pair>
       </Pairs>
