@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { parseDigestCredentials } from "../../servers/core/credentials/digest.ts";
 import { parseSdp, SdpError } from "../../servers/core/rtp/sdp.ts";
 import { parseTarget, rangeUnitOf } from "../../servers/rtsp/protocol/header-fields.ts";
 import type { RtspItem } from "../../servers/rtsp/protocol/message.ts";
@@ -115,6 +116,40 @@ it("[RTSP-14] no bytes make the parser fail in another way, hang, or keep more t
       if (!(error instanceof RtspSyntaxError)) throw error;
     }
   }
+});
+
+it("[RTSP-23] the time for a message grows with its length alone, whatever its header fields, its URI, its Range and its credentials are", () => {
+  const count = 300_000;
+  const spaces = " ".repeat(count);
+  const parser = () => new RtspParser({ ...limits, headBytes: 4 << 20, uriBytes: 4 << 20 });
+  const head = (field: string) => {
+    const reader = parser();
+    reader.push(Buffer.from(`OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n${field}\r\n\r\n`));
+    return reader.next();
+  };
+  // The slowest pattern needed hours for the smallest of them.
+  expect(head(`X: y${spaces}y`)).toMatchObject({
+    headers: [
+      ["CSeq", "1"],
+      ["X", `y${spaces}y`],
+    ],
+  });
+  expect(head(`X:${spaces}\t${spaces}`)).toMatchObject({
+    headers: [
+      ["CSeq", "1"],
+      ["X", ""],
+    ],
+  });
+  expect(() => head(`X${spaces}y: 1`)).toThrow(RtspSyntaxError);
+  for (const cr of [`X:${spaces}\rx`, "X: a\r b", "X: a\r\n \r b"]) expect(() => head(cr)).toThrow(/CR/);
+  expect(rangeUnitOf(`npt=1-${spaces}x`)).toBe(undefined);
+  expect(rangeUnitOf(`npt=${"1".repeat(count)}x-`)).toBe(undefined);
+  expect(parseTarget(`rtsp://${"a".repeat(count)} `)).toBe(undefined);
+  expect(parseTarget(`rtsp://host/${"/".repeat(count)}x`)?.path).toBe("x");
+  expect(parseTarget(`rtsp://host/x${"/".repeat(count)}`)).toMatchObject({ path: "x", base: "rtsp://host/x" });
+  expect(parseDigestCredentials(`Digest ${"a".repeat(count)}`)?.username).toBe("");
+  expect(parseDigestCredentials(`Digest username="anna", ${'a="'.repeat(count)}`)?.username).toBe("anna");
+  expect(parseDigestCredentials(`Digest ${spaces}\r`)?.username).toBe("");
 });
 
 it("[RTSP-14] nor descriptions, Transport headers and URIs", () => {

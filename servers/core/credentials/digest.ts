@@ -15,15 +15,27 @@ export interface DigestCredentials {
   readonly nc: string;
 }
 
-const field = /([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))\s*(?:,|$)/g;
+const parameter = /[\s,]*([!#$%&'*+.^_`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/y;
+
+/**
+ * What follows the scheme in a challenge or in credentials, up to what is no parameter (RFC 9110 §11.2). Names in lower case. Undefined where
+ * the scheme is not Digest.
+ */
+export function digestParameters(header: string): ReadonlyMap<string, string> | undefined {
+  if (!/^digest\s/i.test(header)) return undefined;
+  const values = new Map<string, string>();
+  parameter.lastIndex = "digest".length;
+  for (let found = parameter.exec(header); found; found = parameter.exec(header)) {
+    const [, name = "", quoted, plain = ""] = found;
+    values.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? plain);
+  }
+  return values;
+}
 
 /** Undefined where the header is not of the Digest scheme. */
 export function parseDigestCredentials(header: string | undefined): DigestCredentials | undefined {
-  const fields = /^digest\s+(.*)$/i.exec(header ?? "")?.[1];
-  if (fields === undefined) return undefined;
-  const values = new Map<string, string>();
-  for (const [, name = "", quoted, plain] of fields.matchAll(field))
-    values.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "");
+  const values = digestParameters(header ?? "");
+  if (!values) return undefined;
   const of = (name: string) => values.get(name) ?? "";
   return {
     username: values.has("username*") ? decodeExtended(of("username*")) : latin1AsUtf8(of("username")),

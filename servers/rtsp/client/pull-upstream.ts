@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from "node:tls";
 import { attributeOf, parseSdp } from "../../core/rtp/sdp.ts";
 import { everySecond } from "../../core/service/every-second.ts";
-import { sessionIdOf, sessionTimeoutOf } from "../protocol/header-fields.ts";
+import { sessionIdOf, sessionTimeoutOf, withoutEndSlashes } from "../protocol/header-fields.ts";
 import { type DescribedTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { headerOf } from "../protocol/message.ts";
 import { parseTransport } from "../protocol/transport-header.ts";
@@ -185,5 +185,5 @@ function checkSame(tracks: readonly DescribedTrack[], stream: Stream | undefined
 function absoluteControl(control: string, base: string): string {
   if (/^rtsps?:\/\//i.test(control)) return control;
   if (control === "*" || control === "") return base;
-  return `${base.replace(/\/+$/, "")}/${control}`;
+  return `${withoutEndSlashes(base)}/${control}`;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
-import { digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
+import { digestParameters, digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
 import { tunnelType } from "../sessions/http-tunnel.ts";
@@ -145,24 +145,25 @@ export class RtspClient {
     const { credentials } = this.#options;
     if (!credentials || this.#challenges.length === 0) return undefined;
     const { username, password } = credentials;
-    const digests = this.#challenges.map(digestChallenge).filter((challenge) => challenge !== undefined);
-    const known = digests.filter(({ algorithm = "MD5" }) => /^(?:MD5|SHA-256)$/i.test(algorithm));
-    const digest = known.find(({ algorithm }) => /^SHA-256$/i.test(algorithm ?? "")) ?? known[0];
+    const digests = this.#challenges.map(digestParameters).filter((challenge) => challenge !== undefined);
+    const known = digests.filter((challenge) => /^(?:MD5|SHA-256)$/i.test(challenge.get("algorithm") ?? "MD5"));
+    const digest = known.find((challenge) => /^SHA-256$/i.test(challenge.get("algorithm") ?? "")) ?? known[0];
     if (!digest) {
       const isBasic = this.#challenges.some((challenge) => /^basic\b/i.test(challenge));
       return isBasic ? `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` : undefined;
     }
-    const { realm = "", nonce = "", opaque } = digest;
-    const algorithm = /^SHA-256$/i.test(digest.algorithm ?? "") ? "SHA-256" : "MD5";
-    const hasQop = (digest.qop ?? "").split(",").some((qop) => qop.trim().toLowerCase() === "auth");
+    const [realm, nonce, opaque] = [digest.get("realm") ?? "", digest.get("nonce") ?? "", digest.get("opaque")];
+    const named = digest.get("algorithm");
+    const algorithm = /^SHA-256$/i.test(named ?? "") ? "SHA-256" : "MD5";
+    const hasQop = (digest.get("qop") ?? "").split(",").some((qop) => qop.trim().toLowerCase() === "auth");
     const fields = [
-      `username="${username}"`,
-      `realm="${realm}"`,
-      `nonce="${nonce}"`,
-      `uri="${uri}"`,
-      ...(digest.algorithm === undefined ? [] : [`algorithm=${digest.algorithm}`]),
+      `username=${quoted(username)}`,
+      `realm=${quoted(realm)}`,
+      `nonce=${quoted(nonce)}`,
+      `uri=${quoted(uri)}`,
+      ...(named === undefined ? [] : [`algorithm=${named}`]),
       ...(hasQop ? ["qop=auth", "nc=00000001", `cnonce="${randomBytes(8).toString("hex")}"`] : []),
-      ...(opaque === undefined ? [] : [`opaque="${opaque}"`]),
+      ...(opaque === undefined ? [] : [`opaque=${quoted(opaque)}`]),
     ].join(", ");
     const given = parseDigestCredentials(`Digest ${fields}`);
     const secret = digestSecret(algorithm, username, realm, password);
@@ -260,9 +261,5 @@ async function readTunnelAnswer(socket: Socket, timeoutMs: number): Promise<Buff
   }
 }
 
-/** The parameters of a challenge (RFC 7616 §3.3); undefined for another scheme than Digest. */
-function digestChallenge(challenge: string): Readonly<Partial<Record<string, string>>> | undefined {
-  const [, rest] = /^digest\s+(.*)$/i.exec(challenge) ?? [];
-  const pairs = rest?.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g);
-  return pairs && Object.fromEntries([...pairs].map(([, name = "", quoted, plain]) => [name.toLowerCase(), quoted ?? plain ?? ""]));
-}
+/** RFC 9110 §5.6.4 */
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -13,18 +13,29 @@ export function sessionTimeoutOf(header: string): number {
 
 export type RangeUnit = "npt" | "clock" | "smpte";
 
-const nptTime = String.raw`(?:now|\d+(?:\.\d*)?|\d+:[0-5]?\d:[0-5]?\d(?:\.\d*)?)`;
-const utcTime = String.raw`\d{8}T\d{6}(?:\.\d+)?Z`;
-const smpteTime = String.raw`\d{1,2}:\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,2})?)?`;
-const rangeOf = (time: string) => `(?:${time}\\s*-\\s*(?:${time})?|-\\s*${time})`;
-const ranges: readonly (readonly [RangeUnit, RegExp])[] = [
-  ["npt", new RegExp(`^npt\\s*=\\s*${rangeOf(nptTime)}\\s*(?:;.*)?$`, "i")],
-  ["clock", new RegExp(`^clock\\s*=\\s*${rangeOf(utcTime)}\\s*(?:;.*)?$`, "i")],
-  ["smpte", new RegExp(`^smpte(?:-30-drop|-25)?\\s*=\\s*${rangeOf(smpteTime)}\\s*(?:;.*)?$`, "i")],
-];
+const times: Readonly<Record<RangeUnit, RegExp>> = {
+  npt: /^(?:now|\d+(?:\.\d*)?|\d+:[0-5]?\d:[0-5]?\d(?:\.\d*)?)$/i,
+  clock: /^\d{8}T\d{6}(?:\.\d+)?Z$/i,
+  smpte: /^\d{1,2}:\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,2})?)?$/,
+};
+const units: ReadonlyMap<string, RangeUnit> = new Map([
+  ["npt", "npt"],
+  ["clock", "clock"],
+  ["smpte", "smpte"],
+  ["smpte-30-drop", "smpte"],
+  ["smpte-25", "smpte"],
+]);
 
 /** The unit of a valid range. A live stream has no positions, so no more is needed. */
-export const rangeUnitOf = (header: string): RangeUnit | undefined => ranges.find(([, pattern]) => pattern.test(header.trim()))?.[0];
+export function rangeUnitOf(header: string): RangeUnit | undefined {
+  const [range = ""] = header.split(";", 1);
+  const equals = range.indexOf("=");
+  const dash = range.indexOf("-", equals);
+  if (equals < 0 || dash < 0) return undefined;
+  const unit = units.get(range.slice(0, equals).trim().toLowerCase());
+  const ends = [range.slice(equals + 1, dash).trim(), range.slice(dash + 1).trim()].filter((time) => time !== "");
+  return unit && ends.length > 0 && ends.every((time) => times[unit].test(time)) ? unit : undefined;
+}
 
 export interface RtpInfo {
   readonly url: string;
@@ -46,7 +57,7 @@ export interface RtspTarget {
 }
 
 const control = /\/trackID=(\d{1,3})\/?$/;
-const uri = /^(rtsps?|rtspu|rtsph):\/\/([^/?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?(?:#\S*)?$/i;
+const uri = /^(rtsps?|rtspu|rtsph):\/\/([^/?#\s]+)((?:\/[^?#\s]*)?)(?:\?[^#\s]*)?(?:#\S*)?$/i;
 
 /** Undefined where it is not the URI of a path: "*", another scheme, a path that cannot be decoded or leads upwards. */
 export function parseTarget(text: string): RtspTarget | undefined {
@@ -57,8 +68,22 @@ export function parseTarget(text: string): RtspTarget | undefined {
   const host = authority.slice(authority.lastIndexOf("@") + 1);
   const path = decodedPath(rawPath);
   if (path === undefined) return undefined;
-  const base = `${scheme.toLowerCase()}://${host}${rawPath.replace(/\/+$/, "")}`;
+  const base = `${scheme.toLowerCase()}://${host}${withoutEndSlashes(rawPath)}`;
   return { path, base, ...(track !== undefined && { track: Number(track) }) };
+}
+
+/** By hand, as blanks of header fields are: `/\/+$/` is tried at each slash. */
+export function withoutEndSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "/") end--;
+  return text.slice(0, end);
+}
+
+/** Without slashes at both ends. */
+export function withoutSlashes(text: string): string {
+  let start = 0;
+  while (text[start] === "/") start++;
+  return withoutEndSlashes(text.slice(start));
 }
 
 const longestPath = 500;
@@ -67,7 +92,7 @@ const longestPath = 500;
 export function decodedPath(rawPath: string): string | undefined {
   let path: string;
   try {
-    path = decodeURIComponent(rawPath).replace(/^\/+|\/+$/g, "");
+    path = withoutSlashes(decodeURIComponent(rawPath));
   } catch {
     return undefined;
   }

@@ -27,7 +27,7 @@ const startBytes = 4 << 10;
 
 const requestLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\S+) ((?:RTSP|HTTP)\/\d+\.\d+)$/;
 const statusLine = /^(RTSP\/\d+\.\d+) (\d{3})(?: (.*))?$/;
-const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*?)[ \t]*$/;
+const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -110,8 +110,11 @@ export class RtspParser {
     }
     if (headEnd === undefined) return undefined;
     const head = this.#bytes.subarray(this.#at, headEnd);
-    const [startLine = "", ...lines] = unfolded(head.toString("latin1"));
-    const cseq = cseqIn(head.toString("latin1"));
+    const text = head.toString("latin1");
+    const cseq = cseqIn(text);
+    // RFC 9110 §5.5: some read a CR alone as the end of a line, and others do not.
+    if (/\r(?!\n)/.test(text)) throw new RtspSyntaxError(400, "the head of a message has a CR that ends no line", cseq);
+    const [startLine = "", ...lines] = unfolded(text);
     const headers = this.#headers(lines, cseq);
     const request = requestLine.exec(startLine);
     if (request) {
@@ -147,9 +150,10 @@ export class RtspParser {
     if (lines.length > this.#limits.headerFields)
       throw new RtspSyntaxError(400, `the message has more than ${this.#limits.headerFields} header fields`, cseq);
     return lines.map((line) => {
-      const field = fieldLine.exec(line);
-      if (!field) throw new RtspSyntaxError(400, "a line of the head is not a header field", cseq);
-      return [field[1] as string, field[2] as string];
+      const colon = line.indexOf(":");
+      const name = withoutBlanks(line.slice(0, Math.max(0, colon)));
+      if (!fieldName.test(name)) throw new RtspSyntaxError(400, "a line of the head is not a header field", cseq);
+      return [name, withoutBlanks(line.slice(colon + 1))];
     });
   }
 
@@ -183,6 +187,15 @@ export class RtspParser {
 const isLetter = (byte: number): boolean => (byte | 32) >= 97 && (byte | 32) <= 122;
 
 const cseqIn = (head: string): string | undefined => /^cseq[ \t]*:[ \t]*(\d{1,10})[ \t]*\r?$/im.exec(head)?.[1];
+
+/** Without spaces and tabs at its ends. By hand: a pattern for the end of a text is tried at each of its characters. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
+}
 
 /** Lines without their ends; a line that begins with a space continues the one before (RFC 2326 §4.2, as in HTTP/1.1). */
 function unfolded(head: string): readonly string[] {

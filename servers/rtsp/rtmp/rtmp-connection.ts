@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
+import { withoutSlashes } from "../protocol/header-fields.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
 import type { RtmpListenOptions, RtmpPublish } from "./worker-messages.ts";
@@ -300,7 +301,7 @@ export function targetOf(app: string, streamName: string, serverUrl: string): Pi
   const [appPath = "", appQuery = ""] = splitQuery(app);
   const [namePath = "", nameQuery = ""] = splitQuery(streamName);
   const path = [appPath, namePath]
-    .map((part) => part.replace(/^\/+|\/+$/g, ""))
+    .map(withoutSlashes)
     .filter((part) => part !== "")
     .join("/");
   const query = new URLSearchParams(`${appQuery}&${nameQuery}`);

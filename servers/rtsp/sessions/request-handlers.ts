@@ -2,7 +2,15 @@ import type { FaultStatus } from "../../../contract/services/rtsp-faults.ts";
 import { parseSdp, SdpError, writeSdp } from "../../core/rtp/sdp.ts";
 import type { Faults } from "../faults/faults.ts";
 import { writeWrongSdp } from "../faults/wrong-description.ts";
-import { parseTarget, type RtspTarget, rangeUnitOf, sessionIdOf, writeRtpInfo, writeSession } from "../protocol/header-fields.ts";
+import {
+  parseTarget,
+  type RtspTarget,
+  rangeUnitOf,
+  sessionIdOf,
+  withoutEndSlashes,
+  writeRtpInfo,
+  writeSession,
+} from "../protocol/header-fields.ts";
 import { aggregateAttributes, type DescribedTrack, describeTrack, trackOfMedia, UnsupportedMedia } from "../protocol/media-description.ts";
 import { type HeaderFields, headerOf, headersOf, RtspRefusal, type RtspRequest } from "../protocol/message.ts";
 import { parseTransport, writeTransport } from "../protocol/transport-header.ts";
@@ -343,7 +351,7 @@ function isAnsweredWith(status: FaultStatus, { method, headers }: RtspRequest): 
   }
 }
 
-const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/, "").replace(/\/+$/, "");
+const withoutQuery = (uri: string): string => withoutEndSlashes(uri.split(/[?#]/, 1)[0] as string);
 
 /** Whether it is the URI of the path or of something in it. Clients write the host in other ways than they announced it. */
 function isBelow(uri: string, base: string): boolean {
@@ -356,7 +364,7 @@ function publishedTrack(uri: string, tracks: readonly DescribedTrack[], base: st
   const wanted = withoutQuery(uri);
   if (tracks.length === 1 && wanted === withoutQuery(base)) return 0;
   const found = tracks.findIndex(({ control }) => {
-    const own = control.replace(/\/+$/, "");
+    const own = withoutEndSlashes(control);
     return own === wanted || uri === control || wanted.endsWith(`/${own}`) || uri.endsWith(`/${control}`);
   });
   if (found < 0) throw new RtspRefusal(404, "no announced track has this URI as its control");

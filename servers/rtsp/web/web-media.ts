@@ -106,6 +106,6 @@ export class WebMedia {
 
 /** Programs such as OBS have a field for a Bearer token alone: "user:password" there is taken as Basic. */
 function basicOf(authorization: string | undefined): string | undefined {
-  const token = /^bearer\s+(\S+:\S*)\s*$/i.exec(authorization ?? "")?.[1];
+  const token = /^bearer\s+([^\s:]+:\S*)\s*$/i.exec(authorization ?? "")?.[1];
   return token === undefined ? authorization : `Basic ${Buffer.from(token).toString("base64")}`;
 }
