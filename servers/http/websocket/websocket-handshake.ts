@@ -16,7 +16,9 @@ export const webSocketRoutes = (allowsOrigin: OriginRule): readonly Route[] =>
       // Only invalid upgrade requests get here. RFC 9110 §15.5.22.
       handle(request) {
         const problem = offersWebSocket(request) ? handshakeProblem(request, allowsOrigin) : undefined;
-        throw problem ?? new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade, close" } });
+        throw (
+          problem ?? new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade, close" } })
+        );
       },
     },
   ]);
