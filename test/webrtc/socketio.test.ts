@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
 import { onEnd } from "../support/start-service.ts";
 import { joinJson, startWebrtc, type Webrtc } from "./dialect-harness.ts";
@@ -23,6 +25,36 @@ async function connect({ host }: Webrtc, options: Partial<ManagerOptions & Socke
     id: socket.id ?? "",
     until: async (event) => (await log.until((one) => one.event === event)).data,
   };
+}
+
+/** Speaks the protocol by hand, and is closed. The messages it got. */
+async function sendPackets({ host }: Webrtc, packets: readonly string[]): Promise<readonly string[]> {
+  const socket = new WebSocket(`ws://${host}/socket.io/?EIO=4&transport=websocket`);
+  onEnd(() => socket.terminate());
+  const got: string[] = [];
+  socket.on("message", (data) => got.push(String(data)));
+  socket.on("error", () => {});
+  await once(socket, "open");
+  for (const packet of packets) socket.send(packet);
+  // Behind them: whatever the service still answers has been answered.
+  socket.ping();
+  await Promise.race([once(socket, "pong"), once(socket, "close")]);
+  socket.terminate();
+  return got;
+}
+
+/** Long polling by hand: what a POST of these packets, and then a GET, are answered. */
+async function postPackets({ host }: Webrtc, packets: readonly string[]) {
+  const base = `http://${host}/socket.io/?EIO=4&transport=polling`;
+  const { sid } = JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
+  const target = `${base}&sid=${sid}`;
+  const body = packets.join("\x1e");
+  const posted = await fetch(target, { method: "POST", body, headers: { "Content-Type": "text/plain" } }).then(
+    ({ status }) => status,
+    () => "closed",
+  );
+  const polled = await fetch(target);
+  return { posted, polled: polled.status, text: await polled.text() };
 }
 
 const offer = { type: "offer", sdp: "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" };
@@ -129,6 +161,40 @@ describe("Socket.IO", () => {
     const json = await joinJson(webrtc, "default");
     await bystander.log.until(({ event, data }) => event === "peer-joined" && (data as { id: string }).id === json.id);
     await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("Socket.IO client");
+  });
+
+  it("[WEBRTC-225] what a client connects with is refused where it is too deep", async () => {
+    const webrtc = await startWebrtc();
+    const bystander = await connect(webrtc, { auth: { room: "r1" } });
+    for (const levels of [50, 100_000]) {
+      const got = await sendPackets(webrtc, [`40{"room":"r1","name":${"[".repeat(levels)}${"]".repeat(levels)}}`]);
+      expect(got.join("\n")).toContain("is deeper than");
+    }
+    await connect(webrtc, { auth: { room: "r1" } });
+    await bystander.until("peer-joined");
+    expect(webrtc.service.logs.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("[WEBRTC-227] a client that asks for another namespace is told so and disconnected, at once where it asks again", async () => {
+    const webrtc = await startWebrtc();
+    const bystander = await connect(webrtc);
+    const one = await postPackets(webrtc, ["40/other,"]);
+    expect(one).toMatchObject({ posted: 200, polled: 200, text: expect.stringContaining("Invalid namespace") });
+    const many = await postPackets(
+      webrtc,
+      Array.from({ length: 40_000 }, () => "40/a,"),
+    );
+    expect(many.polled).toBe(400);
+    await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("namespace");
+    await connect(webrtc);
+    await bystander.until("peer-joined");
+  });
+
+  it("[WEBRTC-226] packets of every kind count", async () => {
+    const webrtc = await startWebrtc({ messagesPerSecond: 50 });
+    for (const packet of ["3", "6"])
+      expect((await postPackets(webrtc, ["40", ...Array.from({ length: 5_000 }, () => packet)])).polled, packet).toBe(400);
+    expect((await postPackets(webrtc, ["40", '42["signal",{}]'])).polled).toBe(200);
   });
 
   it("[WEBRTC-226] a client that sends more messages a second than the limit is read no faster", async () => {

@@ -170,8 +170,18 @@ export class WebSocketClients {
       webSocket.on("pong", onPong);
       webSocket.on("error", onError);
       webSocket.on("close", onClose);
-      onOpen(client);
+      this.#guard(client, () => onOpen(client));
     });
+  }
+
+  /** A fault in the work for one client ends its connection alone. */
+  #guard(client: WebSocketClient, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#faults.failed(client.connection, error);
+      client.close(closeCode.internalError, "Internal error");
+    }
   }
 
   received(client: WebSocketClient, data: Buffer, isBinary: boolean): void {
@@ -185,18 +195,14 @@ export class WebSocketClients {
       client.hold();
       this.#held.add(client);
     }
-    try {
+    this.#guard(client, () => {
       if (!isBinary) client.handler.onText(client, data);
       else if (client.handler.onBytes) client.handler.onBytes(client, data);
       else {
         this.#faults.closed(client.connection, "it sent bytes where text is due");
         client.close(closeCode.unsupportedData, "Messages are text");
       }
-    } catch (error) {
-      // A fault in the work for one message ends its connection alone.
-      this.#faults.failed(client.connection, error);
-      client.close(closeCode.internalError, "Internal error");
-    }
+    });
   }
 
   /** The connection cannot go on; its end follows. */
@@ -208,7 +214,7 @@ export class WebSocketClients {
   closed(client: WebSocketClient, code: number): void {
     this.#clients.delete(client);
     this.#held.delete(client);
-    client.handler.onClosed(client, client.why ?? closeText(code));
+    this.#guard(client, () => client.handler.onClosed(client, client.why ?? closeText(code)));
   }
 
   #tick(): void {

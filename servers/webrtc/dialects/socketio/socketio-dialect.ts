@@ -1,7 +1,6 @@
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
-import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
 import { redactBody } from "../../../core/http/redact-body.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
@@ -11,6 +10,7 @@ import { defaultRoom } from "../../signalling/room.ts";
 import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isDeeper, isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
+import { SocketIoConnection } from "./socketio-connection.ts";
 import { signalOfSocketIo, socketIoSignal } from "./socketio-signal.ts";
 
 export interface SocketIoDialectOptions {
@@ -42,12 +42,10 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   });
   const io = new Server({ serveClient: false });
   io.bind(engine);
-  const clients = new Set<SocketIoClient>();
-  let connections = 0;
-  /** Noted at once: a client that polls comes back on another connection, and the first one has no addresses any more. */
-  const heads = new WeakMap<Socket["conn"], ConnectionHead>();
+  let opened = 0;
+  const connections = new Map<Socket["conn"], SocketIoConnection>();
   const timer = setInterval(() => {
-    for (const client of clients) client.tick();
+    for (const connection of connections.values()) connection.tick();
   }, tickMs);
 
   engine.on(
@@ -59,21 +57,43 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   );
   // Broken packets end the connection; socket.io tells of them here alone.
   engine.on("connection", (connection: Socket["conn"]) => {
-    heads.set(connection, connectionHead(++connections, connection.request.socket));
+    // At once: a client that polls comes back on another connection, and the first one has no addresses any more.
+    const head = connectionHead(++opened, connection.request.socket);
+    connections.set(connection, new SocketIoConnection(connection, head, limits.messagesPerSecond, faults));
     // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
     if ("closeTimeout" in connection.transport) connection.transport.closeTimeout = pollingCloseMs;
     connection.on("close", (reason: string) => {
+      connections.delete(connection);
       if (reason === "parse error" || reason === "forced server close") faults.write(`A Socket.IO client was disconnected: ${reason}.`);
     });
   });
   io.on("connection", (socket) => {
+    const connection = connections.get(socket.conn);
+    if (!connection) {
+      socket.disconnect(true);
+      return;
+    }
+    guard(socket, connection, () => accept(socket, connection));
+  });
+
+  /** A fault in the work for one client ends its connection alone. */
+  function guard(socket: Socket, { head }: SocketIoConnection, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      faults.failed(head, error);
+      socket.disconnect(true);
+    }
+  }
+
+  function accept(socket: Socket, connection: SocketIoConnection): void {
     const { headers } = socket.request;
-    const client = new SocketIoClient(hub, socket, limits, faults);
+    const client = new SocketIoClient(hub, socket, connection, limits);
     const peer = hub.connect(
       {
         dialect: "socketio",
         link: client.link,
-        connection: heads.get(socket.conn) ?? connectionHead(++connections, socket.request.socket),
+        connection: connection.head,
         userAgent: (headers["user-agent"] ?? "").slice(0, 300),
         origin: headers.origin?.slice(0, 300),
       },
@@ -84,13 +104,10 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
       socket.disconnect(true);
       return;
     }
-    clients.add(client);
-    socket.once("disconnect", (reason) => {
-      clients.delete(client);
-      hub.disconnect(peer, endText(reason), "client");
-    });
+    socket.once("disconnect", (reason) => guard(socket, connection, () => hub.disconnect(peer, endText(reason), "client")));
+    socket.onAny((event: unknown, ...values: unknown[]) => guard(socket, connection, () => client.receive(peer, event, values)));
     client.open(peer);
-  });
+  }
 
   return {
     http: [
@@ -121,50 +138,32 @@ class SocketIoClient {
   readonly #hub: Hub;
   readonly #socket: Socket;
   readonly #limits: SocketIoDialectOptions["limits"];
-  readonly #faults: FaultLog;
   /** It has named no room so far. */
   #isInDefaultRoom = false;
-  #recent = 0;
 
-  constructor(hub: Hub, socket: Socket, limits: SocketIoDialectOptions["limits"], faults: FaultLog) {
+  constructor(hub: Hub, socket: Socket, connection: SocketIoConnection, limits: SocketIoDialectOptions["limits"]) {
     this.#hub = hub;
     this.#socket = socket;
     this.#limits = limits;
-    this.#faults = faults;
-    this.link = new SocketIoLink(socket);
+    this.link = new SocketIoLink(socket, connection);
   }
 
   open(peer: Peer): void {
     const { auth, query } = this.#socket.handshake;
+    const { messageDepth } = this.#limits;
+    if (isDeeper(auth, messageDepth)) {
+      const message = `What it connects with is deeper than ${messageDepth} levels`;
+      this.#refuse(peer, { code: "bad-message", message }, { raw: "auth", re: "join" }, undefined);
+      return;
+    }
     const named = isObject(auth) && isText(auth.room) ? auth : query;
     if (isText(named.room)) this.#join(peer, named, undefined);
     else this.#isInDefaultRoom = this.#hub.join(peer, { room: defaultRoom }, messageOf("join", { room: defaultRoom }));
-    this.#socket.onAny((event: unknown, ...values: unknown[]) => this.#receiveSafely(peer, event, values));
   }
 
-  tick(): void {
-    this.#recent = 0;
-    this.link.release();
-  }
-
-  /** A fault in the work for one message ends its connection alone. */
-  #receiveSafely(peer: Peer, event: unknown, values: readonly unknown[]): void {
-    try {
-      this.#receive(peer, event, values);
-    } catch (error) {
-      this.#faults.failed(peer.facts.connection, error);
-      this.#socket.disconnect(true);
-    }
-  }
-
-  #receive(peer: Peer, event: unknown, values: readonly unknown[]): void {
+  receive(peer: Peer, event: unknown, values: readonly unknown[]): void {
     if (!peer.isConnected) return;
-    const { messagesPerSecond, messageDepth } = this.#limits;
-    if (++this.#recent > messagesPerSecond && !this.link.isHeld) {
-      const what = this.link.hold() ? "it is read no faster" : "it is disconnected";
-      this.#faults.write(`The client at ${peer.facts.connection.remote} sends more than ${messagesPerSecond} messages a second: ${what}.`);
-      if (!peer.isConnected) return;
-    }
+    const { messageDepth } = this.#limits;
     const last = values.at(-1);
     const acknowledge = typeof last === "function" ? (last as Acknowledge) : undefined;
     // The protocol also has numbers as names.
@@ -250,57 +249,22 @@ class SocketIoClient {
   }
 }
 
-/** What is used of an Engine.IO transport over WebSocket. */
-interface WebSocketTransport {
-  readonly name: string;
-  readonly socket?: { pause(): void; resume(): void };
-}
-
 class SocketIoLink implements PeerLink {
-  sentBytes = 0;
   readonly #socket: Socket;
-  #waitingBytes = 0;
-  #writtenBytes = 0;
+  readonly #connection: SocketIoConnection;
   #refusal: Refusal | undefined;
-  #held: WebSocketTransport["socket"];
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, connection: SocketIoConnection) {
     this.#socket = socket;
-    const { conn } = socket;
-    conn.on("packetCreate", ({ data }: { data?: unknown }) => {
-      const bytes = typeof data === "string" ? data.length : 0;
-      this.sentBytes += bytes;
-      this.#waitingBytes += bytes;
-    });
-    conn.on("flush", () => {
-      this.#writtenBytes += this.#waitingBytes;
-      this.#waitingBytes = 0;
-    });
-    conn.on("drain", () => {
-      this.#writtenBytes = 0;
-    });
+    this.#connection = connection;
   }
 
   get unsentBytes(): number {
-    return this.#waitingBytes + this.#writtenBytes;
+    return this.#connection.unsentBytes;
   }
 
-  get isHeld(): boolean {
-    return this.#held !== undefined;
-  }
-
-  /** False where it cannot be read more slowly: it is disconnected then. */
-  hold(): boolean {
-    const transport = this.#socket.conn.transport as unknown as WebSocketTransport;
-    if (transport.name === "websocket") this.#held = transport.socket;
-    this.#held?.pause();
-    if (!this.#held) this.#socket.disconnect(true);
-    return this.#held !== undefined;
-  }
-
-  release(): void {
-    this.#held?.resume();
-    this.#held = undefined;
+  get sentBytes(): number {
+    return this.#connection.sentBytes;
   }
 
   /** Of the message that was just refused. */
@@ -345,7 +309,7 @@ class SocketIoLink implements PeerLink {
   }
 
   close(): void {
-    this.#held?.resume();
+    this.#connection.release();
     this.#socket.disconnect(true);
   }
 }
