@@ -58,7 +58,7 @@ export interface SessionDescription {
   readonly groups: readonly string[];
   readonly attributes: readonly DescriptionAttribute[];
   readonly media: readonly MediaSection[];
-  /** More lines or candidates than are read. */
+  /** More lines, sections, candidates or codecs than are read. */
   readonly isCut: boolean;
 }
 
@@ -71,7 +71,10 @@ export interface TransportFacts {
 }
 
 const mostLines = 4_000;
+const mostSections = 500;
 const mostCandidates = 500;
+/** RFC 3550 §5.1: payload types have seven bits. */
+const mostFormats = 128;
 const directions: ReadonlySet<string> = new Set<MediaDirection>(["sendrecv", "sendonly", "recvonly", "inactive"]);
 const candidateTypes: ReadonlySet<string> = new Set<CandidateType>(["host", "srflx", "prflx", "relay"]);
 
@@ -104,6 +107,7 @@ interface OpenSection {
   readonly protocol: string;
   readonly formats: readonly string[];
   readonly attributes: DescriptionAttribute[];
+  candidates: number;
 }
 
 /** Undefined for what does not begin with `v=0`. Lines of other forms are passed over, as RFC 8866 §5 asks. */
@@ -111,24 +115,44 @@ export function readDescription(sdp: string): SessionDescription | undefined {
   const lines = sdp.split(/\r\n|\r|\n/, mostLines + 1);
   if (lines[0]?.trim() !== "v=0") return undefined;
   let origin = "";
+  let isCut = lines.length > mostLines;
   const attributes: DescriptionAttribute[] = [];
   const sections: OpenSection[] = [];
   for (const line of lines.slice(1, mostLines)) {
     const [, type, value = ""] = /^([a-z])=(.*)$/.exec(line) ?? [];
     if (type === "o") origin = value;
     else if (type === "m") {
-      const [, kind, port, protocol, formats] = /^(\S+) (\d{1,5})(?:\/\d+)? (\S+) ?(.*)$/.exec(value) ?? [];
+      const [, kind, port, protocol, formats = ""] = /^(\S+) (\d{1,5})(?:\/\d+)? (\S+) ?(.*)$/.exec(value) ?? [];
       if (kind === undefined || protocol === undefined) continue;
-      sections.push({ kind, port: Number(port), protocol, formats: (formats ?? "").trim().split(/\s+/), attributes: [] });
-    } else if (type === "a") (sections.at(-1)?.attributes ?? attributes).push(attributeFrom(value));
+      if (sections.length === mostSections) {
+        isCut = true;
+        break;
+      }
+      const listed = formats.trim().split(/\s+/, mostFormats + 1);
+      isCut ||= listed.length > mostFormats;
+      sections.push({
+        kind,
+        port: Number(port),
+        protocol,
+        formats: [...new Set(listed.slice(0, mostFormats))],
+        attributes: [],
+        candidates: 0,
+      });
+    } else if (type === "a") {
+      const section = sections.at(-1);
+      const attribute = attributeFrom(value);
+      (section?.attributes ?? attributes).push(attribute);
+      if (section && attribute.name === "candidate") isCut ||= ++section.candidates > mostCandidates;
+    }
   }
-  const media = sections.map((section, index) => mediaFrom(section, index, attributes));
+  // RFC 8866 §6.7: without a direction in the section that of the session counts, and without that it is sendrecv.
+  const direction = directionIn(attributes) ?? "sendrecv";
   return {
     origin,
     groups: attributes.filter(({ name }) => name === "group").map(({ value }) => value),
     attributes,
-    media,
-    isCut: lines.length > mostLines || sections.some((section) => candidateLines(section).length > mostCandidates),
+    media: sections.map((section, index) => mediaFrom(section, index, direction)),
+    isCut,
   };
 }
 
@@ -137,13 +161,12 @@ function attributeFrom(value: string): DescriptionAttribute {
   return colon < 0 ? { name: value.trim(), value: "" } : { name: value.slice(0, colon).trim(), value: value.slice(colon + 1).trim() };
 }
 
-const candidateLines = ({ attributes }: OpenSection) => attributes.filter(({ name }) => name === "candidate");
+const directionIn = (attributes: readonly DescriptionAttribute[]): MediaDirection | undefined =>
+  attributes.find(({ name }) => directions.has(name))?.name as MediaDirection | undefined;
 
-function mediaFrom(section: OpenSection, index: number, ofSession: readonly DescriptionAttribute[]): MediaSection {
+function mediaFrom(section: OpenSection, index: number, ofSession: MediaDirection): MediaSection {
   const { kind, port, protocol, formats, attributes } = section;
   const mid = attributeValue(attributes, "mid") ?? String(index);
-  // RFC 8866 §6.7: without one in the section that of the session counts, and without that it is sendrecv.
-  const direction = [...attributes, ...ofSession].find(({ name }) => directions.has(name))?.name ?? "sendrecv";
   const isRtp = protocol.includes("RTP");
   return {
     index,
@@ -152,19 +175,32 @@ function mediaFrom(section: OpenSection, index: number, ofSession: readonly Desc
     port,
     protocol,
     attributes,
-    ...(isRtp && { direction: direction as MediaDirection }),
-    codecs: isRtp ? formats.map((payloadType) => codecOf(payloadType, attributes)) : [],
-    candidates: candidateLines(section)
+    ...(isRtp && { direction: directionIn(attributes) ?? ofSession }),
+    codecs: isRtp ? codecsFrom(formats, attributes) : [],
+    candidates: attributes
+      .filter(({ name }) => name === "candidate")
       .slice(0, mostCandidates)
       .flatMap(({ value }) => readCandidate(`candidate:${value}`, mid) ?? []),
   };
 }
 
-function codecOf(payloadType: string, attributes: readonly DescriptionAttribute[]): MediaCodec {
-  const of = (attribute: string) =>
-    attributes.find(({ name, value }) => name === attribute && value.startsWith(`${payloadType} `))?.value.slice(payloadType.length + 1);
-  const parameters = of("fmtp");
-  return { payloadType, name: of("rtpmap") ?? "", ...(parameters !== undefined && { parameters }) };
+function codecsFrom(formats: readonly string[], attributes: readonly DescriptionAttribute[]): readonly MediaCodec[] {
+  const names = ofPayloadTypes(attributes, "rtpmap");
+  const parameters = ofPayloadTypes(attributes, "fmtp");
+  return formats.map((payloadType) => {
+    const own = parameters.get(payloadType);
+    return { payloadType, name: names.get(payloadType) ?? "", ...(own !== undefined && { parameters: own }) };
+  });
+}
+
+/** The first attribute of this name of each payload type. */
+function ofPayloadTypes(attributes: readonly DescriptionAttribute[], wanted: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { name, value } of attributes) {
+    const space = name === wanted ? value.indexOf(" ") : -1;
+    if (space > 0 && !found.has(value.slice(0, space))) found.set(value.slice(0, space), value.slice(space + 1));
+  }
+  return found;
 }
 
 const attributeValue = (attributes: readonly DescriptionAttribute[], name: string): string | undefined =>

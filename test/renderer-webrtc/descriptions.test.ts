@@ -29,6 +29,19 @@ it("[WEBRTC-400] a description is read by its sections: codecs, direction, candi
   expect(readDescription(`${"v=0\r\n"}${"a=x\r\n".repeat(5_000)}`)?.isCut).toBe(true);
 });
 
+it("[WEBRTC-400] of a description with too many codecs or sections a part is read", () => {
+  const numbers = (length: number) => Array.from({ length }, (_, number) => number);
+  const codecs = readDescription(`v=0\r\nm=video 9 RTP/AVP ${numbers(20_000).join(" ")}\r\n${"a=fmtp:9\r\n".repeat(3_000)}`);
+  expect(codecs).toMatchObject({ isCut: true });
+  expect(codecs?.media[0]?.codecs).toHaveLength(128);
+  const same = readDescription(`v=0\r\nm=audio 9 RTP/AVP 0 0 0 8\r\na=rtpmap:0 PCMU/8000\r\na=rtpmap:0 other\r\na=rtpmap:8 PCMA/8000\r\n`);
+  expect(same).toMatchObject({ isCut: false });
+  expect(same?.media[0]?.codecs.map(({ payloadType, name }) => `${payloadType} ${name}`)).toEqual(["0 PCMU/8000", "8 PCMA/8000"]);
+  const sections = readDescription(`v=0\r\n${"a=x\r\n".repeat(1_900)}${"m=audio 9 RTP/AVP 0\r\n".repeat(2_000)}`);
+  expect(sections).toMatchObject({ isCut: true });
+  expect(sections?.media).toHaveLength(500);
+});
+
 it("[WEBRTC-401] a candidate is read with its type, transport, address and what it was made from", () => {
   expect(readCandidate(relayLine, "0")).toEqual({
     foundation: "3",

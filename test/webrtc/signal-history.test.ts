@@ -77,6 +77,22 @@ it("[WEBRTC-408] the history is bounded in number and bytes", () => {
   expect(history.list({ limit: 2_000 }).signals.length).toBeGreaterThan(0);
 });
 
+it("[WEBRTC-408] of each signal a bounded part is kept, and all of it counts", () => {
+  const long = "x".repeat(100_000);
+  const history = new SignalHistory({ signals: 10_000, bytes: 40_000 }, () => undefined);
+  const candidate = { candidate: relayLine, sdpMid: long };
+  history.add(passed("candidate", "a", long, { candidate }, { room: long }));
+  history.add(passed("chat", "a", undefined, { type: "chat", text: long }));
+  history.add(passed("offer", "a", "b", { sdp: `v=0\r\n${Array.from({ length: 2_000 }, (_, kind) => `m=${kind} 9 UDP 0\r\n`).join("")}` }));
+  const longest = (signals: readonly object[]) =>
+    Math.max(...signals.flatMap((signal) => Object.values(signal).map((value) => String(value).length)));
+  expect(longest(history.list({ limit: 10 }).signals)).toBeLessThanOrEqual(500);
+  expect(longest(history.between("a", "b").filter(({ type }) => type === "candidate"))).toBeLessThanOrEqual(500);
+  for (let times = 0; times < 1_000; times++)
+    history.add(passed("candidate", "a", `${times}${"x".repeat(200)}`, { candidate: null }, { room: "y".repeat(200) }));
+  expect(history.list({ limit: 1_000 }).signals.length).toBeLessThan(40_000 / 800);
+});
+
 it("[WEBRTC-406] the end of a connection is listed with its reason, of a peer that is in a room", () => {
   const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, (peer) => names[peer]);
   const peer = (rooms: readonly string[]) => ({ id: "a", dialect: "json" as const, rooms: rooms.map((name) => new Room(name, undefined)) });

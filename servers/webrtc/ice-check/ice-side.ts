@@ -104,10 +104,19 @@ export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
   return { ...evidence, descriptions, candidates: distinct(candidates), earlyCandidates, lostCandidates, whyLost, isGathered, lastAt };
 }
 
+/** No browser gathers as many. */
+const mostCandidates = 500;
+
 /** A candidate may come by itself and in a later description. */
 function distinct(candidates: readonly IceCandidate[]): readonly IceCandidate[] {
-  const keys = candidates.map(({ transport, address, port, component, type }) => `${transport} ${address} ${port} ${component} ${type}`);
-  return candidates.filter((_, index) => keys.indexOf(keys[index] as string) === index);
+  const found = new Map<string, IceCandidate>();
+  for (const candidate of candidates) {
+    const { transport, address, port, component, type } = candidate;
+    const key = `${transport} ${address} ${port} ${component} ${type}`;
+    if (!found.has(key)) found.set(key, candidate);
+    if (found.size === mostCandidates) break;
+  }
+  return [...found.values()];
 }
 
 export function factsOfSide({ peer, name, address, candidates, isGathered, requests, relays }: IceSide): IceSideFacts {

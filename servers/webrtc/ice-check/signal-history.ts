@@ -29,13 +29,14 @@ export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find
     outcome,
     ...(isLost && { isLost }),
     bytes: raw.length,
-    message: typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
+    // Of these nothing is read.
+    message: kind === "join" || kind === "leave" ? "" : typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
   };
 }
 
 export interface SignalHistoryLimits {
   readonly signals: number;
-  /** Of their messages. */
+  /** Of all that is kept of them. */
   readonly bytes: number;
 }
 
@@ -52,14 +53,20 @@ export interface ListedSignals {
 }
 
 const mostSummaryCharacters = 120;
+/** As long as a name of a peer or a room can be. */
+const mostNameCharacters = 500;
 /** What an entry costs beside its texts. */
 const entryBytes = 400;
+
+/** A copy: a mere slice would keep all of the text in memory. */
+const cutText = (text: string, most: number): string => (text.length <= most ? text : Buffer.from(text.slice(0, most)).toString());
 
 /** The newest signals of all peers, bounded in number and bytes, with what the peers called themselves. */
 export class SignalHistory {
   readonly #limits: SignalHistoryLimits;
   readonly #nameOf: (peer: string) => string | undefined;
-  #kept: KeptSignal[] = [];
+  /** Undefined before `#start`. */
+  #kept: (KeptSignal | undefined)[] = [];
   /** The first one that is kept. */
   #start = 0;
   #bytes = 0;
@@ -76,15 +83,23 @@ export class SignalHistory {
     return this.#total;
   }
 
-  add({ message, ...signal }: PassedSignal): void {
-    const { at, kind, from, to, outcome, isLost } = signal;
+  add({ message, to, room, ...more }: PassedSignal): void {
+    const { at, kind, from, outcome, isLost } = more;
+    const signal = {
+      ...more,
+      ...(to !== undefined && { to: cutText(to, mostNameCharacters) }),
+      ...(room !== undefined && { room: cutText(room, mostNameCharacters) }),
+    };
     const carried = kind === "chat" || kind === "join" || kind === "leave" ? {} : readCarriedSignal(message);
     const text = carried.sdp ?? carried.candidate ?? "";
+    const mid = carried.mid === undefined ? undefined : cutText(carried.mid, mostNameCharacters);
+    const summary = cutText(signal.isEnd ? outcome : summaryOf(signal, carried, message), mostSummaryCharacters);
     const type = kind === "offer" || kind === "answer" || kind === "candidate" ? kind : "other";
-    const bytes = entryBytes + 2 * text.length;
+    const kept = [text, from, signal.to, signal.room, mid, summary];
+    const bytes = kept.reduce((sum, one) => sum + 2 * (one?.length ?? 0), entryBytes);
     this.#kept.push({
-      shown: { ...signal, summary: signal.isEnd ? outcome : summaryOf(signal, carried, message) },
-      sent: { at, type, text, ...(carried.mid !== undefined && { mid: carried.mid }), ...(isLost && { lost: outcome }) },
+      shown: { ...signal, summary },
+      sent: { at, type, text, ...(mid !== undefined && { mid }), ...(isLost && { lost: outcome }) },
       bytes,
     });
     this.#bytes += bytes;
@@ -108,15 +123,19 @@ export class SignalHistory {
   #evict(): void {
     const { signals, bytes } = this.#limits;
     while (this.#kept.length - this.#start > signals || (this.#bytes > bytes && this.#kept.length - this.#start > 1)) {
-      this.#bytes -= (this.#kept[this.#start] as KeptSignal).bytes;
-      this.#start++;
+      this.#bytes -= this.#kept[this.#start]?.bytes ?? 0;
+      this.#kept[this.#start++] = undefined;
     }
     // Half of the array is free: cheap for each signal.
     if (this.#start < 1_024 || this.#start * 2 < this.#kept.length) return;
     this.#kept = this.#kept.slice(this.#start);
     this.#start = 0;
-    const present = new Set(this.#kept.flatMap(({ shown }) => [shown.from, shown.to ?? ""]));
+    const present = new Set(this.#present().flatMap(({ shown }) => [shown.from, shown.to ?? ""]));
     for (const peer of this.#names.keys()) if (!present.has(peer)) this.#names.delete(peer);
+  }
+
+  #present(): readonly KeptSignal[] {
+    return this.#kept.slice(this.#start) as KeptSignal[];
   }
 
   list({ room, peers, limit }: ListedSignals): LadderAnswer {
@@ -138,14 +157,13 @@ export class SignalHistory {
 
   /** What one peer sent to the other, in order; what it sent to a room that both are in counts as well. */
   between(from: string, to: string): readonly SentSignal[] {
-    return this.#kept
-      .slice(this.#start)
+    return this.#present()
       .filter(({ shown, sent }) => shown.from === from && (shown.to === undefined || shown.to === to) && sent.type !== "other")
       .map(({ sent }) => sent);
   }
 
   related(row: number): RelatedDescriptions {
-    const kept = this.#kept.slice(this.#start).map(({ shown }) => shown);
+    const kept = this.#present().map(({ shown }) => shown);
     const at = kept.findIndex((one) => one.row === row);
     const description = kept[at];
     if (!description || !isDescription(description)) return {};
@@ -189,17 +207,12 @@ function summaryOf(
     const read = readCandidate(candidate);
     return read ? `${read.type} ${read.transport} ${read.address}:${read.port}` : "end of candidates";
   }
-  return kind === "chat" ? chatText(message).slice(0, mostSummaryCharacters) : "";
+  return kind === "chat" ? chatText(message) : "";
 }
 
 /** "audio, 2 × video" */
 const listOf = (kinds: readonly string[]): string =>
-  [...new Set(kinds)]
-    .map((kind) => {
-      const count = kinds.filter((one) => one === kind).length;
-      return count > 1 ? `${count} × ${kind}` : kind;
-    })
-    .join(", ");
+  [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => (length > 1 ? `${length} × ${kind}` : kind)).join(", ");
 
 function chatText(message: string): string {
   try {
