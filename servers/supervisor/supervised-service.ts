@@ -11,6 +11,7 @@ import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
 import { type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
+import { createResumption } from "./resumption.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import type { TopicHub } from "./topic-hub.ts";
@@ -200,6 +201,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     },
   };
   const browsing = createBrowsing(service, processOptions);
+  const resumption = createResumption(service, (action, params) => managed.act(action, params));
   const managed = createManagedService({
     ...processOptions,
     service,
@@ -208,7 +210,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     beforeStart: browsing.end,
     explain,
     // Not forgotten when the process ends: pages show some as the last known state.
-    onView: (name, value, pid) => hub.publish(views, { name, value, pid }),
+    onView(name, value, pid) {
+      if (managed.status.state === "running") resumption.viewed(name, value);
+      hub.publish(views, { name, value, pid });
+    },
     onStream: options.onStream,
     onGone(crashed) {
       processOptions.onGone(crashed);
@@ -216,6 +221,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     },
     onStatus: (status, before) => {
       refresh();
+      resumption.changed(status, before);
       if (status.state === "running" && before.state === "running") {
         if (status.silentSince === undefined) log.notable(`${service.title} answers again`);
         else log.warning(`${service.title} does not answer: its process hangs or is very busy. A restart ends it.`);
@@ -280,7 +286,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     view,
     start: managed.start,
     stop: managed.stop,
-    restart: managed.restart,
+    restart: () => resumption.over(managed.restart),
     async close() {
       await Promise.all([managed.close(), browsing.end()]);
     },

@@ -32,7 +32,7 @@ it("[BL-312] a path with a space is sent encoded", async () => {
   await page.getByText("/anything/a%20b%20%C3%BC").first().waitFor();
 });
 
-it("[BL-310] a header field is found that only the details of a request have", async () => {
+it("[BL-320] a header field is found that only the details of a request have", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data`, { headers: { "X-Trace": "needle-1" } });
   await fetch(`${origin}/health`);

@@ -257,7 +257,7 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([3]);
   });
 
-  it("[BL-310] that match in their details only are found by the supervisor, also those that arrive", async () => {
+  it("[BL-320] that match in their details only are found by the supervisor, also those that arrive", async () => {
     const { rows, arrive, ids } = listOf([row(1), row(2), row(3, { target: "/even" })]);
     await rows.setFilter({ ...noFilter, text: "even", inDetails: true });
     expect(ids()).toEqual([2, 3]);

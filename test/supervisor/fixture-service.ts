@@ -32,6 +32,8 @@ const actions = {
   log: operation<null>()(z.strictObject({ level: z.enum(logLevels), text: z.string() })),
   print: operation<null>()(z.strictObject({ text: z.string() })),
   view: operation<null>()(z.strictObject({ name: z.string(), value: z.unknown() })),
+  /** As the sample traffic of a service, with a parameter. */
+  "sample.start": operation<null>()(z.strictObject({ rate: z.int() })),
   /** So many parts of so many bytes; throws instead of the last where told to. */
   parts: exportAction({ parts: z.int(), bytes: z.int().default(10), fails: z.boolean().default(false) }),
 };
@@ -73,6 +75,8 @@ export const fixtureService = (id: ServiceId) =>
       if (label === "switched off") return [];
       return [{ label: "TCP", url: label === "turn" ? `turn:127.0.0.1:${port}?transport=udp` : `tcp://127.0.0.1:${port}` }];
     },
+    resumes: (views) =>
+      views.has("goes on") ? [{ action: "log", params: { level: "info", text: `goes on with ${views.get("goes on")}` } }] : [],
     snippets: ([endpoint]) => [{ label: "nc", language: "shell", text: `nc ${endpoint?.url}` }],
     async start({ config, dataDir, log, traffic, onStop, handle, view, counters }) {
       onStop(() => log.info("released first"));
@@ -154,6 +158,11 @@ export const fixtureService = (id: ServiceId) =>
         },
         view({ name, value }) {
           view(name, value as never);
+          return null;
+        },
+        "sample.start"({ rate }) {
+          log.info(`sample traffic at ${rate}`);
+          view("sample", { running: true, params: { rate } } as never);
           return null;
         },
         parts({ parts, bytes, fails, after = "1" }) {

@@ -273,7 +273,7 @@ describe("traffic store", () => {
     expect(turns()).toBeGreaterThan(15);
   });
 
-  it("[BL-310] a text is searched in details and parts too: header fields, bodies and messages", async () => {
+  it("[BL-320] a text is searched in details and parts too: header fields, bodies and messages", async () => {
     const store = create();
     // A field's name and value, each after its length, as records have them.
     const fields = Buffer.concat([Buffer.from([7]), Buffer.from("X-Trace"), Buffer.from([5]), Buffer.from("Ab-42")]);

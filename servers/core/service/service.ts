@@ -49,6 +49,8 @@ export interface Service<
   /** Where it would listen with this configuration. */
   endpoints(config: z.output<Schema>): readonly Endpoint[];
   snippets(endpoints: readonly Endpoint[], config: z.output<Schema>): readonly Snippet[];
+  /** After a restart or a crash: the actions that go on with what its views had shown, in addition to the sample traffic. */
+  resumes?(views: ReadonlyMap<string, unknown>): readonly ResumingAction[];
   /**
    * Resolves, with the endpoints, when it really listens.
    * It registers the release of whatever it opens with `context.onStop` on the next line, so there is no `stop`.
@@ -56,6 +58,11 @@ export interface Service<
   start(context: ServiceContext<z.output<Schema>, Actions, AnyViews, Binary, Provides>): Promise<readonly Endpoint[]>;
   /** Answers the page's actions from stored data without listening: for browsing it while the service is stopped. */
   browse?(context: ServiceContext<z.output<Schema>, Actions, AnyViews>): Promise<void>;
+}
+
+export interface ResumingAction {
+  readonly action: string;
+  readonly params: unknown;
 }
 
 export interface ServicePort<Config = Readonly<Record<string, unknown>>> {

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { type Supervised, supervise } from "./supervise.ts";
+
+const act = ({ dashboard }: Supervised, action: string, params = {}) => dashboard.call("service.action", { id: "http", action, params });
+
+/** How often a line was written. */
+async function lines({ dashboard }: Supervised, text: string): Promise<number> {
+  return (await dashboard.call("log.read", { source: "http", text })).lines.length;
+}
+
+async function startWithSample(): Promise<Supervised> {
+  const supervised = await supervise();
+  await supervised.supervisor.start("http");
+  const views = supervised.dashboard.follow("view/http");
+  await act(supervised, "sample.start", { rate: 7 });
+  await act(supervised, "view", { name: "goes on", value: "a view" });
+  await views.until(({ name }) => name === "goes on");
+  return supervised;
+}
+
+it("[BL-313] sample traffic and what a service resumes go on after a restart, with their parameters", async () => {
+  const supervised = await startWithSample();
+  await supervised.dashboard.call("service.restart", { id: "http" });
+  await expect.poll(() => lines(supervised, "sample traffic at 7")).toBe(2);
+  await expect.poll(() => lines(supervised, "goes on with a view")).toBe(1);
+});
+
+it("[BL-313] they go on after a crash", async () => {
+  const supervised = await startWithSample();
+  await act(supervised, "crash").catch(() => {});
+  await expect.poll(() => lines(supervised, "sample traffic at 7")).toBe(2);
+});
+
+it("[BL-313] a stop ends them", async () => {
+  const supervised = await startWithSample();
+  await supervised.dashboard.call("service.stop", { id: "http" });
+  await supervised.dashboard.call("service.start", { id: "http" });
+  await act(supervised, "log", { level: "info", text: "started again" });
+  await expect.poll(() => lines(supervised, "started again")).toBe(1);
+  expect(await lines(supervised, "sample traffic at 7")).toBe(1);
+  expect(await lines(supervised, "goes on with")).toBe(0);
+});
