@@ -3,7 +3,7 @@ import { z } from "zod";
 import { exportAction } from "../export.ts";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
-import { type MqttMessage, type MqttMessageSummary, publishParams, topicFilter } from "../traffic/mqtt.ts";
+import { type MqttMessage, type MqttMessageSummary, type MqttPublishParams, publishParams, topicFilter } from "../traffic/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "./mqtt-client.ts";
 import { type MqttReplyRule, replyRule } from "./mqtt-reply.ts";
 import { type MqttTryState, mqttTryActions } from "./mqtt-try.ts";
@@ -67,6 +67,12 @@ export interface MqttRepeat {
   readonly sent: number;
 }
 
+/** What a repeat was started with. */
+export interface MqttRepeated {
+  readonly message: MqttPublishParams;
+  readonly everyMs: number;
+}
+
 /** The file that can be replayed, or is being uploaded. */
 export interface MqttReplayFile {
   readonly id: number;
@@ -98,6 +104,8 @@ export interface MqttViews extends SampleViews<MqttSampleParams> {
   readonly replies: { readonly rules: readonly MqttReplyRule[] };
   readonly try: MqttTryState;
   readonly repeats: { readonly list: readonly MqttRepeat[] };
+  /** The repeats as they are started again after a restart. */
+  readonly repeated: { readonly list: readonly MqttRepeated[] };
   readonly replay: {
     readonly file?: MqttReplayFile;
     readonly running: boolean;

@@ -1,4 +1,4 @@
-import { mqttActions } from "../../contract/services/mqtt.ts";
+import { type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
 import { defineService } from "../core/service/service.ts";
 import { mqttConfig } from "./mqtt-config.ts";
 import { listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
@@ -30,6 +30,8 @@ export const mqttService = defineService({
   },
   endpoints: (config) => mqttEndpoints(listenerPorts(config), config.openToLan),
   snippets: mqttSnippets,
+  resumes: (views) =>
+    ((views.get("repeated") as MqttViews["repeated"] | undefined)?.list ?? []).map((params) => ({ action: "repeat.start", params })),
   start: async (context) => (await import("./start-mqtt.ts")).startMqtt(context),
   browse: async (context) => (await import("./browse-mqtt.ts")).browseMqtt(context),
 });

@@ -11,7 +11,7 @@ const viewedClients = 200;
 /** Clients are published for this time after the last change, until their rates are 0. */
 const quietTicks = 8;
 
-type SmallView = Exclude<keyof MqttViews, "sample" | "figures" | "clients">;
+type SmallView = Exclude<keyof MqttViews, "sample" | "figures" | "clients" | "repeated">;
 
 export interface PageViewsOptions {
   readonly engine: Engine;

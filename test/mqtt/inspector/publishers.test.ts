@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../../contract/export.ts";
 import { createReplayFile } from "../../../servers/mqtt/demo/replay-file.ts";
 import { temporaryDir } from "../../support/temporary-dir.ts";
+import { until } from "../../support/until.ts";
 import { connectWire, seen, startBroker } from "../harness.ts";
 
 describe("what the broker itself publishes", () => {
@@ -253,6 +254,37 @@ describe("what the broker itself publishes", () => {
     await file.discard();
   });
 
+  it("[MQTT-300] a repeated text has new values each time: a counter, the time, random numbers", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t/#");
+    const payload =
+      '{"n":{{counter}},"at":"{{ time }}","s":{{seconds}},"r":{{random}},"die":{{random 1 6}},"t":{{random 20.00 21.5}},"id":"{{uuid}}","x":"{{other}}"}';
+    const { id } = await broker.act("repeat.start", { message: { topic: "t/a", payload }, everyMs: 10 });
+    const values = [];
+    for (let count = 1; count <= 3; count++) {
+      const message = (await client.expect("publish")) as { payload: Buffer };
+      const value = JSON.parse(message.payload.toString());
+      values.push(value);
+      expect(value).toMatchObject({ n: count, at: new Date(value.at).toISOString(), x: "{{other}}" });
+      expect(value.s).toBeGreaterThan(1_600_000_000);
+      expect([1, 2, 3, 4, 5, 6]).toContain(value.die);
+      expect(value.t).toBeGreaterThanOrEqual(20);
+      expect(value.t).toBeLessThanOrEqual(21.5);
+      expect(value.r).toBeLessThanOrEqual(1);
+    }
+    expect(new Set(values.map((value) => value.id)).size).toBe(3);
+    await broker.act("repeat.stop", { id });
+    await broker.act("repeat.start", {
+      message: { topic: "t/b", payload: Buffer.from("{{counter}}").toString("base64"), encoding: "base64" },
+      everyMs: 60_000,
+    });
+    await until(async () => {
+      const message = (await client.expect("publish")) as { topic: string; payload: Buffer };
+      return message.topic === "t/b" && message.payload.toString() === "{{counter}}";
+    });
+  });
+
   it("[MQTT-135] a message is repeated at its interval until it is stopped", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
@@ -265,6 +297,7 @@ describe("what the broker itself publishes", () => {
     expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: true });
     await expect.poll(() => broker.views.get("repeats")).toEqual({ list: [] });
     expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: false });
+    expect(broker.views.get("repeated")).toEqual({ list: [] });
     for (let count = 0; count < 50; count++) await broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 });
     await expect(broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 })).rejects.toMatchObject({
       code: "CALL_INVALID",

@@ -73,6 +73,12 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
               {note}
             </Note>
           ))}
+        {repeats && (
+          <Note className={styles.aside}>
+            In a text payload, each repeat has new values for <code>{"{{counter}}"}</code>, <code>{"{{time}}"}</code>,{" "}
+            <code>{"{{seconds}}"}</code>, <code>{"{{random}}"}</code>, <code>{"{{random 1 6}}"}</code> and <code>{"{{uuid}}"}</code>.
+          </Note>
+        )}
         <Group mt="md" gap="sm" wrap="nowrap">
           <SavedMenu draft={draft} onDraft={change} />
           <Switch label="Repeat every" checked={repeats} onChange={(event) => setRepeats(event.currentTarget.checked)} />
