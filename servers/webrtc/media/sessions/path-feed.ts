@@ -1,15 +1,22 @@
 import { type MediaItem, rtspProvided, type WebTrack } from "../../../../contract/services/rtsp-media.ts";
+import { rtpHeaderBytes } from "../../../core/rtp/rtp-packet.ts";
 import { errorText } from "../../../core/service/service-error.ts";
 import type { IncomingStream, PeerServices } from "../../../core/streams/peer-client.ts";
 
 /** The RTP times of each track at a moment, in milliseconds since the epoch. */
 export type MediaClock = Extract<MediaItem, { type: "clock" }>;
 
+/** What all viewers get of an RTP packet: numbers and sources are their own. */
+export interface FeedPacket {
+  readonly isMarked: boolean;
+  readonly timestamp: number;
+  readonly payload: Buffer;
+}
+
 export interface FeedFrame {
   readonly track: number;
   readonly isKey: boolean;
-  /** Of RTP, each with the four bytes of an interleaved connection before it. */
-  readonly packets: Buffer;
+  readonly packets: readonly FeedPacket[];
 }
 
 /** Takes the frames of a path. */
@@ -116,9 +123,9 @@ export class PathFeed {
         return;
       case "frame": {
         if (!payload) return;
-        const packets = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+        const packets = packetsOf(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
         const frame = { track: item.track, isKey: item.isKey, packets };
-        this.#keep(frame);
+        this.#keep(frame, payload.byteLength);
         for (const viewer of this.viewers) viewer.onFrame(frame);
         return;
       }
@@ -127,13 +134,13 @@ export class PathFeed {
     }
   }
 
-  #keep(frame: FeedFrame): void {
+  #keep(frame: FeedFrame, bytes: number): void {
     if (this.tracks[frame.track]?.kind !== "video") return;
     if (frame.isKey) {
       this.kept = [];
       this.#keptBytes = 0;
     } else if (this.kept.length === 0) return;
-    this.#keptBytes += frame.packets.length;
+    this.#keptBytes += bytes;
     if (this.#keptBytes > this.#options.keptBytes) this.kept = [];
     else this.kept.push(frame);
   }
@@ -146,4 +153,21 @@ export class PathFeed {
     // Where the RTSP service has stopped, the feed ends.
     this.#options.services.call(rtspProvided, "keyFrame", { path: this.path }).catch(() => {});
   }
+}
+
+const interleavedBytes = 4;
+
+/** Packets without contributing sources and extensions, each with the four bytes of an interleaved connection before it. */
+function packetsOf(bytes: Buffer): FeedPacket[] {
+  const packets: FeedPacket[] = [];
+  for (let at = 0; at + interleavedBytes + rtpHeaderBytes <= bytes.length; ) {
+    const start = at + interleavedBytes;
+    at = start + bytes.readUInt16BE(at + 2);
+    packets.push({
+      isMarked: (bytes[start + 1] as number) >= 0x80,
+      timestamp: bytes.readUInt32BE(start + 4),
+      payload: bytes.subarray(start + rtpHeaderBytes, at),
+    });
+  }
+  return packets;
 }

@@ -3,14 +3,7 @@ import type { WebTrack } from "../../../../contract/services/rtsp-media.ts";
 import { type ReportBlock, type RtcpPacket, writeRtcp } from "../../../core/rtp/rtcp.ts";
 import { rtpHeaderBytes } from "../../../core/rtp/rtp-packet.ts";
 import type { PeerTransport } from "../transport/peer-transport.ts";
-import type { MediaClock } from "./path-feed.ts";
-
-interface SentPacket {
-  readonly head: Buffer;
-  readonly payload: Buffer;
-  sentMs: number;
-  repeats: number;
-}
+import type { FeedPacket, MediaClock } from "./path-feed.ts";
 
 /** For retransmission; a browser asks for what is younger than a second. */
 const historyPackets = 1_024;
@@ -18,6 +11,7 @@ const historyPackets = 1_024;
 const leastRetransmitMs = 20;
 /** Of one packet: who asks more often gets more than it can receive. */
 const mostRepeats = 10;
+const rtpVersion2 = 0x80;
 const ntpEpochSeconds = 2_208_988_800;
 
 /** One track to one viewer: packets of the feed with numbers of its own. */
@@ -34,39 +28,57 @@ export class RtpTrackSender {
   rttMs: number | undefined;
   readonly #payloadType: number;
   readonly #transport: PeerTransport;
-  readonly #history: (SentPacket | undefined)[] = new Array(historyPackets);
+  readonly #head = Buffer.alloc(rtpHeaderBytes);
+  /** What was sent last, by the remainder of its sequence number. Viewers share the packets: thousands of objects for each would cost more than they do. */
+  readonly #history: (FeedPacket | undefined)[] = new Array(historyPackets);
+  readonly #sequences = new Int32Array(historyPackets).fill(-1);
+  readonly #sentMs = new Float64Array(historyPackets);
+  readonly #repeats = new Uint8Array(historyPackets);
   #sequence = randomInt(2 ** 16);
 
   constructor(track: WebTrack, payloadType: number, transport: PeerTransport) {
     this.track = track;
     this.#payloadType = payloadType;
     this.#transport = transport;
+    this.#head[0] = rtpVersion2;
+    this.#head.writeUInt32BE(this.ssrc, 8);
   }
 
-  /** An RTP packet of the feed, without contributing sources and extensions. */
-  send(packet: Buffer): void {
-    const head = Buffer.allocUnsafe(rtpHeaderBytes);
-    packet.copy(head, 0, 0, rtpHeaderBytes);
-    head[1] = ((head[1] as number) & 0x80) | this.#payloadType;
-    head.writeUInt16BE(this.#sequence, 2);
-    head.writeUInt32BE(this.ssrc, 8);
-    const payload = packet.subarray(rtpHeaderBytes);
-    this.#history[this.#sequence % historyPackets] = { head, payload, sentMs: performance.now(), repeats: 0 };
-    this.#sequence = (this.#sequence + 1) & 0xffff;
-    this.packets++;
-    this.payloadBytes += payload.length;
+  send(packets: readonly FeedPacket[], nowMs: number): void {
+    for (const packet of packets) {
+      const sequence = this.#sequence;
+      const slot = sequence % historyPackets;
+      this.#sequence = (sequence + 1) & 0xffff;
+      this.#history[slot] = packet;
+      this.#sequences[slot] = sequence;
+      this.#sentMs[slot] = nowMs;
+      this.#repeats[slot] = 0;
+      this.packets++;
+      this.payloadBytes += packet.payload.length;
+      this.#transmit(sequence, packet);
+    }
+  }
+
+  #transmit(sequence: number, { isMarked, timestamp, payload }: FeedPacket): void {
+    const head = this.#head;
+    head[1] = this.#payloadType | (isMarked ? 0x80 : 0);
+    head.writeUInt16BE(sequence, 2);
+    head.writeUInt32BE(timestamp, 4);
     this.#transport.sendRtp(head, payload);
   }
 
   retransmit(sequences: readonly number[]): void {
-    const now = performance.now();
+    const nowMs = performance.now();
     for (const sequence of sequences) {
-      const sent = this.#history[sequence % historyPackets];
-      if (sent?.head.readUInt16BE(2) !== sequence || now - sent.sentMs < leastRetransmitMs || sent.repeats === mostRepeats) continue;
-      sent.sentMs = now;
-      sent.repeats++;
+      const slot = sequence % historyPackets;
+      const sent = this.#history[slot];
+      const repeats = this.#repeats[slot] as number;
+      const isDue = nowMs - (this.#sentMs[slot] as number) >= leastRetransmitMs && repeats < mostRepeats;
+      if (!sent || this.#sequences[slot] !== sequence || !isDue) continue;
+      this.#sentMs[slot] = nowMs;
+      this.#repeats[slot] = repeats + 1;
       this.retransmitted++;
-      this.#transport.sendRtp(sent.head, sent.payload);
+      this.#transmit(sequence, sent);
     }
   }
 

@@ -25,7 +25,6 @@ const burstMs = 4;
 /** What waits to be sent; beyond it the viewer waits for the next key frame. */
 const mostBacklog = 4_000;
 const leastReplayMs = 500;
-const interleavedBytes = 4;
 const cname = "backlot";
 
 /** A browser that plays a path. */
@@ -88,7 +87,8 @@ export class WhepSession implements FeedViewer {
     while (packets < burstPackets) {
       const frame = this.#backlog.shift();
       if (!frame) return;
-      packets += this.#send(frame);
+      packets += frame.packets.length;
+      this.#send(frame);
     }
     this.#timer = setTimeout(() => this.#sendBacklog(), burstMs);
   }
@@ -110,16 +110,8 @@ export class WhepSession implements FeedViewer {
     }
   }
 
-  /** Returns the number of packets. */
-  #send({ track, packets }: FeedFrame): number {
-    const sender = this.#senders.get(track);
-    let count = 0;
-    for (let at = 0; sender && at + interleavedBytes < packets.length; count++) {
-      const end = at + interleavedBytes + packets.readUInt16BE(at + 2);
-      sender.send(packets.subarray(at + interleavedBytes, end));
-      at = end;
-    }
-    return count;
+  #send({ track, packets }: FeedFrame): void {
+    this.#senders.get(track)?.send(packets, performance.now());
   }
 
   onClock(clock: MediaClock): void {

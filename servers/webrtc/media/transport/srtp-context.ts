@@ -45,12 +45,15 @@ abstract class SrtpDirection {
   protected readonly profile: SrtpProfile;
   protected readonly rtp: DerivedKeys;
   protected readonly rtcp: DerivedKeys;
+  /** Used for each packet anew: a cipher copies it. */
+  readonly #nonce: Buffer;
 
   constructor(profile: SrtpProfileNumber, keys: SrtpKeys) {
     this.profile = srtpProfiles[profile];
     const { rtpKey, rtpAuth, rtpSalt, rtcpKey, rtcpAuth, rtcpSalt } = labels;
     this.rtp = this.#derive(keys, [rtpKey, rtpAuth, rtpSalt]);
     this.rtcp = this.#derive(keys, [rtcpKey, rtcpAuth, rtcpSalt]);
+    this.#nonce = Buffer.alloc(this.profile.isAead ? 12 : 16);
   }
 
   #derive({ key, salt }: SrtpKeys, [ofKey, ofAuth, ofSalt]: readonly [number, number, number]): DerivedKeys {
@@ -71,9 +74,8 @@ abstract class SrtpDirection {
   /** RFC 3711 §4.1.1 and RFC 7714 §8.1: the counter or nonce of an RTP packet; `index` is the roll-over counter and the sequence number. */
   protected rtpNonce(ssrc: number, index: number): Buffer {
     const rollOver = Math.floor(index / 0x1_0000);
-    const isAead = this.profile.isAead;
-    const nonce = Buffer.alloc(isAead ? 12 : 16);
-    const at = isAead ? 2 : 4;
+    const nonce = this.#nonce.fill(0);
+    const at = this.profile.isAead ? 2 : 4;
     nonce.writeUInt32BE(ssrc, at);
     nonce.writeUInt32BE(rollOver >>> 0, at + 4);
     nonce.writeUInt16BE(index & 0xffff, at + 8);
@@ -82,8 +84,8 @@ abstract class SrtpDirection {
 
   /** The same of an RTCP packet (RFC 7714 §9.1). */
   protected rtcpNonce(ssrc: number, index: number): Buffer {
-    const isAead = this.profile.isAead;
-    const nonce = Buffer.alloc(isAead ? 12 : 16);
+    const { isAead } = this.profile;
+    const nonce = this.#nonce.fill(0);
     nonce.writeUInt32BE(ssrc, isAead ? 2 : 4);
     nonce.writeUInt32BE(index, isAead ? 8 : 10);
     return withSalt(nonce, this.rtcp.salt);
