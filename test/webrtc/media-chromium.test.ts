@@ -122,13 +122,13 @@ describe("Chromium", () => {
     const services = await startMediaServices();
     const page = await openPage(services);
     expect(await play(page, path)).toMatchObject({ status: 201, location: expect.stringContaining(`/whep/${path}/`) });
-    await until(async () => (await received(page)).pictures > 50, 60_000);
+    await until(async () => (await received(page)).pictures > 50);
     const first = await received(page);
-    await until(async () => (await received(page)).pictures > first.pictures + 25, 60_000);
-    expect(await until(async () => (await received(page)).width, 60_000)).toBe(width);
+    await until(async () => (await received(page)).pictures > first.pictures + 25);
+    expect(await until(async () => (await received(page)).width)).toBe(width);
     expect((await received(page)).state).toBe("connected");
-    await until(async () => (await received(page)).soundLevel > 0, 60_000);
-    const view = await until(() => services.webrtc.views.get("media")?.sessions.find(({ rttMs }) => rttMs !== undefined), 60_000);
+    await until(async () => (await received(page)).soundLevel > 0);
+    const view = await until(() => services.webrtc.views.get("media")?.sessions.find(({ rttMs }) => rttMs !== undefined));
     expect(view).toMatchObject({ protocol: "whep", path, state: "connected", codecs: "H.264, Opus", leftOut: [] });
     await page.evaluate(() => (globalThis as unknown as { player: RTCPeerConnection }).player.close());
     const row = await services.webrtc.ended(({ kind }) => kind === "webrtc-media");
@@ -141,7 +141,7 @@ describe("Chromium", () => {
     const services = await startMediaServices();
     const page = await openPage(services);
     await play(page, "test");
-    await until(async () => (await received(page)).pictures > 0, 60_000);
+    await until(async () => (await received(page)).pictures > 0);
     const row = services.webrtc.rows().find(({ kind }) => kind === "webrtc-media")?.id ?? 0;
     expect(await services.webrtc.act("media.end", { row })).toEqual({ ended: true });
     expect(await services.webrtc.ended(({ id }) => id === row)).toMatchObject({
@@ -149,7 +149,7 @@ describe("Chromium", () => {
       tone: "failed",
     });
     await play(page, "stream");
-    await until(async () => (await received(page)).pictures > 0, 60_000);
+    await until(async () => (await received(page)).pictures > 0);
     await services.stopRtsp();
     const ended = await services.webrtc.ended(({ target }) => target === "/stream");
     expect(ended).toMatchObject({ tone: "failed", outcome: expect.stringMatching(/RTSP was stopped|service stops/) });
@@ -165,17 +165,17 @@ describe("Chromium", () => {
     const path = await startLossyPath(await mediaPortOf(services), () => random.chance(lossOf));
     const page = await openPage(services);
     await play(page, "stream", path.port);
-    await until(async () => (await received(page)).pictures > 25, 60_000);
+    await until(async () => (await received(page)).pictures > 25);
     lossOf = 0.1;
     const before = await received(page);
     const afterLoss = await until(async () => {
       const now = await received(page);
       return now.nacks > before.nacks && now.pictures > before.pictures + 75 && now;
-    }, 60_000);
+    });
     lossOf = 1;
-    await until(async () => (await received(page)).plis > afterLoss.plis, 60_000);
+    await until(async () => (await received(page)).plis > afterLoss.plis);
     lossOf = 0;
-    await until(async () => (await received(page)).pictures > afterLoss.pictures + 50, 60_000);
+    await until(async () => (await received(page)).pictures > afterLoss.pictures + 50);
     await page.evaluate(() => (globalThis as unknown as { player: RTCPeerConnection }).player.close());
     const { id } = await services.webrtc.ended(({ tone }) => tone === "neutral");
     const { tracks, keyFrameRequests } = services.webrtc.detail(id);
@@ -188,7 +188,7 @@ describe("Chromium", () => {
     const services = await startMediaServices();
     const page = await openPage(services);
     const { location } = await play(page, "stream");
-    await until(async () => (await received(page)).pictures > 25, 60_000);
+    await until(async () => (await received(page)).pictures > 25);
     const restarted = await page.evaluate(async (url) => {
       const { player, answer } = globalThis as unknown as { player: RTCPeerConnection; answer: string };
       player.restartIce();
@@ -212,9 +212,9 @@ describe("Chromium", () => {
         const pair = stats.find(({ id }) => id === transport?.selectedCandidatePairId);
         return stats.find(({ id }) => id === pair?.remoteCandidateId)?.usernameFragment === ufrag && pair?.state === "succeeded";
       }, restarted.ufrag);
-    await until(usesNew, 60_000);
+    await until(usesNew);
     const { pictures } = await received(page);
-    await until(async () => (await received(page)).pictures > pictures + 50, 60_000);
+    await until(async () => (await received(page)).pictures > pictures + 50);
     expect((await received(page)).state).toBe("connected");
     await page.close();
   });
@@ -245,7 +245,7 @@ describe("Chromium", () => {
       });
       const viewer = await openPage(services);
       expect(await play(viewer, "live/camera")).toMatchObject({ status: 201 });
-      await until(async () => (await received(viewer)).pictures > 10, 60_000);
+      await until(async () => (await received(viewer)).pictures > 10);
       await viewer.close();
       await fetch(`${services.url}${published.location}`, { method: "DELETE" });
       expect(await services.rtsp.ended(({ verb }) => verb === "publish")).toMatchObject({
@@ -262,7 +262,7 @@ describe("Chromium", () => {
     const services = await startMediaServices();
     const page = await openPage(services);
     await publish(page, "camera");
-    await until(() => services.rtsp.views.get("paths")?.paths.some(({ name, frameRate }) => name === "camera" && frameRate > 0), 60_000);
+    await until(() => services.rtsp.views.get("paths")?.paths.some(({ name, frameRate }) => name === "camera" && frameRate > 0));
     const { stdout, stderr } = await runProgram("gst-launch-1.0", [
       ...["-v", "rtspsrc", `location=${services.rtspUrl}/camera`, "protocols=tcp", "!", "rtph264depay", "!", "h264parse"],
       ...["!", "avdec_h264", "!", "identity", "eos-after=10", "!", "fakesink"],

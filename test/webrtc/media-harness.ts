@@ -59,7 +59,11 @@ export async function startMediaServices(
     });
     return started;
   }
-  const webrtc = await start<WebrtcContract>(webrtcService, { config: { port: 0, mediaPort: 0, turn: false, ...config.webrtc } });
+  // A busy machine may take long for a handshake, and between two checks.
+  const patient = { mediaConnectSeconds: 120, consentSeconds: 120 };
+  const webrtc = await start<WebrtcContract>(webrtcService, {
+    config: { port: 0, mediaPort: 0, turn: false, ...patient, ...config.webrtc },
+  });
   const rtsp = await start<RtspContract>(rtspService, { config: { port: 0, rtpPort: 0, httpPort: 0, tlsPort: 0, ...config.rtsp } });
   const [endpoint] = webrtc.endpoints;
   const url = (endpoint?.url ?? "").replace(/^ws/, "http").replace(/\/ws$/, "");

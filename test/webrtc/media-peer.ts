@@ -66,7 +66,8 @@ export class MediaPeer {
   readonly #services: MediaUnderTest;
   readonly #dtls: DtlsClient;
   readonly #timer: NodeJS.Timeout;
-  readonly #port: number;
+  /** Of the service. */
+  readonly port: number;
   #credentials: Credentials;
   #ownPort = 0;
   #sequence = 1;
@@ -79,7 +80,7 @@ export class MediaPeer {
     this.leftOut = response.headers.get("x-left-out") ?? "";
     this.etag = response.headers.get("etag") ?? "";
     this.#credentials = credentialsIn(answer);
-    this.#port = Number(/a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1 (\d+)/.exec(answer)?.[1]);
+    this.port = Number(/a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1 (\d+)/.exec(answer)?.[1]);
     this.#dtls = new DtlsClient({
       certificate: shown,
       send: (datagram) => this.send(datagram),
@@ -108,13 +109,13 @@ export class MediaPeer {
   /** Resolves when it is connected. */
   static async play(services: MediaUnderTest, path: string): Promise<MediaPeer> {
     const peer = await MediaPeer.open(services, `/whep/${path}`, playerOffer());
-    await until(() => peer.srtp, 30_000);
+    await until(() => peer.srtp);
     return peer;
   }
 
   static async publish(services: MediaUnderTest, path: string): Promise<MediaPeer> {
     const peer = await MediaPeer.open(services, `/whip/${path}`, publisherOffer());
-    await until(() => peer.srtp, 30_000);
+    await until(() => peer.srtp);
     return peer;
   }
 
@@ -192,7 +193,7 @@ export class MediaPeer {
 
   /** Any bytes from the address of this peer. */
   send(datagram: Buffer): void {
-    this.socket.send(datagram, this.#port, "127.0.0.1");
+    this.socket.send(datagram, this.port, "127.0.0.1");
   }
 
   sendRtcp(...packets: readonly RtcpPacket[]): void {

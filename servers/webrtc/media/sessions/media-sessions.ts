@@ -83,7 +83,8 @@ export class MediaSessions {
       packetBytes: options.limits.packetBytes,
       keptBytes: options.limits.keptBytes,
     });
-    this.#timer = setInterval(() => this.#tick(), tickMs);
+    // Timers come before sockets: after a time in which this process stood still, the checks that have arrived are read first.
+    this.#timer = setInterval(() => setImmediate(() => this.#tick()), tickMs);
   }
 
   /** What the RTSP service asks for. */
