@@ -1,5 +1,5 @@
 /** CPU time and memory of a process and all below it, from /proc. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** USER_HZ: the kernel's unit of CPU time towards programs, 100 on every architecture that Node runs on. */
 const ticksPerSecond = 100;
@@ -45,6 +45,36 @@ export function memoryOf(pids: readonly number[]): Memory {
     proportional += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
   }
   return { residentMebibytes: resident / 1_024, proportionalMebibytes: proportional / 1_024 };
+}
+
+/** Datagrams that the UDP sockets of a process had no room for, by the inode of the socket, as long as that is open. */
+export function droppedDatagrams(pid: number): ReadonlyMap<string, number> {
+  const own = new Set(socketInodes(pid));
+  const dropped = new Map<string, number>();
+  for (const file of ["/proc/net/udp", "/proc/net/udp6"])
+    for (const line of readOrEmpty(file).split("\n").slice(1)) {
+      // proc(5): the tenth field is the inode, the last one the number of drops.
+      const fields = line.trim().split(/\s+/);
+      const inode = fields[9] ?? "";
+      if (own.has(inode)) dropped.set(inode, Number(fields.at(-1)));
+    }
+  return dropped;
+}
+
+function socketInodes(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((name) => linkOf(`/proc/${pid}/fd/${name}`).match(/^socket:\[(\d+)\]$/)?.[1] ?? []);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return "";
+  }
 }
 
 export const commandLineOf = (pid: number): string => readOrEmpty(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();

@@ -8,9 +8,12 @@ import type { SentSignal } from "./ice-side.ts";
 
 /** A message of a client as the recorder has it. */
 export interface PassedSignal extends Omit<LadderSignal, "summary"> {
-  /** As it came, in whichever dialect. */
+  /** As it came, in whichever dialect; empty for a kind of which nothing is read. */
   readonly message: string;
 }
+
+/** Of messages that are no signals, or are not understood, the content is not looked at: it may be large, and nobody asks for it. */
+const isRead = (kind: SignalFact["kind"]): boolean => kind !== "join" && kind !== "leave" && kind !== "bad";
 
 /** A message as the hub tells it; one to a peer is counted to a room that both are in. */
 export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find">): PassedSignal {
@@ -29,8 +32,7 @@ export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find
     outcome,
     ...(isLost && { isLost }),
     bytes: raw.length,
-    // Of these nothing is read.
-    message: kind === "join" || kind === "leave" ? "" : typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
+    message: !isRead(kind) ? "" : typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
   };
 }
 
@@ -90,7 +92,7 @@ export class SignalHistory {
       ...(to !== undefined && { to: cutText(to, mostNameCharacters) }),
       ...(room !== undefined && { room: cutText(room, mostNameCharacters) }),
     };
-    const carried = kind === "chat" || kind === "join" || kind === "leave" ? {} : readCarriedSignal(message);
+    const carried = kind === "chat" || !isRead(kind) ? {} : readCarriedSignal(message);
     const text = carried.sdp ?? carried.candidate ?? "";
     const mid = carried.mid === undefined ? undefined : cutText(carried.mid, mostNameCharacters);
     const summary = cutText(signal.isEnd ? outcome : summaryOf(signal, carried, message), mostSummaryCharacters);

@@ -94,7 +94,8 @@ export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | un
   const outcome = outcomeOf(fact);
   const at = Date.now();
   const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
-  const content = bytes.subarray(0, messageLimit);
+  // A part of a much longer message would keep all of it.
+  const content = bytes.length > 2 * messageLimit ? Buffer.from(bytes.subarray(0, messageLimit)) : bytes.subarray(0, messageLimit);
   return {
     id,
     heldBytes: 300 + content.length,
