@@ -1,4 +1,7 @@
-/** `npm run pack`: builds, then makes the installers for this platform in release/. `--check` packs a runtime that is a dummy, and looks inside. */
+/**
+ * `npm run pack`: builds, then makes the installers for this platform in release/. `--check` packs a runtime that is a dummy, and looks inside;
+ * with `--built` it packs what is in dist/, which other programs may be reading.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -36,6 +39,6 @@ async function check() {
   }
 }
 
-await build({ log: console.log });
+if (!process.argv.includes("--built")) await build({ log: console.log });
 if (process.argv.includes("--check")) process.exitCode = (await check()) ? 0 : 1;
-else await runBuilder(process.argv.slice(2));
+else await runBuilder(process.argv.slice(2).filter((argument) => argument !== "--built"));
