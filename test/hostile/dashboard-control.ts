@@ -4,7 +4,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openControlSocket } from "../../bench/control-socket.ts";
 import { topicPolicies } from "../../contract/control.ts";
 import { controlProtocol, linkFragment, maxFrameBytes, tokenProtocol, type UpFrame } from "../../contract/wire.ts";
-import { atEndpoint, closeOf, type HostileService, httpAttacks, httpRequest, type Target, throwAt } from "./hostile-service.ts";
+import {
+  atEndpoint,
+  closeOf,
+  type HostileService,
+  httpAttacks,
+  httpRequest,
+  overEndpoint,
+  type Target,
+  throwAt,
+} from "./hostile-service.ts";
 
 /** The label by which a target gives the dashboard's link. */
 export const dashboardLabel = "Dashboard";
@@ -68,7 +77,6 @@ async function asDashboard(target: Target, connections: number, content: Buffer,
 const at = (target: Target): Target => atEndpoint(target, dashboardLabel);
 const calls = (count: number, name: string, params: unknown): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, id) => up({ type: "call", id, name, params })));
-const overHttp = httpAttacks("/");
 
 /** The control plane of the program, which runs with the HTTP service. */
 export const dashboardControl: HostileService = {
@@ -84,7 +92,7 @@ export const dashboardControl: HostileService = {
     };
   },
   attacks: {
-    ...Object.fromEntries(Object.entries(overHttp).map(([name, attack]) => [name, (target: Target) => attack(at(target))])),
+    ...overEndpoint(dashboardLabel, httpAttacks("/", "/control")),
     "the largest file, unread": (target) => throwAt(at(target), 100, httpRequest("GET", "/index.html"), "nothing"),
     "foreign hosts, origins and tokens": async (target) => {
       for (const offered of [{ host: "attacker.example" }, { origin: "https://attacker.example" }, { token: "x".repeat(64) }])

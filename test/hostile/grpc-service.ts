@@ -3,10 +3,10 @@ import { http2Attacks } from "../../bench/load/grpc-attacks.ts";
 import { preface } from "../grpc/h2-frames.ts";
 import {
   type Attack,
-  atEndpoint,
   type HostileService,
   httpAttacks,
   httpRequest,
+  overEndpoint,
   randomBytes,
   repeated,
   throwAt,
@@ -28,11 +28,6 @@ function streamCall(path: string, body: string): Buffer {
     body: Buffer.concat([prefix, Buffer.from(body)]),
   });
 }
-
-const over = (label: string, name: string, attacks: Readonly<Record<string, Attack>>): Readonly<Record<string, Attack>> =>
-  Object.fromEntries(
-    Object.entries(attacks).map(([what, attack]) => [`${name}: ${what}`, (target) => attack(atEndpoint(target, label))] as const),
-  );
 
 export const grpcService: HostileService = {
   flags: ["--grpc-web-port", "0", "--grpc-metrics-port", "0"],
@@ -59,15 +54,13 @@ export const grpcService: HostileService = {
     "10,000 streams, nothing read": (target) => throwAt(target, 4, Buffer.concat([preface, http2Attacks["10,000-streams"]!()]), "nothing"),
     "300 connections that say nothing": (target) => throwAt(target, 300, Buffer.alloc(0), "all"),
     "random bytes": (target) => throwAt(target, 20, () => Buffer.concat([preface, randomBytes(target, 2_000)]), "all"),
-    ...over("gRPC-Web", "web", {
+    ...overEndpoint("gRPC-Web", {
       ...httpAttacks("/example.Greeter/SayHello"),
       "calls, answers unread": (target) =>
         throwAt(target, 8, repeated(jsonCall("/example.Greeter/SayHello", JSON.stringify({ name: "x".repeat(10_000) })), 200), "nothing"),
       "streams, unread": (target) => throwAt(target, 100, streamCall("/example.StreamService/Subscribe", "{}"), "nothing"),
       "JSON of 100,000 levels": (target) => throwAt(target, 20, jsonCall("/example.Greeter/SayHello", '{"name":'.repeat(100_000)), "all"),
     }),
-    ...over("Metrics", "metrics", {
-      "pipelined requests, answers unread": httpAttacks("/metrics")["pipelined requests, answers unread"] as Attack,
-    }),
+    ...overEndpoint("Metrics", httpAttacks("/metrics")),
   },
 };

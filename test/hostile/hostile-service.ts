@@ -75,17 +75,53 @@ export const httpRequest = (method: string, target: string, { headers = "", body
     body,
   ]);
 
+/** The same attacks at another endpoint. */
+export const overEndpoint = (label: string, attacks: Readonly<Record<string, Attack>>): Readonly<Record<string, Attack>> =>
+  Object.fromEntries(
+    Object.entries(attacks).map(([name, attack]): [string, Attack] => [`${label}: ${name}`, (target) => attack(atEndpoint(target, label))]),
+  );
+
 export const repeated = (bytes: Buffer, times: number): Buffer => Buffer.concat(Array.from({ length: times }, () => bytes));
 
 export const randomBytes = ({ random }: Target, length: number): Buffer => Buffer.from(Array.from({ length }, () => random.below(256)));
 
-/** Attacks that every service over HTTP has in common; `target` is a resource that anybody may read. */
-export const httpAttacks = (path: string): Readonly<Record<string, Attack>> => ({
+/** Attacks that every service over HTTP has in common, with the path of a resource that anybody may read, and of a WebSocket. */
+export const httpAttacks = (path: string, webSocketPath = path): Readonly<Record<string, Attack>> => ({
   "pipelined requests, answers unread": (target) => throwAt(target, 8, repeated(httpRequest("GET", path), 1_000), "nothing"),
   "200 heads that never end": (target) => throwAt(target, 200, Buffer.from("GET / HTTP/1.1\r\nHost: a\r\nX: "), "all"),
   "bodies that never end": (target) => throwAt(target, 100, httpRequest("POST", path, { headers: "Content-Length: 100000\r\n" }), "all"),
   "random bytes": (target) => throwAt(target, 20, randomBytes(target, 2_000), "all"),
+  "requests of every kind in one piece": async (target) => {
+    const piece = (reads: "nothing" | "all") =>
+      throwAt({ ...target, holdMs: target.holdMs / 2 }, 15, () => anyRequests(target, path, webSocketPath), reads);
+    await Promise.all([piece("all"), piece("nothing")]);
+  },
 });
+
+/** Requests that end or change the protocol, before and behind others that are right. */
+function anyRequests({ random }: Target, path: string, webSocketPath: string): Buffer {
+  const key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+  const kinds: readonly (() => Buffer)[] = [
+    () => httpRequest("GET", path),
+    () => repeated(httpRequest("GET", path), random.below(40)),
+    () => httpRequest("CONNECT", "example:443"),
+    () => httpRequest("GET", webSocketPath, { headers: `Connection: Upgrade\r\nUpgrade: websocket\r\n${key}` }),
+    () => httpRequest("GET", path, { headers: "Connection: Upgrade\r\nUpgrade: h2c\r\n" }),
+    () => httpRequest("POST", path, { headers: "Transfer-Encoding: chunked\r\n" }),
+    () => Buffer.from(["3\r\nabc\r\n", "0\r\n\r\n", "zz\r\n", "0\r\nX: y\r\n\r\n"][random.below(4)] as string),
+    () => httpRequest("PUT", path, { headers: "Expect: 100-continue\r\n", body: Buffer.from("{}") }),
+    () => httpRequest("GET", path, { headers: "Expect: tea\r\n" }),
+    () => httpRequest("GET", path, { headers: "Connection: close\r\n" }),
+    () => httpRequest("HEAD", path, { body: Buffer.alloc(random.below(100_000), "x") }),
+    () => httpRequest("OPTIONS", "*", { headers: "Origin: http://a.example\r\nAccess-Control-Request-Method: X\r\n" }),
+    () => httpRequest("GET", `//${"%00".repeat(random.below(20))}/..;/%2e%2e/?${"a[]=%f0&".repeat(random.below(20))}#`),
+    () => Buffer.from(`GET ${path} HTTP/1.0\r\n\r\n`),
+    () => Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    () => Buffer.from([random.below(256), random.below(256)]),
+  ];
+  const bytes = Buffer.concat(Array.from({ length: 1 + random.below(12) }, () => (kinds[random.below(kinds.length)] as () => Buffer)()));
+  return random.chance(0.3) ? bytes.subarray(0, random.below(bytes.length + 1)) : bytes;
+}
 
 /** Asks for `path`, with keep-alive. */
 export function openHttpBystander({ port }: Addresses, path: string, headers: Readonly<Record<string, string>> = {}): Bystander {

@@ -21,7 +21,7 @@ export const httpService: HostileService = {
   config: {},
   openBystander: async (addresses) => openHttpBystander(addresses, "/api/data"),
   attacks: {
-    ...httpAttacks("/bytes/100000"),
+    ...httpAttacks("/bytes/100000", "/ws/echo"),
     "pipelined requests that wait": (target) => throwAt(target, 8, repeated(httpRequest("GET", "/delay/10"), 1_000), "all"),
     "200 event streams of 10 ms": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "all"),
     "event streams, unread": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "nothing"),

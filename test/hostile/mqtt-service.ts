@@ -2,7 +2,16 @@ import { connectAsync } from "mqtt";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnectPacket, Packet, PublishPacket } from "../../servers/mqtt/codec/packet.ts";
 import { hostile } from "../mqtt/hostile/hostile-bytes.ts";
-import { type Addresses, type Bystander, type HostileService, randomBytes, repeated, throwAt } from "./hostile-service.ts";
+import {
+  type Addresses,
+  type Bystander,
+  type HostileService,
+  httpAttacks,
+  overEndpoint,
+  randomBytes,
+  repeated,
+  throwAt,
+} from "./hostile-service.ts";
 
 const connectPacket = (clientId: string, more: Partial<ConnectPacket> = {}): ConnectPacket => ({
   type: "connect",
@@ -51,8 +60,8 @@ async function openBystander({ port }: Addresses): Promise<Bystander> {
 }
 
 export const mqttService: HostileService = {
-  flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
-  config: { webSocket: false, tls: false },
+  flags: ["--mqtt-web-socket-port", "0", "--mqtt-tls", "false"],
+  config: { webSocketPort: 0, tls: false },
   openBystander,
   attacks: {
     "subscribers of # that read nothing, and messages": async (target) => {
@@ -90,5 +99,6 @@ export const mqttService: HostileService = {
       }
     },
     "random bytes": (target) => throwAt(target, 20, Buffer.concat([opening, randomBytes(target, 2_000)]), "all"),
+    ...overEndpoint("WS", httpAttacks("/")),
   },
 };

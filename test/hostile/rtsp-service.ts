@@ -7,12 +7,12 @@ import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
 import {
   type Addresses,
   type Attack,
-  atEndpoint,
   type Bystander,
   closeOf,
   type HostileService,
   httpAttacks,
   httpRequest,
+  overEndpoint,
   randomBytes,
   type Target,
   throwAt,
@@ -200,24 +200,21 @@ export const rtspService: HostileService = {
     "300 half requests": (target) => throwAt(target, 300, Buffer.from("DESCRIBE rtsp://127.0.0.1/stream RTSP/1.0\r\nCS"), "all"),
     "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 2_000), "all"),
     "bytes of chance over UDP": datagrams,
-    "http: pipelined requests, answers unread": (target) =>
-      (httpAttacks("/metrics")["pipelined requests, answers unread"] as Attack)(atEndpoint(target, "HTTP")),
-    "http: 50 readers of MPEG-TS that read nothing": (target) =>
-      throwAt(atEndpoint(target, "HTTP"), 50, httpRequest("GET", "/stream.ts"), "nothing"),
-    "http: readers of HLS that read nothing": (target) =>
-      throwAt(
-        atEndpoint(target, "HTTP"),
-        20,
-        Buffer.concat([
-          httpRequest("GET", "/stream/index.m3u8"),
-          httpRequest("GET", "/stream/init.mp4"),
-          httpRequest("GET", "/stream/snapshot.mp4"),
-        ]),
-        "nothing",
-      ),
-    "rtmp: random bytes": (target) => throwAt(atEndpoint(target, "RTMP"), 20, () => randomBytes(target, 5_000), "all"),
-    "rtmp: 200 half handshakes": (target) => throwAt(atEndpoint(target, "RTMP"), 200, handshake.subarray(0, 700), "all"),
-    "rtmp: random chunks": (target) =>
-      throwAt(atEndpoint(target, "RTMP"), 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),
+    ...overEndpoint("HTTP", {
+      ...httpAttacks("/metrics"),
+      "50 readers of MPEG-TS that read nothing": (target) => throwAt(target, 50, httpRequest("GET", "/stream.ts"), "nothing"),
+      "readers of HLS that read nothing": (target) =>
+        throwAt(
+          target,
+          20,
+          Buffer.concat(["/stream/index.m3u8", "/stream/init.mp4", "/stream/snapshot.mp4"].map((path) => httpRequest("GET", path))),
+          "nothing",
+        ),
+    }),
+    ...overEndpoint("RTMP", {
+      "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 5_000), "all"),
+      "200 half handshakes": (target) => throwAt(target, 200, handshake.subarray(0, 700), "all"),
+      "random chunks": (target) => throwAt(target, 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),
+    }),
   },
 };

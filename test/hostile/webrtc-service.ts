@@ -167,7 +167,7 @@ export const webrtcService: HostileService = {
   config: { turnPort: 0, turnsPort: 0, mediaPort: 0, relayPort: 0, loginFailures: 100_000 },
   openBystander,
   attacks: {
-    ...httpAttacks("/ice-servers"),
+    ...httpAttacks("/ice-servers", "/ws"),
     "JSON: unknown types and broken texts": (target) =>
       throwAt(
         target,
