@@ -140,9 +140,10 @@ export class Hub {
 
   join(peer: Peer, wanted: JoinRequest, message: ClientMessage): boolean {
     const refusal = this.#access.refusalOf(peer, wanted, this.#rooms);
+    // Before it is recorded: its row has the name that it joins with.
+    if (!refusal && wanted.name !== undefined) peer.name = wanted.name;
     this.#observe(peer, { kind: "join", room: wanted.room, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal) return false;
-    if (wanted.name !== undefined) peer.name = wanted.name;
     const { room: name, password } = wanted;
     let room = this.#rooms.get(name);
     if (!room) {

@@ -115,6 +115,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ outcome }) => outcome,
     minSample: "closed on request",
     preferredSample: "refreshed with lifetime 0",
+    face: "mono",
     besidePx: 14,
     rank: 0,
     cell: (row) => <ToneMark tone={rowMark(row)} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
