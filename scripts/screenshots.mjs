@@ -1,4 +1,7 @@
-/** `node scripts/screenshots.mjs [NAME…]`: the pictures in docs/screenshots, all or those named, of the real program with sample traffic. */
+/**
+ * `node scripts/screenshots.mjs [NAME…]`: the pictures in docs/screenshots, all or those named, of the real program with sample traffic. Where
+ * all names begin with a service, only these services are started.
+ */
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -17,6 +20,11 @@ const sizes = [
 ];
 const schemes = ["dark", "light"];
 const wanted = process.argv.slice(2);
+const titles = { http: "HTTP", grpc: "gRPC", mqtt: "MQTT", rtsp: "RTSP", webrtc: "WebRTC", account: "Account", events: "Events" };
+/** Whose streams are played. */
+const alsoNeeded = { webrtc: ["rtsp"] };
+const services = [...new Set(wanted.map((name) => name.split("-")[0]).flatMap((id) => [id, ...(alsoNeeded[id] ?? [])]))];
+const startsAll = services.length === 0 || services.some((id) => !(id in titles));
 const grpcAddress = "127.0.0.1:50051";
 
 // A name that can be shown.
@@ -25,10 +33,14 @@ mkdirSync(dataDir);
 writeGrpcFiles(path.join(dataDir, "services", "grpc"));
 const backlot = spawn(
   process.execPath,
-  [path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--dashboard-port", "0", "--data-dir", dataDir],
+  [
+    ...[path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--dashboard-port", "0", "--data-dir", dataDir],
+    ...(startsAll ? [] : ["--only", services.join()]),
+  ],
   { stdio: ["ignore", "pipe", "ignore"] },
 );
 let clients = [];
+let calls = 0;
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
@@ -39,9 +51,12 @@ try {
   await everywhere(dashboard, "first-run", async () => {});
 
   const page = await open(dashboard, sizes[0], "dark");
-  await page.getByRole("button", { name: "Start all and send sample traffic" }).click();
-  await page.getByRole("link", { name: /^MQTT.*msg\/s/ }).waitFor();
-  clients = await subscribers();
+  if (startsAll) await page.getByRole("button", { name: "Start all and send sample traffic" }).click();
+  else for (const id of services) await sendSampleTraffic(page, titles[id]);
+  if (startsAll || services.includes("mqtt")) {
+    await page.getByRole("link", { name: /^MQTT.*msg\/s/ }).waitFor();
+    clients = await subscribers();
+  }
   // Long enough for the plots to show something, and for a request that is still open.
   await delay(40_000);
   await page.context().close();
@@ -138,13 +153,23 @@ try {
     await page.keyboard.press("Enter");
   });
   await everywhere(dashboard, "webrtc-ladder", async (page) => {
-    const leave = await callInDemo();
+    // The signals of a room are kept: each picture has one of its own.
+    const room = `call-${++calls}`;
+    const leave = await callInRoom(room);
     await openService(page, "WebRTC", "Signals");
-    await page.getByRole("button", { name: "Ada", exact: true }).first().click();
-    await page.getByRole("button", { name: "Bob", exact: true }).first().click();
+    await page.getByRole("button", { name: "Room all" }).click();
+    await page.getByRole("option", { name: room }).click();
     await page.getByText("only host candidates of different networks").first().waitFor();
     await page.getByRole("row").filter({ hasText: "answer" }).first().click();
     return leave;
+  });
+  await everywhere(dashboard, "webrtc-media", async (page) => {
+    const end = await playInBrowser(page, ["test", "stream"]);
+    await openService(page, "WebRTC", "Media");
+    const row = page.getByRole("row").filter({ hasText: "/test" }).filter({ hasText: "connected" });
+    await row.filter({ hasText: "ms" }).waitFor();
+    await row.click();
+    return end;
   });
   await everywhere(dashboard, "webrtc-try", async (page) => {
     await callByRelay(page);
@@ -314,14 +339,14 @@ async function chat() {
 }
 
 /** Two clients whose addresses do not reach one another. Both leave with the returned function. */
-async function callInDemo() {
+async function callInRoom(room) {
   const people = await Promise.all(
     ["Ada", "Bob"].map(async (name) => {
       const socket = new WebSocket("ws://127.0.0.1:8443/ws");
       const id = await new Promise((resolve) => {
         socket.onmessage = ({ data }) => {
           const message = JSON.parse(data);
-          if (message.type === "welcome") socket.send(JSON.stringify({ type: "join", room: "demo-call", name }));
+          if (message.type === "welcome") socket.send(JSON.stringify({ type: "join", room, name }));
           if (message.type === "welcome") resolve(message.id);
         };
       });
@@ -358,6 +383,26 @@ function exampleSdp(setup, direction) {
   ].join("\r\n");
 }
 
+/** Players of WHEP in a page of their own. They end with the returned function. */
+async function playInBrowser(page, paths) {
+  const players = await page.context().newPage();
+  await players.goto("http://127.0.0.1:8443/ice-servers");
+  await players.evaluate(async (names) => {
+    globalThis.connections = await Promise.all(
+      names.map(async (name) => {
+        const connection = new RTCPeerConnection();
+        for (const kind of ["video", "audio"]) connection.addTransceiver(kind, { direction: "recvonly" });
+        await connection.setLocalDescription();
+        const { sdp } = connection.localDescription;
+        const answer = await fetch(`/whep/${name}`, { method: "POST", headers: { "Content-Type": "application/sdp" }, body: sdp });
+        await connection.setRemoteDescription({ type: "answer", sdp: await answer.text() });
+        return connection;
+      }),
+    );
+  }, paths);
+  return () => players.close();
+}
+
 async function callByRelay(page) {
   await openService(page, "WebRTC", "Try");
   await page.getByRole("button", { name: /^Call/ }).first().click();
@@ -381,10 +426,17 @@ async function everywhere(dashboard, name, prepare) {
 
 async function open(dashboard, viewport, colorScheme) {
   const context = await browser.newContext({ viewport, colorScheme });
+  // All services start at once, which takes its time on a busy machine.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   await page.goto(dashboard);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
+}
+
+async function sendSampleTraffic(page, service) {
+  await openService(page, service, "Live");
+  await page.getByRole("button", { name: "Send sample traffic" }).first().click();
 }
 
 async function openService(page, service, tab) {
