@@ -1,6 +1,16 @@
 import { Kbd, useMantineColorScheme } from "@mantine/core";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
-import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
+import {
+  IconCopy,
+  IconEraser,
+  IconPlayerPlay,
+  IconRefresh,
+  IconRoute,
+  IconSettings,
+  IconSquare,
+  IconTerminal2,
+  IconWifi,
+} from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
 import { useConfigs } from "../control/use-config.ts";
@@ -12,6 +22,7 @@ import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
 import { useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
+import { lanSwitchTitle, useLanSwitch } from "../ui/services/use-lan-switch.ts";
 import { useServiceOperations } from "../ui/services/use-service-operations.ts";
 import { attempt, notifyDone } from "../ui/status/notify.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status/status-shape.tsx";
@@ -31,6 +42,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const sendSample = useStartSampleTraffic();
   const stopSample = useStopSampleTraffic();
   const clearTraffic = useClearTraffic();
+  const switchLan = useLanSwitch();
   const { setColorScheme } = useMantineColorScheme();
   const built = services.filter((service) => service.built);
   const configs = useConfigs(
@@ -71,6 +83,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
             },
           ]
         : []),
+      { id: `lan-${id}`, label: lanSwitchTitle(service), leftSection: icon(IconWifi), onClick: () => void switchLan(service) },
       {
         id: `clear-${id}`,
         label: `Clear the list of ${title}`,
