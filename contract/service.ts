@@ -82,3 +82,9 @@ export interface Snippet {
   readonly language: "shell" | "javascript" | "python";
   readonly text: string;
 }
+
+/** As a square of modules; `path` is the data of an SVG path in units of a module. ISO/IEC 18004 asks for four light ones around it. */
+export interface QrCode {
+  readonly modules: number;
+  readonly path: string;
+}

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import { type SampleViews, sampleActions } from "../sample-traffic.ts";
+import type { QrCode } from "../service.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
 import { httpActions } from "./http.ts";
 
@@ -221,8 +222,8 @@ export const accountActions = {
   /** For every token, code and time of this user. */
   "user.shiftClock": operation<AccountUserDetails>()(z.strictObject({ id: userId, seconds: z.int().min(-315_360_000).max(315_360_000) })),
 
-  /** Sets a new secret, or the one given (Base32). Only this answer contains it. */
-  "totp.setUp": operation<{ readonly secret: string; readonly uri: string }>()(
+  /** Sets a new secret, or the one given (Base32). Only this answer contains it; `qr` is the code of its URI. */
+  "totp.setUp": operation<{ readonly secret: string; readonly uri: string; readonly qr: QrCode }>()(
     z.strictObject({
       id: userId,
       secret: totpSecret.optional(),

@@ -1,10 +1,6 @@
 /** The test page of the WebRTC service, which is opened by browsers and phones. */
 
-/** As a square of modules; `path` is the data of an SVG path in units of a module. ISO/IEC 18004 asks for four light ones around it. */
-export interface QrCode {
-  readonly modules: number;
-  readonly path: string;
-}
+import type { QrCode } from "../service.ts";
 
 export interface WebrtcTestPage {
   /** "http://127.0.0.1:8443/", on this computer. */

@@ -2,6 +2,7 @@ import type { Handlers } from "../../contract/operation.ts";
 import type { AccountActions, AccountUserDetails, TokenKind } from "../../contract/services/account.ts";
 import type { FailureLimits } from "../core/credentials/failure-limits.ts";
 import type { Passwords } from "../core/credentials/passwords.ts";
+import { qrCode } from "../core/files/qr-code.ts";
 import type { Log } from "../core/service/log.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import type { BasicCache } from "./access/basic-cache.ts";
@@ -149,7 +150,8 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
       });
       log.info(`Set up the second factor of ${email}`);
       changed(id);
-      return { secret: kept, uri: totpUri(issuer, email, kept) };
+      const uri = totpUri(issuer, email, kept);
+      return { secret: kept, uri, qr: qrCode(uri) };
     },
     "totp.remove"({ id }) {
       const { email } = user(id);

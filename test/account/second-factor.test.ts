@@ -158,6 +158,9 @@ it("[AC-25] the page sets up a second factor, with a generated or a given secret
   expect(made.uri).toBe(
     `otpauth://totp/client-portal:api%40example.com?secret=${made.secret}&issuer=client-portal&algorithm=SHA1&digits=6&period=30`,
   );
+  // ISO/IEC 18004: 21 modules and 4 more for each version.
+  expect((made.qr.modules - 21) % 4).toBe(0);
+  expect(made.qr.path).toMatch(/^(M\d+ \d+h\d+v1h-\d+z)+$/);
   const given = await act("totp.setUp", { id, secret: "jbsw y3dp ehpk 3pxp" });
   expect(given.secret).toBe("JBSWY3DPEHPK3PXP");
   // An independent implementation agrees.

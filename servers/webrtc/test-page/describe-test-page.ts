@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { WebrtcTestPage } from "../../../contract/services/webrtc-test-page.ts";
+import { qrCode } from "../../core/files/qr-code.ts";
 import { reachableEndpoints } from "../../core/net/reachable-endpoints.ts";
-import { qrCode } from "./qr-code.ts";
 
 export interface TestPagePlace {
   readonly port: number;

@@ -1,6 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type AccountUserDetails, accountActions, isTotpSecret } from "../../../../../contract/services/account.ts";
+import type { ResultOf } from "../../../../../contract/operation.ts";
+import { type AccountActions, type AccountUserDetails, accountActions, isTotpSecret } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { Section } from "../../../inspectors/section.tsx";
@@ -8,6 +9,7 @@ import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Caption } from "../../../ui/panel.tsx";
+import { QrCodePicture } from "../../../ui/qr-code.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import styles from "./user-inspector.module.css";
@@ -17,10 +19,7 @@ interface SecondFactorProps {
   readonly onUser: (user: AccountUserDetails) => void;
 }
 
-interface Secret {
-  readonly secret: string;
-  readonly uri: string;
-}
+type Secret = ResultOf<AccountActions["totp.setUp"]>;
 
 /** Codes of an authenticator (TOTP): set up, current code, remove. */
 export function SecondFactor({ user, onUser }: SecondFactorProps) {
@@ -115,7 +114,7 @@ function MadeSecret({ made }: { readonly made: Secret }) {
   const { revealed, button } = useReveal("the secret");
   return (
     <div className={styles.secret}>
-      <p className={styles.once}>The secret is shown only now. Add it to an authenticator, or keep its URL.</p>
+      <p className={styles.once}>The secret is shown only now. Add it to an authenticator, or keep its URL. Reveal it to scan its code.</p>
       <div className={styles.secretLine}>
         <code className={styles.secretText}>{revealed ? made.secret : "•".repeat(16)}</code>
         {button}
@@ -125,6 +124,7 @@ function MadeSecret({ made }: { readonly made: Secret }) {
         <code className={styles.secretText}>{revealed ? made.uri : made.uri.replace(made.secret, "••••••")}</code>
         <CopyButton text={made.uri} what="the otpauth address" />
       </div>
+      {revealed && <QrCodePicture qr={made.qr} label="Code of the otpauth address, to be scanned by an authenticator" />}
     </div>
   );
 }

@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { QrCode, WebrtcTestPageViews } from "../../../../../contract/services/webrtc-test-page.ts";
+import type { WebrtcTestPageViews } from "../../../../../contract/services/webrtc-test-page.ts";
 import { viewsOf } from "../../../control/use-store.ts";
 import { CommandLine } from "../../../ui/copy/command-line.tsx";
 import { Dialog } from "../../../ui/forms/dialog.tsx";
 import { Note } from "../../../ui/panel.tsx";
+import { QrCodePicture } from "../../../ui/qr-code.tsx";
 import styles from "./test-page-button.module.css";
 
 const useTestPage = viewsOf<WebrtcTestPageViews>("webrtc");
@@ -25,7 +26,7 @@ export function TestPageButton() {
         <CommandLine command={page.local} />
         {page.lan.map(({ url, qr }) => (
           <div key={url} className={styles.lan}>
-            <Code qr={qr} label={`Code of ${url}`} />
+            <QrCodePicture qr={qr} label={`Code of ${url}`} />
             <CommandLine command={url} />
           </div>
         ))}
@@ -41,17 +42,5 @@ export function TestPageButton() {
         )}
       </Dialog>
     </>
-  );
-}
-
-/** With four light modules around it, and dark on light in both themes: some readers need it so. */
-function Code({ qr: { modules, path }, label }: { readonly qr: QrCode; readonly label: string }) {
-  const quiet = 4;
-  const side = modules + 2 * quiet;
-  return (
-    <svg className={styles.code} viewBox={`${-quiet} ${-quiet} ${side} ${side}`} role="img" aria-label={label} shapeRendering="crispEdges">
-      <rect x={-quiet} y={-quiet} width={side} height={side} fill="white" />
-      <path d={path} fill="black" />
-    </svg>
   );
 }

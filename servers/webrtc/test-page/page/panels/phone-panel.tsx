@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
-import type { QrCode, WebrtcTestPage } from "../../../../../contract/services/webrtc-test-page.ts";
+import type { QrCode } from "../../../../../contract/service.ts";
+import type { WebrtcTestPage } from "../../../../../contract/services/webrtc-test-page.ts";
 import styles from "../page.module.css";
 
 /** How to open this page on a phone: its address as a code, and what to do about the certificate. */

@@ -1,5 +1,5 @@
 import { encode } from "uqr";
-import type { QrCode } from "../../../contract/services/webrtc-test-page.ts";
+import type { QrCode } from "../../../contract/service.ts";
 
 /** Each row's dark modules as rectangles of one module's height. */
 export function qrCode(text: string): QrCode {
