@@ -167,8 +167,8 @@ try {
     const end = await playInBrowser(page, ["test", "stream"]);
     await openService(page, "WebRTC", "Media");
     const row = page.getByRole("row").filter({ hasText: "/test" }).filter({ hasText: "connected" });
-    await row.filter({ hasText: "ms" }).waitFor();
-    await row.click();
+    await row.filter({ hasText: "ms" }).first().waitFor();
+    await row.first().click();
     return end;
   });
   await everywhere(dashboard, "webrtc-try", async (page) => {
@@ -400,7 +400,7 @@ async function playInBrowser(page, paths) {
       }),
     );
   }, paths);
-  return () => players.close();
+  return () => players.evaluate(() => globalThis.connections.forEach((connection) => void connection.close()));
 }
 
 async function callByRelay(page) {
@@ -417,7 +417,7 @@ async function everywhere(dashboard, name, prepare) {
       const end = await prepare(page);
       await delay(1_500);
       await page.screenshot({ path: path.join(folder, `${name}-${scheme}-${size.width}.png`) });
-      if (typeof end === "function") end();
+      if (typeof end === "function") await end();
       await page.context().close();
     }
   }

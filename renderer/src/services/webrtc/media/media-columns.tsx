@@ -29,6 +29,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     title: "State",
     minSample: "DTLS handshake",
     leastSample: "connected",
+    face: "mono",
     besidePx: 14,
     rank: 0,
     cell: ({ state }) => <ToneMark {...marks[state]} />,
@@ -105,6 +106,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     title: "Loss",
     align: "end",
     minSample: "00.0 %",
+    face: "mono",
     besidePx: 14,
     rank: 1,
     cell({ lossFraction }) {
