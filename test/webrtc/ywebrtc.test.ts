@@ -81,6 +81,20 @@ describe("y-webrtc", () => {
     expect(webrtc.service.rows().filter(({ verb, target }) => verb.toLowerCase() === "other" && target === "#t").length).toBe(5);
   });
 
+  it("[WEBRTC-245] a message with several topics is recorded with one of them in each row", async () => {
+    const webrtc = await startWebrtc();
+    const client = await connectWire(webrtc, "/y-webrtc");
+    const topics = ["t1", "t2", "t1", "t3"];
+    for (const type of ["subscribe", "unsubscribe"]) client.send({ type, topics });
+    client.send({ type: "ping" });
+    await client.until("pong");
+    const rows = (verb: string) => webrtc.service.rows().filter((row) => row.verb.toLowerCase() === verb);
+    await expect.poll(() => rows("leave").length).toBe(3);
+    expect(rows("join").map(({ target, preview }) => `${target} ${preview}`)).toEqual(
+      ["t1", "t2", "t3"].map((topic) => `#${topic} ${JSON.stringify({ type: "subscribe", topics: [topic] })}`),
+    );
+  });
+
   it("[WEBRTC-242] a message that is none of the protocol gets an error, bytes end the connection, and others go on", async () => {
     const webrtc = await startWebrtc();
     const [bad, bystander] = [await connectWire(webrtc, "/y-webrtc"), await connectWire(webrtc, "/y-webrtc")];

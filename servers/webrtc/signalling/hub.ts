@@ -152,7 +152,7 @@ export class Hub {
     }
     const isNew = !room.members.has(peer.id);
     if (isNew) {
-      room.members.set(peer.id, peer);
+      room.add(peer);
       peer.rooms.push(room);
     }
     this.#others?.joined(peer, room);
@@ -279,7 +279,7 @@ export class Hub {
       room.password = password;
     }
     if (room.members.has(known.id)) return;
-    room.members.set(known.id, known);
+    room.add(known);
     known.rooms.push(room);
     this.#tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name });
     if (known.rooms.length === 1) for (const notify of this.appeared) notify(known);
@@ -341,7 +341,7 @@ export class Hub {
     const room = this.#roomOf(peer, name);
     if (!room) return;
     peer.rooms.splice(peer.rooms.indexOf(room), 1);
-    room.members.delete(peer.id);
+    room.remove(peer);
     if (!peer.isElsewhere) this.#others?.left(peer, room);
     if (room.members.size === 0) {
       this.#history.forget(room);

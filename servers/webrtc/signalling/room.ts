@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
 import type { ChatEvent, Member } from "./signalling-event.ts";
 
@@ -23,7 +24,8 @@ export class Room implements JoinedRoom {
   readonly name: string;
   since: number;
   password: RoomPassword | undefined;
-  readonly members = new Map<string, Peer>();
+  readonly #members = new Map<string, Peer>();
+  readonly #dialects = new Map<WebrtcDialect, number>();
   /** The kept part of its chat, the oldest first. */
   readonly chat: KeptChat[] = [];
   chatMessages = 0;
@@ -34,9 +36,28 @@ export class Room implements JoinedRoom {
     this.since = since;
   }
 
+  get members(): ReadonlyMap<string, Peer> {
+    return this.#members;
+  }
+
+  /** It is no member yet. */
+  add(peer: Peer): void {
+    this.#members.set(peer.id, peer);
+    this.#dialects.set(peer.dialect, this.countOf(peer.dialect) + 1);
+  }
+
+  remove(peer: Peer): void {
+    if (this.#members.delete(peer.id)) this.#dialects.set(peer.dialect, this.countOf(peer.dialect) - 1);
+  }
+
+  /** Members that speak this dialect. */
+  countOf(dialect: WebrtcDialect): number {
+    return this.#dialects.get(dialect) ?? 0;
+  }
+
   membersBeside(peer: Peer): Member[] {
     const members: Member[] = [];
-    for (const { id, name } of this.members.values()) if (id !== peer.id) members.push({ id, name });
+    for (const { id, name } of this.#members.values()) if (id !== peer.id) members.push({ id, name });
     return members;
   }
 }

@@ -10,8 +10,9 @@ import { defaultRoom } from "../../signalling/room.ts";
 import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isDeeper, isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
+import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
-import { signalOfSocketIo, socketIoSignal } from "./socketio-signal.ts";
+import { signalOfSocketIo } from "./socketio-signal.ts";
 
 export interface SocketIoDialectOptions {
   readonly hub: Hub;
@@ -41,6 +42,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
     wsEngine: OneByOneServer,
   });
   const io = new Server({ serveClient: false });
+  const encode = createPacketEncoder();
   io.bind(engine);
   let opened = 0;
   const connections = new Map<Socket["conn"], SocketIoConnection>();
@@ -88,7 +90,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
 
   function accept(socket: Socket, connection: SocketIoConnection): void {
     const { headers } = socket.request;
-    const client = new SocketIoClient(hub, socket, connection, limits);
+    const client = new SocketIoClient(hub, socket, new SocketIoLink(socket, connection, encode), limits);
     const peer = hub.connect(
       {
         dialect: "socketio",
@@ -141,11 +143,11 @@ class SocketIoClient {
   /** It has named no room so far. */
   #isInDefaultRoom = false;
 
-  constructor(hub: Hub, socket: Socket, connection: SocketIoConnection, limits: SocketIoDialectOptions["limits"]) {
+  constructor(hub: Hub, socket: Socket, link: SocketIoLink, limits: SocketIoDialectOptions["limits"]) {
     this.#hub = hub;
     this.#socket = socket;
     this.#limits = limits;
-    this.link = new SocketIoLink(socket, connection);
+    this.link = link;
   }
 
   open(peer: Peer): void {
@@ -252,11 +254,13 @@ class SocketIoClient {
 class SocketIoLink implements PeerLink {
   readonly #socket: Socket;
   readonly #connection: SocketIoConnection;
+  readonly #encode: EncodePacket;
   #refusal: Refusal | undefined;
 
-  constructor(socket: Socket, connection: SocketIoConnection) {
+  constructor(socket: Socket, connection: SocketIoConnection, encode: EncodePacket) {
     this.#socket = socket;
     this.#connection = connection;
+    this.#encode = encode;
   }
 
   get unsentBytes(): number {
@@ -275,37 +279,9 @@ class SocketIoLink implements PeerLink {
   }
 
   deliver(event: PeerEvent): void {
-    switch (event.type) {
-      case "welcome":
-        this.#socket.emit("ice-servers", event.iceServers);
-        return;
-      case "joined":
-      case "peer-joined":
-      case "peer-left": {
-        const { type, ...data } = event;
-        this.#socket.emit(type, data);
-        return;
-      }
-      case "signal": {
-        const { from, signal } = event;
-        const data = signal.dialect === "socketio" ? (signal.payload as JsonObject) : socketIoSignal(signal);
-        if (data) this.#socket.emit("signal", { ...data, from });
-        return;
-      }
-      case "chat": {
-        const { type, isHistory, ...data } = event;
-        this.#socket.emit(type, { ...data, ...(isHistory && { history: true }) });
-        return;
-      }
-      case "error": {
-        const { code, message, re = null } = event;
-        this.#refusal = { code, message };
-        this.#socket.emit("error", { code, message, re });
-        return;
-      }
-      default:
-        event satisfies never;
-    }
+    if (event.type === "error") this.#refusal = { code: event.code, message: event.message };
+    const packet = this.#encode(event);
+    if (packet !== undefined) this.#socket.conn.write(packet);
   }
 
   close(): void {

@@ -4,7 +4,16 @@ import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
 import { isDeeper, isObject, type JsonObject, jsonOf } from "../json-value.ts";
 import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
-import { dataOf, parseYWebrtcMessage, signalOfYWebrtc, type YWebrtcData, yWebrtcData } from "./ywebrtc-message.ts";
+import {
+  createPublishEncoder,
+  dataOf,
+  type EncodePublish,
+  parseYWebrtcMessage,
+  signalOfYWebrtc,
+  type YWebrtcData,
+  type YWebrtcTopics,
+  yWebrtcData,
+} from "./ywebrtc-message.ts";
 
 export interface YWebrtcDialectOptions {
   readonly hub: Hub;
@@ -18,6 +27,8 @@ export interface YWebrtcDialectOptions {
 
 /** The protocol of y-webrtc's signalling servers at /y-webrtc. A topic is a room. */
 export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameLength }: YWebrtcDialectOptions): WebRoutes {
+  const encode = createPublishEncoder();
+
   function receive(client: WebSocketClient, bytes: Buffer): void {
     const { peer } = client;
     if (!(peer instanceof Peer && peer.facts.link instanceof YWebrtcLink)) return;
@@ -37,11 +48,11 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
         peer.facts.link.send({ type: "pong" });
         return;
       case "subscribe":
-        for (const topic of taken(request.topics, peer, as)) hub.join(peer, { room: topic }, as);
+        for (const [topic, part] of taken(request, peer, as)) hub.join(peer, { room: topic }, part);
         return;
       case "unsubscribe":
-        for (const topic of taken(request.topics, peer, as)) {
-          hub.leave(peer, topic, as);
+        for (const [topic, part] of taken(request, peer, as)) {
+          hub.leave(peer, topic, part);
           peer.facts.link.leave(topic);
         }
         return;
@@ -53,12 +64,16 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
     }
   }
 
-  /** Each once. Those beyond the limit of a peer are refused together: a message may name tens of thousands. */
-  function taken(topics: readonly string[], peer: Peer, as: ClientMessage): readonly string[] {
+  /**
+   * Each topic once, with its part of the message: of a message with many topics each would be recorded with all of them. Those beyond the
+   * limit of a peer are refused together: a message may name tens of thousands.
+   */
+  function taken({ type, topics }: YWebrtcTopics, peer: Peer, as: ClientMessage): readonly (readonly [string, ClientMessage])[] {
     const named = [...new Set(topics)];
     if (named.length > peerRooms)
       hub.refuse(peer, { code: "too-many-rooms", message: `Of ${named.length} topics the first ${peerRooms} count` }, as);
-    return named.slice(0, peerRooms);
+    const partOf = (topic: string): ClientMessage => ({ ...as, raw: JSON.stringify({ type, topics: [topic] }) });
+    return named.slice(0, peerRooms).map((topic) => [topic, named.length === 1 ? as : partOf(topic)]);
   }
 
   function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
@@ -86,7 +101,13 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
     handle(request, socket, head) {
       webSockets.accept(request, socket, head, handler, (client) => {
         const { connection, userAgent, origin } = client;
-        client.peer = hub.connect({ dialect: "ywebrtc", link: new YWebrtcLink(client, hub, nameLength), connection, userAgent, origin });
+        client.peer = hub.connect({
+          dialect: "ywebrtc",
+          link: new YWebrtcLink(client, { hub, encode, nameLength }),
+          connection,
+          userAgent,
+          origin,
+        });
         if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
       });
     },
@@ -102,15 +123,20 @@ class YWebrtcLink implements PeerLink {
   sentBytes = 0;
   readonly #client: WebSocketClient;
   readonly #hub: Hub;
+  readonly #encode: EncodePublish;
   readonly #longestId: number;
   /** By topic: how this client calls itself, and whom it knows by which id. */
   readonly #ownIds = new Map<string, string>();
   readonly #others = new Map<string, KnownIds>();
 
-  constructor(client: WebSocketClient, hub: Hub, longestId: number) {
+  constructor(
+    client: WebSocketClient,
+    { hub, encode, nameLength }: { readonly hub: Hub; readonly encode: EncodePublish; readonly nameLength: number },
+  ) {
     this.#client = client;
     this.#hub = hub;
-    this.#longestId = longestId;
+    this.#encode = encode;
+    this.#longestId = nameLength;
   }
 
   get unsentBytes(): number {
@@ -132,13 +158,16 @@ class YWebrtcLink implements PeerLink {
   }
 
   send(message: object): void {
-    const bytes = Buffer.from(JSON.stringify(message));
+    this.#sendBytes(Buffer.from(JSON.stringify(message)));
+  }
+
+  #sendBytes(bytes: Buffer): void {
     this.sentBytes += bytes.length;
     this.#client.sendText(bytes);
   }
 
   publish(topic: string, message: JsonObject): void {
-    this.send({ ...message, clients: this.#subscribers(topic) });
+    this.#sendBytes(this.#encode(message, this.#hub.findRoom(topic)?.countOf("ywebrtc") ?? 0));
   }
 
   deliver(event: PeerEvent): void {
@@ -208,12 +237,6 @@ class YWebrtcLink implements PeerLink {
   #roomWith(peer: string): string | undefined {
     const rooms = this.#client.peer instanceof Peer ? this.#client.peer.rooms : [];
     return rooms.find(({ name }) => this.#hub.findRoom(name)?.members.has(peer))?.name;
-  }
-
-  #subscribers(topic: string): number {
-    let count = 0;
-    for (const { dialect } of this.#hub.findRoom(topic)?.members.values() ?? []) if (dialect === "ywebrtc") count++;
-    return count;
   }
 
   close(reason: string): void {

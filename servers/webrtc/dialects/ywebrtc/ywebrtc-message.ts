@@ -2,8 +2,13 @@ import type { Signal } from "../../signalling/signalling-event.ts";
 import { isObject } from "../json-value.ts";
 import { candidateOf, descriptionOf } from "../session-text.ts";
 
+export interface YWebrtcTopics {
+  readonly type: "subscribe" | "unsubscribe";
+  readonly topics: readonly string[];
+}
+
 export type YWebrtcRequest =
-  | { readonly type: "subscribe" | "unsubscribe"; readonly topics: readonly string[] }
+  | YWebrtcTopics
   | { readonly type: "publish"; readonly topic: string; readonly message: Readonly<Record<string, unknown>> }
   | { readonly type: "ping" };
 
@@ -62,4 +67,17 @@ export function yWebrtcData(from: string, to: string, { kind, sdp, candidate }: 
     return { ...base, ...token, signal: { type: kind, sdp } };
   }
   return kind === "candidate" && candidate ? { ...base, signal: { type: "candidate", candidate } } : undefined;
+}
+
+/** A message that is published, with the number of its subscribers. */
+export type EncodePublish = (message: Readonly<Record<string, unknown>>, clients: number) => Buffer;
+
+/** What is sent to all subscribers, one after the other, is written once. */
+export function createPublishEncoder(): EncodePublish {
+  let last: { readonly message: object; readonly clients: number; readonly bytes: Buffer } | undefined;
+  return (message, clients) => {
+    if (last?.message !== message || last.clients !== clients)
+      last = { message, clients, bytes: Buffer.from(JSON.stringify({ ...message, clients })) };
+    return last.bytes;
+  };
 }

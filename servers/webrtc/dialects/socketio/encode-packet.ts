@@ -1,0 +1,50 @@
+import type { PeerEvent } from "../../signalling/signalling-event.ts";
+import type { JsonObject } from "../json-value.ts";
+import { socketIoSignal } from "./socketio-signal.ts";
+
+/** An event as a packet of Socket.IO. Undefined where there is no event for it. */
+export type EncodePacket = (event: PeerEvent) => string | undefined;
+
+/** EVENT in the namespace "/", in the protocol of Socket.IO. */
+const eventPacket = "2";
+
+/** What is sent to all in a room, one after the other, is written once. */
+export function createPacketEncoder(): EncodePacket {
+  let lastEvent: PeerEvent | undefined;
+  let lastPacket: string | undefined;
+  return (event) => {
+    if (event === lastEvent) return lastPacket;
+    const emitted = emittedFor(event);
+    lastEvent = event;
+    lastPacket = emitted && eventPacket + JSON.stringify(emitted);
+    return lastPacket;
+  };
+}
+
+function emittedFor(event: PeerEvent): readonly [name: string, data: unknown] | undefined {
+  switch (event.type) {
+    case "welcome":
+      return ["ice-servers", event.iceServers];
+    case "joined":
+    case "peer-joined":
+    case "peer-left": {
+      const { type, ...data } = event;
+      return [type, data];
+    }
+    case "signal": {
+      const { from, signal } = event;
+      const data = signal.dialect === "socketio" ? (signal.payload as JsonObject) : socketIoSignal(signal);
+      return data && ["signal", { ...data, from }];
+    }
+    case "chat": {
+      const { type, isHistory, ...data } = event;
+      return [type, { ...data, ...(isHistory && { history: true }) }];
+    }
+    case "error": {
+      const { type, code, message, re = null } = event;
+      return [type, { code, message, re }];
+    }
+    default:
+      return event satisfies never;
+  }
+}
