@@ -85,6 +85,23 @@ describe("PeerJS", () => {
     ]);
   });
 
+  it("[WEBRTC-204] many messages that waited arrive in order, before those that follow", async () => {
+    const webrtc = await startWebrtc({ offlineSeconds: 600 });
+    const anna = await openPeerJs(webrtc, "anna");
+    const send = (from: number, to: number) => {
+      for (let number = from; number < to; number++) anna.send({ type: "OFFER", dst: "bert", payload: { number } });
+    };
+    send(0, 1_000);
+    anna.send({ type: "LEAVE", dst: "nobody" });
+    await webrtc.service.ended((row) => row.verb.toLowerCase() === "other");
+    const bert = await openPeerJs(webrtc, "bert");
+    send(1_000, 1_100);
+    await bert.log.until(({ payload }) => (payload as { number?: number } | undefined)?.number === 1_099);
+    expect(bert.log.items.slice(1).map(({ payload }) => (payload as { number: number }).number)).toEqual(
+      Array.from({ length: 1_100 }, (_, number) => number),
+    );
+  });
+
   it("[WEBRTC-204] no more messages wait than the limits allow", async () => {
     const webrtc = await startWebrtc({ offlineMessages: 2, offlineSeconds: 600 });
     const anna = await openPeerJs(webrtc, "anna");

@@ -37,12 +37,12 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     holdMs: options.offlineMs,
     messages: options.offlineMessages,
     bytes: options.offlineBytes,
-    onExpired(dst, src, messages) {
+    onExpired({ dst, src, message: { message, as }, isLast }) {
       const sender = clientOf(src);
       if (!sender) return;
-      for (const { message, as } of messages)
-        hub.refuse(sender.peer, { code: "peer-unknown", message: `${dst} has not connected in time` }, as, signalOfPeerJs(message).kind);
-      sender.link.send({ type: "EXPIRE", src: dst, dst: src });
+      hub.refuse(sender.peer, { code: "peer-unknown", message: `${dst} has not connected in time` }, as, signalOfPeerJs(message).kind);
+      // One for each sender.
+      if (isLast) sender.link.send({ type: "EXPIRE", src: dst, dst: src });
     },
   });
   hub.appeared.add(deliverWaiting);
@@ -58,6 +58,10 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
       const sender = clientOf(src);
       if (sender) pass(sender, peer.id, message.message, message.as);
     }
+    if (offline.has(peer.id))
+      setImmediate(() => {
+        if (peer.isConnected) deliverWaiting(peer);
+      });
   }
 
   function open(client: WebSocketClient, query: URLSearchParams): void {
@@ -108,9 +112,10 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     }
     const { dst, type } = message;
     if (dst) {
-      if (hub.find(dst)) pass(owner, dst, message, as);
+      const isHere = hub.find(dst) !== undefined;
+      if (isHere && !offline.has(dst)) pass(owner, dst, message, as);
       // Nobody is told that a client which is not there was left.
-      else if (type === "LEAVE" || type === "EXPIRE") hub.note(owner.peer, "other", as);
+      else if (!isHere && (type === "LEAVE" || type === "EXPIRE")) hub.note(owner.peer, "other", as);
       else offline.add(dst, owner.peer.id, { message, as }, bytes.length);
     } else if (type === "LEAVE") hub.disconnect(owner.peer, "the client left", "client");
     else hub.refuse(owner.peer, { code: "bad-message", message: `${type} needs dst, the id of a peer` }, as);
