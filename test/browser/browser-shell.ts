@@ -30,11 +30,10 @@ export async function openBrowserShell(
   const ports = all.flatMap((id) => [`--${id}-port`, "0"]);
   const args = ["--headless", "--json", "--dashboard-port", "0", "--only", all.join(), ...ports, ...flags];
   const run = startBacklot(args, { ...(dataDir !== undefined && { dataDir }) });
-  const { dashboard } = await run.ready();
+  // Both take about as long.
+  const [{ dashboard }, page] = await Promise.all([run.ready(), newContext().then((context) => context.newPage())]);
   const endpoints = new Map<string, URL>();
   for (const id of all) endpoints.set(id, new URL((await run.state(id, "running")).endpoints?.[0]?.url ?? ""));
-  const context = await newContext();
-  const page = await context.newPage();
   if (language !== undefined) {
     await page.addInitScript((value) => Object.defineProperty(navigator, "language", { value }), language);
   }

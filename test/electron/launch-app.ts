@@ -46,6 +46,8 @@ export const runtime = binary
 
 const args = (dataDir: string, more: readonly string[]) => ["--data-dir", dataDir, ...more];
 const endDeadlineMs = 15_000;
+/** What a window shows is waited for as long as anything else in the tests. */
+const patienceMs = 60_000;
 const rootSwitches = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 /** Any free port for HTTP, where a test asks for none. */
@@ -93,8 +95,10 @@ async function launchElectron(executablePath: string, dataDir: string, more: rea
   });
   const child = app.process();
   const exited = once(child, "exit").then(([code]) => code as number | null);
+  const page = await app.firstWindow();
+  page.setDefaultTimeout(patienceMs);
   return {
-    page: await app.firstWindow(),
+    page,
     pid: child.pid as number,
     exited,
     inMain: <Result, Argument>(run: InMain<Result, Argument>, argument?: Argument) =>
@@ -140,6 +144,7 @@ export async function launchDouble(dataDir: string, more: readonly string[], mai
     ?.pages()
     .find((candidate) => candidate.url() !== "about:blank");
   if (!page) throw new Error("The double has no window");
+  page.setDefaultTimeout(patienceMs);
   let lastId = 0;
   const inMain = async (run: unknown, argument?: unknown) => {
     const id = ++lastId;

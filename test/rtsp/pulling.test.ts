@@ -125,15 +125,18 @@ it("[RTSP-84] no bytes of an upstream make its client fail in another way, hang,
   };
   const answerAll = (socket: Socket) => {
     let step = 0;
+    let patience: NodeJS.Timeout | undefined;
     socket.on("error", () => {});
+    socket.on("close", () => clearTimeout(patience));
     socket.on("data", (chunk) => {
+      clearTimeout(patience);
       for (const [, cseq = ""] of String(chunk).matchAll(/^CSeq: (\d+)/gim)) {
         const answer = answers[step++];
         if (answer) socket.write(changed(answer(cseq)));
         if (step === answers.length) for (let count = 0; count < 20; count++) socket.write(packet());
       }
       // Its client may not have understood, or may wait for more.
-      setTimeout(() => socket.destroy(), 60);
+      patience = setTimeout(() => socket.destroy(), 250);
     });
   };
   const upstream = createServer(answerAll).listen(0, "127.0.0.1");
