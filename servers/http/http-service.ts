@@ -6,7 +6,7 @@ import { httpSnippets, webSocketPath } from "./http-snippets.ts";
 
 const http = httpDefinition([
   { label: "HTTP", path: "" },
-  { label: "WebSocket", path: webSocketPath, isWebSocket: true },
+  { label: "WS", path: webSocketPath, isWebSocket: true },
 ]);
 
 export const httpService = defineService({

@@ -11,7 +11,7 @@ const authority = (folder: string) => path.join(folder, "authority.pem");
 it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the installation's authority, and the row is like any other", async () => {
   const folder = temporaryDir();
   const service = await startHttp({ https: true, httpsPort: 0 }, folder);
-  expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "HTTPS", "WebSocket", "WebSocket (HTTPS)"]);
+  expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "HTTPS", "WS", "WSS"]);
   const url = service.endpoints[1]?.url ?? "";
   expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   const answer = await curl("--cacert", authority(folder), `${url}/get?a=1`);
@@ -34,7 +34,7 @@ it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the i
 it("[HTTP-132] without the switch there is one endpoint and no certificate", async () => {
   const folder = path.join(temporaryDir(), "certificates");
   const service = await startHttp({}, folder);
-  expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "WebSocket"]);
+  expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "WS"]);
   await expect(curl(service.url)).resolves.toMatchObject({ status: 200 });
   const { id } = await service.ended(() => true);
   expect(service.detail(id)).not.toHaveProperty("connection.tls");

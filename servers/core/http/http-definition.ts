@@ -20,7 +20,7 @@ const ports = [
 
 /** Endpoints of the paths over HTTP and, if it is on, over HTTPS. */
 function httpEndpoints({ port, https, httpsPort, openToLan }: HttpAddress, paths: HttpPaths): readonly Endpoint[] {
-  const secureLabel = (label: string) => (label === "HTTP" ? "HTTPS" : `${label} (HTTPS)`);
+  const secureLabel = (label: string) => (label === "HTTP" || label === "WS" ? `${label}S` : `${label} (HTTPS)`);
   return reachableEndpoints(openToLan, (host) => {
     const of = (shown: HttpPaths, scheme: string): Endpoint[] => [
       ...shown.map(({ label, path }) => ({ label, url: `${scheme}://${host}:${port}${path}` })),
