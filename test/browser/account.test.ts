@@ -18,6 +18,8 @@ it("[AC-49] a session's tokens are expired and revoked from the page, its count 
   // The sum and the tokens come from two sources.
   await inspector.getByText("1 live of 2").waitFor();
   await expect.poll(() => inspector.getByRole("button", { name: "Revoke now" }).count()).toBe(1);
+  // The token that has ended keeps its place: no button of the other one comes under the pointer.
+  expect(await inspector.getByRole("article").count()).toBe(2);
   await inspector.getByRole("button", { name: "Revoke now" }).click();
   await inspector.getByText("0 live of 2").waitFor();
   await page.getByText("0 live sessions").waitFor();

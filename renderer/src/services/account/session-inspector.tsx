@@ -93,12 +93,26 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
   );
 }
 
-/** Live tokens first; the others on request. */
+/**
+ * The tokens that were live while the inspector was open: one that has ended keeps its place, so that no button of another comes under the
+ * pointer.
+ */
+function useSeenLive(tokens: readonly AccountToken[]): ReadonlySet<AccountToken["id"]> {
+  const [seen, setSeen] = useState<ReadonlySet<AccountToken["id"]>>(new Set());
+  const added = tokens.filter(({ id, state }) => state === "live" && !seen.has(id));
+  if (added.length === 0) return seen;
+  const next = new Set([...seen, ...added.map(({ id }) => id)]);
+  setSeen(next);
+  return next;
+}
+
+/** Live tokens; the others on request. */
 function Tokens({ page, live: liveInAll }: { readonly page: AccountTokenPage; readonly live: number }) {
   const [all, setAll] = useState(false);
   const isLive = (token: AccountToken) => token.state === "live";
   const newestOver = page.tokens.find((token) => !isLive(token));
-  const live = page.tokens.filter(isLive);
+  const seenLive = useSeenLive(page.tokens);
+  const live = page.tokens.filter(({ id }) => seenLive.has(id));
   const shown = all ? page.tokens : live.length > 0 || !newestOver ? live : [newestOver];
   const hidden = page.tokens.length - shown.length;
   return (
