@@ -2,7 +2,7 @@ import { Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
-import { useNewestLine, useNotable, useProcesses } from "../../control/use-store.ts";
+import { useNewestLine, useNotable, useProcesses, useServices } from "../../control/use-store.ts";
 import { shortcuts } from "../../ui/commands.ts";
 import { Chip } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
@@ -11,6 +11,7 @@ import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./log-bar.module.css";
 import { LevelTag } from "./log-lines.tsx";
+import { unseenErrors } from "./log-rows.ts";
 
 /** The closed drawer: the number of errors since it was last open, and the newest line. */
 export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
@@ -20,11 +21,9 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
     if (opened) return () => setSeenAt(Date.now());
   }, [opened, setSeenAt]);
   const notable = useNotable();
+  const services = useServices();
   // All errors are notable lines, so the other thousands of lines need not be searched.
-  const errors = useMemo(
-    () => (opened ? [] : notable.filter((line) => line.level === "error" && line.at > seenAt)),
-    [notable, opened, seenAt],
-  );
+  const errors = useMemo(() => (opened ? [] : unseenErrors(notable, seenAt, services)), [notable, opened, seenAt, services]);
   const Chevron = opened ? IconChevronDown : IconChevronUp;
   return (
     <div className={styles.bar}>

@@ -1,5 +1,6 @@
 import type { LogPage } from "../../../../contract/control.ts";
 import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../../../contract/log.ts";
+import type { ServiceView } from "../../../../contract/service.ts";
 import { createListRows, type ListRows } from "../../list/list-rows.ts";
 import type { ListRowsOptions } from "../../list/list-source.ts";
 
@@ -46,3 +47,13 @@ export const createLogRows = ({ read, ...options }: LogRowsOptions): LogRows =>
       return { rows: lines.toReversed(), hasOlder: lines.length === limit };
     },
   });
+
+/** Errors since the drawer was last open, without those of a service that has been started since. */
+export function unseenErrors(
+  lines: readonly LogLine[],
+  seenAt: number,
+  services: readonly Pick<ServiceView, "id" | "status">[],
+): LogLine[] {
+  const runsSince = new Map(services.map(({ id, status }) => [id as string, status.state === "running" ? status.since : 0]));
+  return lines.filter(({ level, at, source }) => level === "error" && at > seenAt && at > (runsSince.get(source) ?? 0));
+}
