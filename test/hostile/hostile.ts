@@ -51,14 +51,17 @@ async function startProgram(target: string, flags: readonly string[]) {
   process.once("exit", () => child.kill("SIGTERM"));
   const urls: (readonly [label: string, url: string])[] = [];
   await new Promise<void>((resolve, reject) => {
-    child.once("exit", (code) => reject(new Error(`Backlot ended with ${code}`)));
+    let why = "";
+    child.once("exit", (code) => reject(new Error(`Backlot ended with ${code}. ${why}`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const { type, state, endpoints, dashboard } = JSON.parse(line) as {
+      const { type, state, endpoints, dashboard, failure } = JSON.parse(line) as {
         type: string;
         state?: string;
         endpoints?: { label: string; url: string }[];
         dashboard?: string;
+        failure?: { message: string };
       };
+      if (failure) why = failure.message;
       if (state === "running") urls.push(...(endpoints ?? []).map(({ label, url }) => [label, url] as const));
       if (type === "ready" && dashboard) {
         urls.push([dashboardLabel, dashboard]);

@@ -160,7 +160,7 @@ async function openJsonClient(port: number) {
 
 export const webrtcService: HostileService = {
   flags: [
-    ...["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"],
+    ...["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0", "--webrtc-relay-port", "0"],
     // Else all credentials of this computer are refused after the first wrong ones.
     ...["--webrtc-login-failures", "100000"],
   ],
