@@ -165,9 +165,9 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_OFFLINE_BYTES",
   }),
-  bodyBytes: limitField(1 << 10, 16 << 20, 1 << 20, {
+  bodyBytes: limitField(1 << 10, 16 << 20, 128 << 10, {
     title: "Largest body",
-    help: "Over HTTP; a larger body gets 413.",
+    help: "Over HTTP, such as an offer of WHEP or WHIP, of which browsers send some 10 kB. A larger body gets 413.",
     unit: "B",
     env: "WEBRTC_BODY_BYTES",
   }),

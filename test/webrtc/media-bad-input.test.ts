@@ -41,6 +41,8 @@ describe("offers", () => {
     expect(await reasonOf(offerOf(Array(17).fill(video)))).toEqual([400, "The offer is not usable: it has more than 16 m= lines."]);
     const types = offerOf([video], (sdp) => sdp.replace("SAVPF 102", `SAVPF${" 102".repeat(40_000)}`));
     expect(await reasonOf(types)).toEqual([400, "The offer is not usable: an m= line has more than 128 payload types."]);
+    // The path is looked up first.
+    expect((await services.offer("/whep/unknown", "no offer")).status).toBe(404);
     const path = "a/".repeat(600);
     expect((await services.offer(`/whep/${path}`, playerOffer())).status).toBe(404);
     expect((await services.offer("/whep/stream", playerOffer(), { authorization: `Bearer ${"x".repeat(5_000)}` })).status).toBe(400);

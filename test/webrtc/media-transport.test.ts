@@ -16,6 +16,7 @@ import { uint32, type WrittenAttribute, writeStun } from "../../servers/webrtc/s
 import { seededRandom } from "../support/seeded-random.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
+import { DtlsClient } from "./dtls-client.ts";
 import { playerOffer } from "./media-harness.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
@@ -74,6 +75,30 @@ describe("SRTP", () => {
 describe("bytes of the network", () => {
   const fingerprints = [{ algorithm: "sha-256", value: "AB" }];
 
+  function listenedPort(): Promise<MediaPort> {
+    const releases: (() => void | Promise<void>)[] = [];
+    onEnd(async () => {
+      for (const release of releases.reverse()) await release();
+    });
+    const log = createLog({ level: () => "error", write: () => {} });
+    return MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", onStop: (release) => void releases.push(release), log });
+  }
+
+  async function waitingTransport(): Promise<PeerTransport> {
+    const transport = new PeerTransport({
+      certificate: await createDtlsCertificate(),
+      fingerprints,
+      connectMs: 1_000,
+      consentMs: 1_000,
+      onConnected() {},
+      onRtp() {},
+      onRtcp() {},
+      onEnd() {},
+    });
+    onEnd(() => transport.close());
+    return transport;
+  }
+
   it("[WEBRTC-332] no bytes make the handshake of DTLS throw, and it ends at most once", async () => {
     const random = seededRandom(2_332);
     const certificate = await createDtlsCertificate();
@@ -109,30 +134,69 @@ describe("bytes of the network", () => {
     }
   });
 
+  it("[WEBRTC-350] each message of the handshake is taken once and in its order, and a flight is repeated once for a datagram", async () => {
+    const certificate = await createDtlsCertificate();
+    /** A server that has answered a hello, and the records with which its client goes on. */
+    function begun() {
+      const answers: Buffer[] = [];
+      const records: Buffer[] = [];
+      const ends: string[] = [];
+      const server = new DtlsServer({
+        certificate,
+        fingerprints: [{ algorithm: "sha-256", value: certificate.fingerprint }],
+        send: (datagram) => void answers.push(datagram),
+        onConnected: () => ends.push("connected"),
+        onEnd: (reason) => ends.push(reason),
+      });
+      onEnd(() => server.close());
+      const send = (record: Buffer) => void records.push(record);
+      const client = new DtlsClient({ certificate, send, onConnected() {}, onClosed() {} });
+      client.sendFlight();
+      const [hello] = records.splice(0) as [Buffer];
+      server.receive(hello);
+      for (const answer of [...answers]) client.receive(answer);
+      return { server, ends, answers, hello, records };
+    }
+    /** With another number among the messages. */
+    const numbered = (record: Buffer, sequence: number) => {
+      const own = Buffer.from(record);
+      own.writeUInt16BE(sequence, 13 + 4);
+      return own;
+    };
+    const orderly = begun();
+    const [shown, exchange, proof] = orderly.records as [Buffer, Buffer, Buffer];
+    const flight = orderly.answers.length;
+    orderly.server.receive(Buffer.concat(Array<Buffer>(100).fill(orderly.hello)));
+    expect(orderly.answers.length).toBe(2 * flight);
+    for (const record of orderly.records) orderly.server.receive(record);
+    expect(orderly.ends).toEqual(["connected"]);
+    const order: readonly (readonly [records: readonly Buffer[], type: number])[] = [
+      [[shown, shown], 11],
+      [[shown, exchange, exchange], 16],
+      [[exchange], 16],
+      [[shown, proof], 15],
+    ];
+    for (const [records, type] of order) {
+      const { server, ends } = begun();
+      for (const [index, record] of records.entries()) server.receive(numbered(record, index + 1));
+      expect(ends).toEqual([`a message of the type ${type} was not expected`]);
+    }
+  });
+
+  it("[WEBRTC-341] of the credentials of ICE restarts those are kept that the client uses, and the newest", async () => {
+    const port = await listenedPort();
+    const transport = await waitingTransport();
+    port.add(transport);
+    const [first] = transport.credentials;
+    const restarted = Array.from({ length: 50 }, () => port.restartIce(transport));
+    expect([port.users, transport.credentials]).toEqual([2, [first, restarted.at(-1)]]);
+    port.remove(transport);
+    expect(port.users).toBe(0);
+  });
+
   it("[WEBRTC-333] the media port answers checks with the right password alone, and asks the peer to control", async () => {
-    const releases: (() => void | Promise<void>)[] = [];
-    onEnd(async () => {
-      for (const release of releases.reverse()) await release();
-    });
-    const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({
-      port: 0,
-      openToLan: false,
-      publicAddress: "",
-      onStop: (release) => void releases.push(release),
-      log,
-    });
-    const transport = new PeerTransport({
-      certificate: await createDtlsCertificate(),
-      fingerprints,
-      connectMs: 1_000,
-      consentMs: 1_000,
-      onConnected() {},
-      onRtp() {},
-      onRtcp() {},
-      onEnd() {},
-    });
-    onEnd(() => transport.close());
+    const port = await listenedPort();
+    const transport = await waitingTransport();
     port.add(transport);
     const socket = createSocket("udp4");
     onEnd(() => socket.close());
@@ -167,6 +231,20 @@ describe("bytes of the network", () => {
     expect([transport.checks, transport.state]).toEqual([1, "handshake"]);
     transport.tick(performance.now() + 2_000);
     expect(transport.state).toBe("ended");
+  });
+
+  it("[WEBRTC-351] a payload type that is named many times is one codec, and what an offer says of it is bounded", () => {
+    const lines = [
+      "a=rtpmap:102 VP8/90000",
+      ...Array<string>(1_000).fill("a=rtcp-fb:102 nack pli"),
+      ...Array<string>(800).fill("a=rtcp-fb:* x"),
+    ];
+    const many = playerOffer().replace(/(m=video \d+ \S+)[^\r]*/, `$1${" 102".repeat(128)}`);
+    const offer = `${many}${lines.join("\r\n")}\r\n`;
+    const [codec, ...more] = parseOffer(offer).media.find(({ kind }) => kind === "video")?.codecs ?? [];
+    expect(more).toEqual([]);
+    expect(codec).toMatchObject({ payloadType: 102, name: "H264", parameters: { "packetization-mode": "1" } });
+    expect(codec?.feedback.length).toBeLessThanOrEqual(64);
   });
 
   it("[WEBRTC-334] no text makes the reader of offers fail in another way than with what is wrong", () => {

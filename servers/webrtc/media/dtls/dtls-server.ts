@@ -67,6 +67,14 @@ const datagramBytes = 1_200;
 const firstRetransmitMs = 400;
 const longestRetransmitMs = 6_000;
 
+/** What a client sends behind our ServerHelloDone, each once and in this order (RFC 5246 §7.3). */
+const clientFlight: readonly number[] = [
+  handshakeTypes.certificate,
+  handshakeTypes.clientKeyExchange,
+  handshakeTypes.certificateVerify,
+  handshakeTypes.finished,
+];
+
 type State = "hello" | "client-flight" | "connected" | "ended";
 
 /**
@@ -82,7 +90,8 @@ export class DtlsServer {
   #hello: ClientHello | undefined;
   #profile: SrtpProfileNumber | undefined;
   #clientCertificate: X509Certificate | undefined;
-  #isCertificateVerified = false;
+  /** Messages of `clientFlight` that have come. */
+  #taken = 0;
   #master: Buffer | undefined;
   /** All messages so far. */
   #handshake: Buffer[] = [];
@@ -92,6 +101,8 @@ export class DtlsServer {
   #messageSequence = 0;
   /** What was sent last, with the epoch of each record: sent again where it may have been lost. */
   #flight: readonly (readonly [type: number, epoch: 0 | 1, fragment: Buffer])[] = [];
+  /** The client repeats what our flight has answered: it is sent again, once for a datagram. */
+  #isAnswerMissing = false;
   #retransmitMs = firstRetransmitMs;
   #timer: NodeJS.Timeout | undefined;
 
@@ -102,14 +113,22 @@ export class DtlsServer {
 
   /** Never throws: what is no DTLS is passed over, a wrong handshake ends it. */
   receive(datagram: Buffer): void {
+    if (this.#isEnded()) return;
+    this.#isAnswerMissing = false;
     try {
       for (const record of parseRecords(datagram)) {
-        if (this.#state === "ended") return;
         this.#record(record);
+        if (this.#isEnded()) return;
       }
+      if (this.#isAnswerMissing) this.#sendFlight();
     } catch (error) {
       this.#fail(errorText(error), error instanceof HandshakeError ? error.alert : alerts.handshakeFailure);
     }
+  }
+
+  /** It may have been ended by what was received. */
+  #isEnded(): boolean {
+    return this.#state === "ended";
   }
 
   /** Tells the client that it is over. */
@@ -156,8 +175,8 @@ export class DtlsServer {
     // RFC 6347 §4.1.2.7: anybody can send what is not encrypted. A client that has not got our Finished repeats its own, too.
     if (this.#state === "connected" && epoch === 0) return;
     const repeated = this.#reader.push(fragment);
-    const isLastOfFlight = repeated === handshakeTypes.clientHello || repeated === handshakeTypes.finished;
-    if (isLastOfFlight) this.#sendFlight();
+    // The last of a flight.
+    if (repeated === handshakeTypes.clientHello || repeated === handshakeTypes.finished) this.#isAnswerMissing = true;
     for (let message = this.#reader.take(); message; message = this.#reader.take()) {
       // RFC 6347 §4.1: Finished is the first message of its epoch.
       if ((message.type === handshakeTypes.finished) !== (epoch === 1))
@@ -173,7 +192,8 @@ export class DtlsServer {
       this.#answerHello(readClientHello(body));
       return;
     }
-    if (this.#state !== "client-flight") throw unexpected(type);
+    if (this.#state !== "client-flight" || type !== clientFlight[this.#taken]) throw unexpected(type);
+    this.#taken++;
     switch (type) {
       case handshakeTypes.certificate: {
         this.#handshake.push(bytes);
@@ -285,13 +305,11 @@ export class DtlsServer {
     const isRight =
       certificate.publicKey.asymmetricKeyType === known.keyType && verify(known.hash, Buffer.concat(this.#handshake), key, signature);
     if (!isRight) throw new HandshakeError("the client's signature is wrong", alerts.decryptError);
-    this.#isCertificateVerified = true;
   }
 
   #finish({ body, bytes }: HandshakeMessage): void {
-    const master = this.#master;
+    const master = this.#master as Buffer;
     const { random } = this.#hello as ClientHello;
-    if (!master || !this.#isCertificateVerified) throw new HandshakeError("the handshake ends too early", alerts.handshakeFailure);
     const expected = finishedData(master, "client", Buffer.concat(this.#handshake));
     if (body.length !== expected.length || !timingSafeEqual(body, expected))
       throw new HandshakeError("the client's Finished is wrong", alerts.decryptError);

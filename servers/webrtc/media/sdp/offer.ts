@@ -1,4 +1,4 @@
-import { attributeOf, attributeOfFormat, parametersOf, parseSdp, SdpError, type SdpMedia } from "../../../core/rtp/sdp.ts";
+import { attributeOf, parametersOf, parseSdp, SdpError, type SdpMedia } from "../../../core/rtp/sdp.ts";
 import type { Fingerprint } from "../dtls/dtls-server.ts";
 
 export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive";
@@ -86,7 +86,7 @@ function offeredMedia(media: SdpMedia, session: Pick<SdpMedia, "attributes">, in
     mid: mid ?? String(index),
     direction: directions.find((name) => attributeOf(media, name) !== undefined) ?? directionOf(session),
     isRejected: !isRtp || (port === 0 && !isBundleOnly),
-    codecs: isRtp ? formats.flatMap((format) => offeredCodec(media, format)) : [],
+    codecs: isRtp ? offeredCodecs(media) : [],
   };
 }
 
@@ -94,26 +94,50 @@ const directions: readonly Direction[] = ["sendrecv", "sendonly", "recvonly", "i
 const directionOf = (session: Pick<SdpMedia, "attributes">): Direction =>
   directions.find((name) => attributeOf(session, name) !== undefined) ?? "sendrecv";
 
+/** Of a payload type, and of all. Browsers send five. */
+const mostFeedback = 32;
 const mostFeedbackLength = 100;
 const staticMaps: Readonly<Record<string, string>> = { "0": "PCMU/8000", "8": "PCMA/8000" };
 
-function offeredCodec(media: SdpMedia, format: string): OfferedCodec[] {
+/** What the attributes say of a payload type: the first of each kind counts. */
+interface FormatAttributes {
+  rtpmap?: string;
+  fmtp?: string;
+  readonly feedback: string[];
+}
+
+/** A payload type that is named twice is one codec. */
+function offeredCodecs(media: SdpMedia): OfferedCodec[] {
+  const formats = new Map(media.formats.map((format): [string, FormatAttributes] => [format, { feedback: [] }]));
+  const ofAll: string[] = [];
+  for (const [name, value] of media.attributes) {
+    if (name !== "rtpmap" && name !== "fmtp" && name !== "rtcp-fb") continue;
+    const space = value.indexOf(" ");
+    const [format, text] = space < 0 ? [value, ""] : [value.slice(0, space), value.slice(space + 1).trim()];
+    const known = formats.get(format);
+    if (name !== "rtcp-fb") {
+      if (known) known[name] ??= text;
+      continue;
+    }
+    const list = format === "*" ? ofAll : known?.feedback;
+    if (list && list.length < mostFeedback) list.push(text.slice(0, mostFeedbackLength).split(/ +/).join(" "));
+  }
+  return [...formats].flatMap(([format, attributes]) => offeredCodec(format, attributes, ofAll));
+}
+
+function offeredCodec(format: string, attributes: FormatAttributes, feedbackOfAll: readonly string[]): OfferedCodec[] {
   if (!/^\d{1,3}$/.test(format) || Number(format) > 127) throw new SdpError(`${format.slice(0, 20)} is not a payload type`);
-  const map = attributeOfFormat(media, "rtpmap", format) ?? staticMaps[format] ?? "";
+  const map = attributes.rtpmap ?? staticMaps[format] ?? "";
   const [, name, clockRate, channels = "1"] = /^([\w.-]{1,30})\/(\d{1,7})(?:\/(\d{1,2}))?$/.exec(map) ?? [];
   if (name === undefined) return [];
-  const feedback = media.attributes.flatMap(([key, value]) => {
-    const isMeant = key === "rtcp-fb" && (value.startsWith(`${format} `) || value.startsWith("* "));
-    return isMeant ? [value.slice(0, mostFeedbackLength).split(/ +/).slice(1).join(" ")] : [];
-  });
   return [
     {
       payloadType: Number(format),
       name: name.toUpperCase(),
       clockRate: Number(clockRate),
       channels: Number(channels),
-      parameters: parametersOf(attributeOfFormat(media, "fmtp", format)),
-      feedback,
+      parameters: parametersOf(attributes.fmtp),
+      feedback: [...attributes.feedback, ...feedbackOfAll],
     },
   ];
 }

@@ -119,7 +119,6 @@ export class MediaSessions {
 
   /** Rejects with a MediaProblem. */
   async play({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    const offer = readOffer(text);
     this.#checkLimit("whep", this.#options.limits.viewers);
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
@@ -129,6 +128,7 @@ export class MediaSessions {
       }),
     );
     if (played.kind === "refused") throw refusal(played);
+    const offer = readOffer(text);
     const tracks: WhepTrack[] = [];
     const leftOut: LeftOutTrack[] = [...played.leftOut];
     const transport = this.#transport(offer, () => session);
@@ -167,8 +167,8 @@ export class MediaSessions {
 
   /** Rejects with a MediaProblem. */
   async publish({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    const offer = readOffer(text);
     this.#checkLimit("whip", this.#options.limits.publishers);
+    const offer = readOffer(text);
     const tracks: PublishedTrack[] = [];
     const kinds = new Set<string>();
     const answered = offer.media.map((offered): AnsweredMedia => {
@@ -289,8 +289,7 @@ export class MediaSessions {
     if (ifMatch === "*") {
       if (fragment.ufrag === undefined || fragment.pwd === undefined)
         throw new MediaProblem(400, "An ICE restart needs the new a=ice-ufrag and a=ice-pwd.");
-      const credentials = session.transport.restartIce();
-      port.addCredentials(session.transport, credentials);
+      const credentials = port.restartIce(session.transport);
       session.addCandidates(fragment.candidates);
       return writeSdpFragment(credentials, session.mid, hostCandidates(port.addresses(), port.port));
     }

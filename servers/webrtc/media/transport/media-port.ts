@@ -85,11 +85,23 @@ export class MediaPort {
 
   add(transport: PeerTransport): void {
     this.#addresses.set(transport, new Set());
-    for (const credentials of transport.credentials) this.addCredentials(transport, credentials);
+    for (const credentials of transport.credentials) this.#register(transport, credentials);
   }
 
-  /** More of a transport, after an ICE restart. */
-  addCredentials(transport: PeerTransport, { ufrag, pwd }: IceCredentials): void {
+  /** Returns the new credentials. */
+  restartIce(transport: PeerTransport): IceCredentials {
+    const { credentials, unused } = transport.restartIce();
+    for (const { ufrag } of unused) this.#byUfrag.delete(ufrag);
+    this.#register(transport, credentials);
+    return credentials;
+  }
+
+  /** Credentials that a check may have. */
+  get users(): number {
+    return this.#byUfrag.size;
+  }
+
+  #register(transport: PeerTransport, { ufrag, pwd }: IceCredentials): void {
     this.#byUfrag.set(ufrag, { transport, key: createSecretKey(Buffer.from(pwd)) });
   }
 

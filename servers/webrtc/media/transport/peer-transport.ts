@@ -50,7 +50,7 @@ export class PeerTransport {
   readonly #options: PeerTransportOptions;
   readonly #dtls: DtlsServer;
   readonly #createdMs = performance.now();
-  /** The newest last; those before an ICE restart are valid until the peer uses the new ones. */
+  /** The newest last. Those that the peer uses, before an ICE restart, are valid until it uses the new ones. */
   #credentials: IceCredentials[] = [newCredentials()];
   #path: PeerPath | undefined;
   #checkedMs = 0;
@@ -79,11 +79,12 @@ export class PeerTransport {
     return this.#path;
   }
 
-  /** New credentials (RFC 8445 §9). */
-  restartIce(): IceCredentials {
+  /** New credentials (RFC 8445 §9). Those of an earlier restart that the peer has not used are `unused` from now on. */
+  restartIce(): { readonly credentials: IceCredentials; readonly unused: readonly IceCredentials[] } {
     const credentials = newCredentials();
-    this.#credentials = [...this.#credentials.slice(-1), credentials];
-    return credentials;
+    const [inUse, ...unused] = this.#credentials;
+    this.#credentials = inUse ? [inUse, credentials] : [credentials];
+    return { credentials, unused };
   }
 
   /** A check with the right password came. Returns credentials that are no longer used. */
