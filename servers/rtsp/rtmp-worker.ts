@@ -64,6 +64,9 @@ parentPort?.on("message", (message: ToRtmpWorker) => {
     case "listen":
       void listen(message.options);
       return;
+    case "ping":
+      post({ type: "pong" });
+      return;
     case "accept":
       publishers.get(message.publisher)?.accept();
       return;

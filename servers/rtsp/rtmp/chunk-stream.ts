@@ -42,12 +42,14 @@ interface ChunkStream {
   type: number;
   stream: number;
   isExtended: boolean;
-  /** Of the message that is not complete. */
-  parts: Buffer[];
+  /** Of the message that is not complete: the first `received` bytes. It grows up to `length`. */
+  payload: Buffer;
   received: number;
 }
 
+/** The size before another one is set; §5.4.1 asks for no smaller one. */
 const firstChunkBytes = 128;
+const firstPayloadBytes = 4_096;
 const mostChunkBytes = 0xff_ffff;
 const headerBytes = [11, 7, 3, 0] as const;
 const extended = 0xff_ffff;
@@ -86,9 +88,7 @@ export class ChunkReader {
       if (!stream) throw new RtmpError("a chunk has no stream");
       const count = Math.min(this.#left, input.length);
       if (count > 0) {
-        // Copied: a view would keep the whole chunk of the socket.
-        stream.parts.push(Buffer.from(input.subarray(0, count)));
-        stream.received += count;
+        append(stream, input, count);
         this.#held += count;
         this.#left -= count;
         input = input.subarray(count);
@@ -132,7 +132,7 @@ export class ChunkReader {
   #open(id: number, format: number): ChunkStream {
     if (format !== 0 && format !== 1) throw new RtmpError("a chunk continues what never began");
     if (this.#streams.size >= this.#limits.chunkStreams) throw new RtmpError("there are too many chunk streams");
-    const stream = { timestamp: 0, delta: 0, length: 0, type: 0, stream: 0, isExtended: false, parts: [], received: 0 };
+    const stream = { timestamp: 0, delta: 0, length: 0, type: 0, stream: 0, isExtended: false, payload: noBytes, received: 0 };
     this.#streams.set(id, stream);
     return stream;
   }
@@ -150,11 +150,7 @@ export class ChunkReader {
   }
 
   *#complete(stream: ChunkStream): Generator<RtmpMessage> {
-    const { type, timestamp } = stream;
-    // Without the pool of Node: the message is passed to another thread as it is.
-    const payload = Buffer.allocUnsafeSlow(stream.length);
-    let at = 0;
-    for (const part of stream.parts) at += part.copy(payload, at);
+    const { type, timestamp, payload } = stream;
     this.#drop(stream);
     if (type === messageType.setChunkSize) this.#setChunkSize(payload);
     else if (type === messageType.abort) {
@@ -165,18 +161,30 @@ export class ChunkReader {
 
   #drop(stream: ChunkStream): void {
     this.#held -= stream.received;
-    stream.parts = [];
+    stream.payload = noBytes;
     stream.received = 0;
   }
 
   #setChunkSize(payload: Buffer): void {
     const size = payload.length >= 4 ? payload.readUInt32BE() : 0;
-    if (size < 1 || size > mostChunkBytes) throw new RtmpError(`a chunk size of ${size} is not allowed`);
+    if (size < firstChunkBytes || size > mostChunkBytes) throw new RtmpError(`a chunk size of ${size} is not allowed`);
     this.#chunkBytes = size;
   }
 }
 
 const noBytes = Buffer.alloc(0);
+
+function append(stream: ChunkStream, input: Buffer, count: number): void {
+  const needed = stream.received + count;
+  if (needed > stream.payload.length) {
+    // Without the pool of Node: the message is passed to another thread as it is, and is as long as its memory when it is complete.
+    const grown = Buffer.allocUnsafeSlow(Math.min(stream.length, Math.max(firstPayloadBytes, 2 * needed)));
+    stream.payload.copy(grown, 0, 0, stream.received);
+    stream.payload = grown;
+  }
+  input.copy(stream.payload, stream.received, 0, count);
+  stream.received = needed;
+}
 
 /** Of what we send. */
 export const sentChunkBytes = 4_096;

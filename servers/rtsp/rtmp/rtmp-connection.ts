@@ -24,6 +24,8 @@ const windowBytes = 2_500_000;
 /** Messages that the service has not taken; then nothing more is read. */
 const mostUntakenBytes = 8 << 20;
 const longestName = 1_000;
+/** Commands of publishers have some hundred bytes. */
+const mostCommandBytes = 64 << 10;
 const publishedStream = 1;
 /** User control events (§7.1.7). */
 const streamBegin = 0;
@@ -148,11 +150,11 @@ export class RtmpConnection {
   #take(message: RtmpMessage): void {
     switch (message.type) {
       case messageType.command:
-        this.#command(readAmf(message.payload));
+        this.#command(message.payload);
         return;
       case messageType.command3:
         // A byte that says that AMF 0 follows.
-        this.#command(readAmf(message.payload.subarray(1)));
+        this.#command(message.payload.subarray(1));
         return;
       case messageType.windowSize:
         if (message.payload.length >= 4) this.#ackWindow = Math.max(1, message.payload.readUInt32BE());
@@ -181,7 +183,9 @@ export class RtmpConnection {
     if (this.#untaken > mostUntakenBytes) this.#socket.pause();
   }
 
-  #command([name, transaction, ...values]: readonly AmfValue[]): void {
+  #command(payload: Buffer): void {
+    if (payload.length > mostCommandBytes) throw new RtmpError(`a command of ${payload.length} bytes is too long`);
+    const [name, transaction, ...values] = readAmf(payload);
     const id = typeof transaction === "number" ? transaction : 0;
     switch (name) {
       case "connect":
@@ -191,7 +195,7 @@ export class RtmpConnection {
         this.#answer("_result", id, [null, publishedStream]);
         return;
       case "publish":
-        this.#publish(typeof values[1] === "string" ? values[1] : "");
+        this.#publish(textOf(values[1]));
         return;
       case "play":
       case "play2":

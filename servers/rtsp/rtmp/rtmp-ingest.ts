@@ -19,6 +19,8 @@ export interface RtmpIngestOptions extends RtmpListenOptions {
   readonly log: Log;
   /** Given by tests. */
   readonly worker?: string;
+  /** Between two pings of the worker; tests wait for less. */
+  readonly pingMs?: number;
 }
 
 const firstRestartMs = 500;
@@ -26,8 +28,11 @@ const longestRestartMs = 30_000;
 /** After a run longer than this, the pause before a restart is the shortest again. */
 const healthyMs = 60_000;
 const mostHeapMebibytes = 256;
+const standardPingMs = 5_000;
+/** After so many a worker counts as hung. Several, since a computer that was suspended misses one. */
+const mostUnansweredPings = 3;
 
-/** Publishers by RTMP, which a worker receives. If the worker dies, they are disconnected, and it is started again with growing pauses. */
+/** Publishers by RTMP, which a worker receives. If the worker dies, or answers no more, they are disconnected, and it is started again with growing pauses. */
 export class RtmpIngest {
   readonly #options: RtmpIngestOptions;
   readonly #publishers = new Map<number, RtmpPublisher>();
@@ -80,11 +85,23 @@ export class RtmpIngest {
       connectionsPerAddress,
       messageBytes,
       silenceMs,
+      pingMs = standardPingMs,
     } = this.#options;
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: mostHeapMebibytes } });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
       let fault = "";
+      let unansweredPings = 0;
+      const heartbeat = setInterval(() => {
+        if (unansweredPings === mostUnansweredPings) {
+          clearInterval(heartbeat);
+          fault = `it has not answered for ${(pingMs * mostUnansweredPings) / 1_000} s`;
+          void worker.terminate();
+          return;
+        }
+        unansweredPings++;
+        worker.postMessage({ type: "ping" } satisfies ToRtmpWorker);
+      }, pingMs);
       worker.on("message", (message: FromRtmpWorker) => {
         if (message.type === "listening") {
           this.#port = message.port;
@@ -93,13 +110,15 @@ export class RtmpIngest {
         } else if (message.type === "failed") {
           fault = message.failure.message;
           reject(errorOfFailure(message.failure));
-        } else this.#receive(message);
+        } else if (message.type === "pong") unansweredPings = 0;
+        else this.#receive(message);
       });
       worker.on("error", (error) => {
         fault = errorText(error);
         reject(error);
       });
       worker.on("exit", (code) => {
+        clearInterval(heartbeat);
         reject(new Error(fault || `exit code ${code}`));
         this.#ended(worker, fault || `exit code ${code}`);
       });
@@ -141,7 +160,7 @@ export class RtmpIngest {
     this.#worker?.postMessage(message);
   }
 
-  #receive(message: Exclude<FromRtmpWorker, { type: "listening" | "failed" }>): void {
+  #receive(message: Exclude<FromRtmpWorker, { type: "listening" | "failed" | "pong" }>): void {
     switch (message.type) {
       case "publish":
         void this.#publish(message.publisher, message.publish);

@@ -29,6 +29,8 @@ export interface RtmpPublish {
 
 export type ToRtmpWorker =
   | { readonly type: "listen"; readonly options: RtmpListenOptions }
+  /** To be answered with a pong. */
+  | { readonly type: "ping" }
   /** The client may publish. */
   | { readonly type: "accept"; readonly publisher: number }
   /** The client is told why, and disconnected. */
@@ -38,6 +40,7 @@ export type ToRtmpWorker =
 
 export type FromRtmpWorker =
   | { readonly type: "listening"; readonly port: number }
+  | { readonly type: "pong" }
   | { readonly type: "failed"; readonly failure: Failure }
   | { readonly type: "publish"; readonly publisher: number; readonly publish: RtmpPublish }
   /** Data, audio or video: `messageType`. */
