@@ -156,7 +156,12 @@ export async function startRtsp(
   const remoteOf = (session: RtspSession) => recorder.entryOf(session)?.remote ?? session.address;
   const hls = new HlsOutputs(paths, hlsOptions(config, faults));
   onStop(() => hls.close());
-  const readers = new HttpReaders({ recorder, mostReaders: config.sessions, idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000 });
+  const readers = new HttpReaders({
+    recorder,
+    mostReaders: config.sessions,
+    mostOfAddress: config.sessionsPerAddress,
+    idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000,
+  });
   onStop(() => readers.close(serviceStops));
   const faultControl = createFaultControl({ faults, sessions, endReaders: (path, reason) => readers.endAnswers(path, reason) });
   const httpPort = await listenManagement({

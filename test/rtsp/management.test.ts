@@ -250,6 +250,31 @@ it("[RTSP-73] readers of HLS and MPEG-TS are rows with their bytes and time; of 
   expect(left.tookMs).toBeGreaterThan(9_000);
 });
 
+it("[RTSP-192] readers of one address are bounded, whatever they call themselves, and leave room for those of others", async () => {
+  const server = await startRtsp({ sessions: 10, sessionsPerAddress: 2 });
+  const fetched = (name: string, localAddress?: string) =>
+    httpRequest(`${server.httpUrl}/stream/index.m3u8`, { headers: { "User-Agent": name }, ...(localAddress && { localAddress }) });
+  expect((await Promise.all(["a", "b"].map((name) => fetched(name)))).map(({ status }) => status)).toEqual([200, 200]);
+  expect(await fetched("c")).toMatchObject({
+    status: 503,
+    body: '{"status":"error","error":"there are too many readers of this address"}',
+  });
+  expect((await httpRequest(`${server.httpUrl}/stream.ts`)).status).toBe(503);
+  expect((await fetched("a")).status).toBe(200);
+  expect((await fetched("c", "127.0.0.2")).status).toBe(200);
+});
+
+it("[RTSP-193] pages of other origins may play by HLS and MPEG-TS, and read nothing else", async () => {
+  const server = await startRtsp();
+  const allowed = async (path: string, Origin: string) =>
+    (await httpRequest(server.httpUrl + path, { headers: { Origin } })).headers["access-control-allow-origin"];
+  expect(await allowed("/stream/index.m3u8", "https://elsewhere.example")).toBe("*");
+  for (const path of ["/", "/stats", "/v3/rtspsessions/list", "/unknown"]) {
+    expect(await allowed(path, "https://elsewhere.example")).toBe(undefined);
+    expect(await allowed(path, "http://localhost:3000")).toBe("http://localhost:3000");
+  }
+});
+
 it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", async () => {
   const server = await startRtsp();
   const codecs = async (url: string) => {

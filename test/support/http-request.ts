@@ -9,11 +9,12 @@ export interface HttpAnswer {
 /** One request on a connection of its own, with exactly the headers given: `fetch` allows neither Host nor Origin. */
 export function httpRequest(
   url: string,
-  options: { method?: string; headers?: Record<string, string>; body?: string; path?: string } = {},
+  options: { method?: string; headers?: Record<string, string>; body?: string; path?: string; localAddress?: string } = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const { method = "GET", headers = {}, body, path } = options;
-    const request = http.request(url, { method, headers, agent: false, ...(path !== undefined && { path }) }, (response) => {
+    const { method = "GET", headers = {}, body, path, localAddress } = options;
+    const target = { ...(path !== undefined && { path }), ...(localAddress !== undefined && { localAddress }) };
+    const request = http.request(url, { method, headers, agent: false, ...target }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () =>

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecond } from "../../core/service/every-second.ts";
 import type { EndedBy, EntryConnection, RecordedSession } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
@@ -33,6 +35,8 @@ class HttpReader implements RecordedSession {
   readonly role = "read";
   readonly state = "playing";
   readonly user: string | undefined;
+  /** By which readers are counted. */
+  readonly address: string;
   usedAtMs = performance.now();
   #sentBytes = 0;
   readonly #options: HttpReaderOptions & HttpReaderEnd;
@@ -41,6 +45,7 @@ class HttpReader implements RecordedSession {
     this.id = options.close ? randomUUID() : "";
     this.path = options.path;
     this.user = options.user;
+    this.address = rateLimitKey(options.address);
     this.#options = options;
   }
 
@@ -68,6 +73,8 @@ class HttpReader implements RecordedSession {
 export interface HttpReadersOptions {
   readonly recorder: SessionRecorder;
   readonly mostReaders: number;
+  /** Of one IPv4 address, or one /64 of IPv6. */
+  readonly mostOfAddress: number;
   /** A reader of HLS that has made no request for this time counts as gone. */
   readonly idleMs: number;
 }
@@ -78,6 +85,7 @@ export class HttpReaders {
   bytesSent = 0;
   readonly #options: HttpReadersOptions;
   readonly #open = new Set<HttpReader>();
+  readonly #perAddress = new AddressCounts();
   readonly #hls = new Map<string, HttpReader>();
   readonly #stopTicking: () => void;
 
@@ -110,8 +118,10 @@ export class HttpReaders {
   }
 
   #begin(options: HttpReaderOptions & Omit<HttpReaderEnd, "onSent">): HttpReader {
-    const { recorder, mostReaders } = this.#options;
+    const { recorder, mostReaders, mostOfAddress } = this.#options;
     if (this.#open.size >= mostReaders) throw new HttpRefusal(503, "there are too many readers");
+    if (this.#perAddress.of(rateLimitKey(options.address)) >= mostOfAddress)
+      throw new HttpRefusal(503, "there are too many readers of this address");
     const reader = new HttpReader({
       ...options,
       onSent: (bytes) => {
@@ -119,6 +129,7 @@ export class HttpReaders {
       },
     });
     this.#open.add(reader);
+    this.#perAddress.add(reader.address);
     const entry = recorder.begin(options.connection);
     recorder.bind(reader, entry);
     entry.begins("play", options.userAgent, `GET ${options.target}`);
@@ -126,7 +137,9 @@ export class HttpReaders {
   }
 
   #end(reader: HttpReader, reason: string, by: EndedBy): void {
-    if (this.#open.delete(reader)) this.#options.recorder.endSession(reader, reason, by);
+    if (!this.#open.delete(reader)) return;
+    this.#perAddress.remove(reader.address);
+    this.#options.recorder.endSession(reader, reason, by);
   }
 
   #tick(nowMs: number): void {

@@ -38,7 +38,7 @@ const faultReason = "a fault that was started on demand";
 const jsonType = "application/json; charset=utf-8";
 const isOwnOrigin = createOriginCheck([]);
 
-/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may read; only pages of this computer may change something. Resolves with the port. */
+/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may play; only pages of this computer may read the rest, or change something. Resolves with the port. */
 export function listenManagement({
   routes,
   paths,
@@ -135,7 +135,7 @@ export function listenManagement({
     createServer() {
       const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
         request.resume();
-        response.setHeader("Access-Control-Allow-Origin", "*");
+        allowReading(request, response);
         response.setHeader("X-Content-Type-Options", "nosniff");
         answer(request, response).catch((error: unknown) => fail(error, response));
       });
@@ -143,6 +143,16 @@ export function listenManagement({
       return server;
     },
   });
+}
+
+/** Sessions and their addresses are nothing for pages of other origins. */
+function allowReading({ url = "", headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+  if (mediaFile(pathOf(url))) {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    return;
+  }
+  response.setHeader("Vary", "Origin");
+  if (origin !== undefined && isOwnOrigin(origin)) response.setHeader("Access-Control-Allow-Origin", origin);
 }
 
 function connectionOf({ socket }: IncomingMessage): EntryConnection {
