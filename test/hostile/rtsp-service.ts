@@ -14,6 +14,7 @@ import {
   httpRequest,
   overEndpoint,
   randomBytes,
+  repeated,
   type Target,
   throwAt,
 } from "./hostile-service.ts";
@@ -148,6 +149,30 @@ const datagrams: Attack = async (target) => {
 /** "RTMP 1.0": C0 and C1, and the same bytes as C2. */
 const handshake = Buffer.concat([Buffer.from([3]), Buffer.alloc(1_536 * 2)]);
 
+/** A chunk of RTMP with a whole header. */
+function chunk(type: number, length: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(12);
+  head[0] = 3;
+  head.writeUIntBE(length, 4, 3);
+  head[7] = type;
+  return Buffer.concat([head, bytes]);
+}
+
+const chunkSize = (bytes: number): Buffer => {
+  const value = Buffer.alloc(4);
+  value.writeUInt32BE(bytes);
+  return chunk(1, 4, value);
+};
+
+/** A command "publish" of AMF 0 whose name has a million slashes. */
+const publishSlashes = ((): Buffer => {
+  const slashes = Buffer.from(`a${"/".repeat(1 << 20)}x`);
+  const head = Buffer.from([2, 0, 7, ...Buffer.from("publish"), 0, ...Buffer.alloc(8), 5, 12, 0, 0, 0, 0]);
+  head.writeUInt32BE(slashes.length, head.length - 4);
+  const message = Buffer.concat([head, slashes]);
+  return chunk(20, message.length, message);
+})();
+
 export const rtspService: HostileService = {
   flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0", "--rtsp-tls-port", "0", "--rtsp-rtmp", "true", "--rtsp-rtmp-port", "0"],
   config: { httpPort: 0, rtpPort: 0, tlsPort: 0, rtmp: true, rtmpPort: 0 },
@@ -197,6 +222,28 @@ export const rtspService: HostileService = {
       }),
     "a head of a megabyte": (target) =>
       throwAt(target, 20, Buffer.from(`OPTIONS * RTSP/1.0\r\nCSeq: 1\r\nX: ${"y".repeat(1 << 20)}`), "all"),
+    "fields, ranges and credentials that slow patterns read": (target) => {
+      const spaces = " ".repeat(15_000);
+      const fields = [
+        ["X", `${spaces}\rx`],
+        ["X", `y${spaces}y`],
+        ["Range", `npt=1-${spaces}x`],
+        ["Session", `x${spaces}x`],
+        ["Authorization", `Digest ${"a".repeat(15_000)}`],
+        ["Authorization", `Digest ${'a="'.repeat(5_000)}`],
+      ] as const;
+      return throwAt(
+        target,
+        10,
+        Buffer.from(
+          fields
+            .map(([name, value]) => rtspRequest("PLAY", "/stream", { [name]: value }))
+            .reverse()
+            .join(""),
+        ),
+        "all",
+      );
+    },
     "300 half requests": (target) => throwAt(target, 300, Buffer.from("DESCRIBE rtsp://127.0.0.1/stream RTSP/1.0\r\nCS"), "all"),
     "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 2_000), "all"),
     "bytes of chance over UDP": datagrams,
@@ -210,8 +257,41 @@ export const rtspService: HostileService = {
           Buffer.concat(["/stream/index.m3u8", "/stream/init.mp4", "/stream/snapshot.mp4"].map((path) => httpRequest("GET", path))),
           "nothing",
         ),
+      "readers of HLS with many names": (target) =>
+        throwAt(
+          target,
+          20,
+          () =>
+            Buffer.concat(
+              Array.from({ length: 100 }, () =>
+                httpRequest("GET", "/stream/index.m3u8", { headers: `User-Agent: ${target.random.below(2 ** 32)}\r\n` }),
+              ),
+            ),
+          "all",
+        ),
+      "snapshots, answers unread": (target) => throwAt(target, 10, repeated(httpRequest("GET", "/test/snapshot.mp4"), 500), "nothing"),
     }),
     ...overEndpoint("RTMP", {
+      "chunks of one byte": (target) =>
+        throwAt(
+          target,
+          8,
+          Buffer.concat([handshake, chunkSize(1), chunk(9, 1 << 20, Buffer.from([0])), repeated(Buffer.from([0xc3, 0]), 1 << 19)]),
+          "all",
+        ),
+      "small chunks of a large message": (target) =>
+        throwAt(
+          target,
+          8,
+          Buffer.concat([
+            handshake,
+            chunkSize(128),
+            chunk(9, 1 << 20, Buffer.alloc(128)),
+            repeated(Buffer.concat([Buffer.from([0xc3]), Buffer.alloc(128)]), (1 << 13) - 2),
+          ]),
+          "all",
+        ),
+      "a name of slashes": (target) => throwAt(target, 8, Buffer.concat([handshake, chunkSize(1 << 22), publishSlashes]), "all"),
       "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 5_000), "all"),
       "200 half handshakes": (target) => throwAt(target, 200, handshake.subarray(0, 700), "all"),
       "random chunks": (target) => throwAt(target, 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),

@@ -148,6 +148,13 @@ export const webrtcService: HostileService = {
       const post = () => httpRequest("POST", "/whep/test", { headers, body: Buffer.from(broken(target, offer)) });
       await throwAt(target, 10, Buffer.concat(list(50, post)), "all");
     },
+    "WHEP and WHIP offers of many payload types and attributes": async (target) => {
+      const types = `m=video 9 UDP/TLS/RTP/SAVPF${list(128, (type) => ` ${type}`).join("")}`;
+      const lines = list(1_900, (index) => `a=rtcp-fb:${index % 128} nack pli${"x".repeat(30)}`).join("\r\n");
+      const body = Buffer.from(`${offer.replace("m=video 9 UDP/TLS/RTP/SAVPF 96", types)}${lines}\r\n`);
+      const post = (path: string) => httpRequest("POST", path, { headers: "Content-Type: application/sdp\r\n", body });
+      await throwAt(target, 10, Buffer.concat(list(20, (index) => post(index % 2 === 0 ? "/whep/x" : "/whip/x"))), "all");
+    },
     "half-open TLS": async (target) => {
       const clientHello = Buffer.from("160301020001000001fc0303", "hex");
       const { tlsPort } = credentialsOf(await iceServers(target));
