@@ -77,7 +77,7 @@ export class DtlsClient {
       const fragment = record.epoch === 0 ? record.fragment : this.#reads?.open(record);
       if (fragment && record.type === contentTypes.alert) this.#options.onClosed();
       if (!fragment || record.type !== contentTypes.handshake) continue;
-      this.#reader.push(fragment);
+      this.#reader.push(fragment, record.epoch);
       for (let message = this.#reader.take(); message; message = this.#reader.take()) this.#take(message);
     }
   }

@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
-import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
+import { createDtlsCertificate, type DtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
+import { contentTypes, recordNumber, writeRecord } from "../../servers/webrtc/media/dtls/dtls-record.ts";
 import { DtlsServer } from "../../servers/webrtc/media/dtls/dtls-server.ts";
+import { handshakeTypes, writeMessage } from "../../servers/webrtc/media/dtls/handshake-message.ts";
 import { parseOffer } from "../../servers/webrtc/media/sdp/offer.ts";
 import { LossTracker } from "../../servers/webrtc/media/sessions/loss-tracker.ts";
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
@@ -181,6 +183,94 @@ describe("bytes of the network", () => {
       for (const [index, record] of records.entries()) server.receive(numbered(record, index + 1));
       expect(ends).toEqual([`a message of the type ${type} was not expected`]);
     }
+  });
+
+  /** What arrives of the datagrams that one side has sent. */
+  type Network = (datagrams: readonly Buffer[], sender: "client" | "server") => readonly Buffer[];
+
+  /** A handshake whose client repeats its flight until it is connected. Tells what the two have come to. */
+  function shakeHands(certificate: DtlsCertificate, network: Network): readonly string[] {
+    const fromClient: Buffer[] = [];
+    const fromServer: Buffer[] = [];
+    const ends: string[] = [];
+    const server = new DtlsServer({
+      certificate,
+      fingerprints: [{ algorithm: "sha-256", value: certificate.fingerprint }],
+      send: (datagram) => void fromServer.push(datagram),
+      onConnected: () => ends.push("server connected"),
+      onEnd: (reason) => ends.push(reason),
+    });
+    onEnd(() => server.close());
+    const client = new DtlsClient({
+      certificate,
+      send: (datagram) => void fromClient.push(datagram),
+      onConnected: () => ends.push("client connected"),
+      onClosed: () => ends.push("an alert"),
+    });
+    for (let flight = 0; flight < 100 && ends.length < 2; flight++) {
+      client.sendFlight();
+      while (fromClient.length > 0 || fromServer.length > 0) {
+        for (const datagram of network(fromClient.splice(0), "client")) server.receive(datagram);
+        for (const datagram of network(fromServer.splice(0), "server")) client.receive(datagram);
+      }
+    }
+    return ends;
+  }
+
+  const connected = ["server connected", "client connected"];
+
+  it("[WEBRTC-352] the handshake of DTLS completes whichever of its datagrams is lost", async () => {
+    const certificate = await createDtlsCertificate();
+    const sent = { client: 0, server: 0 };
+    const counted = shakeHands(certificate, (datagrams, sender) => {
+      sent[sender] += datagrams.length;
+      return datagrams;
+    });
+    // The hello; certificate, key exchange, verification, change of the cipher, Finished.
+    expect([counted, sent.client]).toEqual([connected, 6]);
+    for (const side of ["client", "server"] as const) {
+      for (let lost = 0; lost < sent[side]; lost++) {
+        let place = 0;
+        const ends = shakeHands(certificate, (datagrams, sender) => datagrams.filter(() => sender !== side || place++ !== lost));
+        expect(ends, `datagram ${lost} of the ${side} is lost`).toEqual(connected);
+      }
+    }
+  });
+
+  it("[WEBRTC-352] the handshake of DTLS completes in every order of the client's answer, and where all may be lost or come twice", async () => {
+    const certificate = await createDtlsCertificate();
+    const answer = [0, 1, 2, 3, 4];
+    const ordersOf = (places: readonly number[]): readonly (readonly number[])[] =>
+      places.length === 0
+        ? [[]]
+        : places.flatMap((first) => ordersOf(places.filter((place) => place !== first)).map((others) => [first, ...others]));
+    for (const order of ordersOf(answer)) {
+      const ends = shakeHands(certificate, (datagrams) =>
+        datagrams.length === answer.length ? order.map((place) => datagrams[place] as Buffer) : datagrams,
+      );
+      expect(ends, `order ${order}`).toEqual(connected);
+    }
+    const random = seededRandom(5_352);
+    for (let round = 0; round < 100; round++) {
+      const ends = shakeHands(certificate, (datagrams) => {
+        const arrived = datagrams.flatMap((datagram) => Array<Buffer>([0, 1, 1, 2][random.below(4)] as number).fill(datagram));
+        return arrived
+          .map((datagram) => ({ datagram, at: random.below(1_000) }))
+          .sort((one, other) => one.at - other.at)
+          .map(({ datagram }) => datagram);
+      });
+      expect(ends, `round ${round}`).toEqual(connected);
+    }
+  });
+
+  it("[WEBRTC-352] a Finished that is not encrypted is passed over", async () => {
+    const certificate = await createDtlsCertificate();
+    const { bytes } = writeMessage(handshakeTypes.finished, 4, Buffer.alloc(12));
+    const forged = writeRecord(contentTypes.handshake, recordNumber(0, 1_000), bytes);
+    const ends = shakeHands(certificate, (datagrams, sender) =>
+      sender === "client" ? datagrams.flatMap((datagram) => [forged, datagram]) : datagrams,
+    );
+    expect(ends).toEqual(connected);
   });
 
   it("[WEBRTC-341] of the credentials of ICE restarts those are kept that the client uses, and the newest", async () => {

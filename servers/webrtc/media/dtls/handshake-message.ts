@@ -55,8 +55,11 @@ export class HandshakeReader {
     return this.#next;
   }
 
-  /** Takes the fragments of a record. Returns the type of a message that had come before: its sender has not got our answer. */
-  push(record: Buffer): number | undefined {
+  /**
+   * Takes the fragments of a record. Finished alone belongs to the second epoch (RFC 6347 §4.1); a message of the wrong one is passed over, since anybody can
+   * send what is not encrypted. Returns the type of a message that had come before: its sender has not got our answer.
+   */
+  push(record: Buffer, epoch: number): number | undefined {
     let repeated: number | undefined;
     for (let at = 0; at + messageHeadBytes <= record.length; ) {
       const type = record[at] as number;
@@ -67,6 +70,7 @@ export class HandshakeReader {
       const start = at + messageHeadBytes;
       at = start + bytes;
       if (at > record.length || from + bytes > length || length > mostMessageBytes) return repeated;
+      if ((type === handshakeTypes.finished) !== (epoch === 1)) continue;
       if (sequence < this.#next) repeated = type;
       else if (sequence < this.#next + mostAhead) this.#add(type, sequence, length, from, record.subarray(start, at));
     }
