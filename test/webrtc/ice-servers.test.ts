@@ -3,11 +3,13 @@ import { once } from "node:events";
 import os from "node:os";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { IceServer } from "../../contract/services/webrtc.ts";
+import type { IceServer, TurnAllocationView } from "../../contract/services/webrtc.ts";
 import { issueCredentials } from "../../servers/webrtc/turn/time-limited-credentials.ts";
 import { chromiumOptions } from "../support/chromium-options.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
+import { type ClientLibrary, startClient } from "./clients/client-process.ts";
+import type { PeerReport } from "./clients/data-channel-peer.ts";
 import { errorOf, realm, TurnClientUnderTest } from "./turn-harness.ts";
 import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
@@ -120,6 +122,28 @@ it.each([
   expect(service.rows().filter(({ kind, outcome }) => kind === "turn-request" && outcome === "401").length).toBeGreaterThan(0);
   const signals = service.rows().filter(({ kind }) => kind === "webrtc-signal");
   expect(signals.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["join", "offer", "answer", "candidate", "chat"]));
+});
+
+it.each<readonly [ClientLibrary, ClientLibrary]>([
+  ["werift", "node-datachannel"],
+  ["node-datachannel", "werift"],
+])("[WEBRTC-114] %s calls %s by the relays of their welcome alone, and both send and receive", async (caller, callee) => {
+  const service = await startWebrtc();
+  const url = service.urlOf("WS");
+  const called = startClient<PeerReport>("data-channel-peer", callee, url, "call");
+  await called.reports.until(({ step }) => step === "joined");
+  const texts = ["there and back", "long ".repeat(4_000)];
+  const calling = startClient<PeerReport>("data-channel-peer", caller, url, "call", ...texts);
+  for (const { reports } of [called, calling]) {
+    await reports.until((report) => report.step === "heard" && report.text === texts[1]);
+    const heard = reports.items.filter(({ step }) => step === "heard");
+    expect(heard).toEqual(texts.map((text) => ({ step: "heard", text, local: "relay", remote: "relay" })));
+  }
+  const size = texts.join("").length;
+  const carries = (relay: TurnAllocationView) => relay.toPeers.bytes > size && relay.fromPeers.bytes > size;
+  await until(() => service.views.get("allocations")?.allocations.filter(carries).length === 2);
+  const verbs = new Set(service.rows().flatMap(({ kind, verb }) => (kind === "webrtc-signal" ? [verb] : [])));
+  expect([...verbs].sort()).toEqual(["answer", "candidate", "join", "offer"]);
 });
 
 /** 0 where the credentials are right, else the code of the refusal. */

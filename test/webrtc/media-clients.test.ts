@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
-import path from "node:path";
-import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { lacksFfmpeg } from "../rtsp/media-programs.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
+import { type ClientLibrary, clientLibraries, startClient } from "./clients/client-process.ts";
 import { playerOffer, startMediaServices } from "./media-harness.ts";
 import { MediaPeer } from "./media-peer.ts";
 
@@ -15,20 +14,11 @@ interface Counts {
   readonly keyFrames: number;
 }
 
-/** A player in a process of its own, which may publish what it plays. */
-function startPlayer(library: "werift" | "node-datachannel", url: string, lossPercent = 0, publishUrl = "") {
-  const script = path.join(import.meta.dirname, "media-player.ts");
-  const child = spawn(process.execPath, [script, library, url, String(lossPercent), publishUrl], { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  let counts: Counts = { video: 0, audio: 0, keyFrames: 0 };
-  createInterface(child.stdout).on("line", (line) => {
-    counts = JSON.parse(line) as Counts;
-  });
-  onEnd(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  return { counts: () => counts, requestKeyFrame: () => child.stdin.write("key\n"), freeze: () => child.kill("SIGSTOP") };
+/** A player, which may publish what it plays. */
+function startPlayer(library: ClientLibrary, url: string, lossPercent = 0, publishUrl = "") {
+  const { reports, write, freeze } = startClient<Counts>("media-player", library, url, String(lossPercent), publishUrl);
+  const counts = (): Counts => reports.items.at(-1) ?? { video: 0, audio: 0, keyFrames: 0 };
+  return { counts, requestKeyFrame: () => write("key\n"), freeze };
 }
 
 describe("other clients", () => {
@@ -56,7 +46,7 @@ describe("other clients", () => {
     expect(webrtc.detail(row).keyFrameRequests).toBeGreaterThan(0);
   });
 
-  it.each(["werift", "node-datachannel"] as const)("[WEBRTC-323] %s publishes H.264 and Opus, which others play", async (library) => {
+  it.each(clientLibraries)("[WEBRTC-323] %s publishes H.264 and Opus, which others play", async (library) => {
     const services = await startMediaServices();
     startPlayer(library, `${services.url}/whep/stream`, 0, `${services.url}/whip/live/${library}`);
     const name = `live/${library}`;

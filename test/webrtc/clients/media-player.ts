@@ -1,6 +1,5 @@
 /**
- * A player in a process of its own, since both libraries leave timers or threads open: prints how many packets it has received. Where it is told to, it
- * publishes what it plays.
+ * A player that prints how many packets it has received. Where it is told to, it publishes what it plays.
  */
 import nodeDataChannel, { type Track } from "node-datachannel";
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from "werift";
