@@ -54,7 +54,10 @@ export function parseOffer(text: string): Offer {
     attributes.flatMap(([name, value]) => (name === "fingerprint" ? fingerprint(value) : [])),
   );
   if (fingerprints.length === 0) throw new SdpError("it has no a=fingerprint, which DTLS needs");
-  if (anywhere("setup") === "passive") throw new SdpError("a=setup:passive leaves DTLS to the server; actpass or active is needed");
+  if (anywhere("setup") === "passive")
+    throw new SdpError(
+      "a=setup:passive asks this service to open DTLS, which it accepts only; offer actpass or active (ffmpeg: -whip_flags dtls_active)",
+    );
   const group = description.attributes.find(([name, value]) => name === "group" && /^BUNDLE\b/.test(value))?.[1];
   const media = description.media.map((part, index) => offeredMedia(part, description, index, description.media.length));
   const bundled = group === undefined ? [] : group.split(/ +/).slice(1);
