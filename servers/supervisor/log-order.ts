@@ -54,7 +54,7 @@ export function createLogOrder(onOrdered: (lines: readonly SourcedEntry[]) => vo
       while (!first.lines.ended && first.lines.nextAt < othersAt && dueMs(first) <= upTo);
       if (first.lines.ended) held = others;
     }
-    if (held.length > 0) timer = setTimeout(release, earliestDueMs() - performance.now());
+    if (held.length > 0) timer = setTimeout(release, Math.max(0, earliestDueMs() - performance.now()));
     if (ordered.length > 0) onOrdered(ordered);
   }
 

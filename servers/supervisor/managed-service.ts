@@ -47,7 +47,7 @@ export interface ServiceTiming {
 }
 
 const defaultTiming: ServiceTiming = {
-  startTimeoutMs: 20_000,
+  startTimeoutMs: 60_000,
   stopTimeoutMs: 5_000,
   firstBackOffMs: 500,
   silenceMs: 5_000,

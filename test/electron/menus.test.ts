@@ -170,7 +170,7 @@ describe("the tray's menu", () => {
     await expect
       .poll(async () => (await items()).filter(isService))
       .toEqual([
-        ["HTTP: running", ["Start (off)", "Stop", `Copy http://127.0.0.1:${port}`]],
+        ["HTTP: running", ["Start (off)", "Stop", `Copy http://127.0.0.1:${port}`, `Copy ws://127.0.0.1:${port}/ws/echo`]],
         ...services.slice(1).map(({ title }) => running(title)),
       ]);
     await expect

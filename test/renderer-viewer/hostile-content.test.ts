@@ -77,8 +77,12 @@ type Content = string | Uint8Array<ArrayBuffer>;
 /** In linear time the whole takes four times as long as a quarter, in square time 16 times. Short times say nothing: they are mostly compilation. */
 function expectLinear(layOut: (content: Content) => void, content: Content): void {
   const quarter = content.slice(0, content.length / 4);
-  const ofQuarter = threadCpuMs(() => layOut(quarter));
-  expect(threadCpuMs(() => layOut(content))).toBeLessThan(10 * Math.max(ofQuarter, 30));
+  const isLinear = () => {
+    const ofQuarter = threadCpuMs(() => layOut(quarter));
+    return threadCpuMs(() => layOut(content)) < 10 * Math.max(ofQuarter, 30);
+  };
+  // Measured again, since one of the times may hold the collection of others' garbage.
+  expect(isLinear() || isLinear()).toBe(true);
 }
 
 function expectBounded(laidOut: ReturnType<typeof layOutContent>): void {

@@ -252,8 +252,8 @@ describe("Chromium", () => {
         outcome: "the publisher has left",
         tone: "neutral",
       });
-      expect((await services.offer("/whep/live/camera", "v=0")).status).toBe(400);
       await until(() => !services.rtsp.views.get("paths")?.paths.some(({ name }) => name === "live/camera"));
+      expect((await services.offer("/whep/live/camera", "v=0")).status).toBe(404);
       await page.close();
     },
   );

@@ -61,6 +61,7 @@ export class MediaPeer {
   srtp: Srtp | undefined;
   /** Checks that were answered. */
   answers = 0;
+  readonly #answered = new Set<string>();
   isClosed = false;
   socket: Socket;
   readonly #services: MediaUnderTest;
@@ -130,8 +131,10 @@ export class MediaPeer {
   #receive(datagram: Buffer): void {
     const first = datagram[0] as number;
     if (isStun(first) && first < 4) {
-      if (parseStun(datagram)?.messageClass !== "success") return;
+      const message = parseStun(datagram);
+      if (message?.messageClass !== "success") return;
       this.answers++;
+      this.#answered.add(message.transaction.toString("hex"));
       if (!this.srtp) this.#dtls.sendFlight();
     } else if (first < 64) this.#dtls.receive(datagram);
     else if (isRtcp(datagram)) this.rtcp.push(...(parseRtcp(this.srtp?.receiver.unprotectRtcp(datagram) ?? Buffer.alloc(0)) ?? []));
@@ -150,16 +153,17 @@ export class MediaPeer {
     if (!this.srtp && this.answers > 0) this.#dtls.sendFlight();
   }
 
-  /** A check of ICE, by default as the controlling agent that has chosen this path. */
+  /** A check of ICE, by default as the controlling agent that has chosen this path. Returns its transaction. */
   check(
     { ufrag, pwd }: Credentials = this.#credentials,
     attributes: readonly WrittenAttribute[] = [[ice.useCandidate, Buffer.alloc(0)]],
-  ): void {
+  ): string {
+    const transaction = Buffer.concat([uint32(magicCookie), randomBytes(12)]);
     this.send(
       writeStun({
         messageClass: "request",
         method: stunMethods.binding,
-        transaction: Buffer.concat([uint32(magicCookie), randomBytes(12)]),
+        transaction,
         attributes: [
           [stunAttributes.username, Buffer.from(`${ufrag}:abcd`)],
           [ice.priority, uint32(1 << 24)],
@@ -170,6 +174,11 @@ export class MediaPeer {
         fingerprint: true,
       }),
     );
+    return transaction.toString("hex");
+  }
+
+  hasAnswer(transaction: string): boolean {
+    return this.#answered.has(transaction);
   }
 
   get credentials(): Credentials {

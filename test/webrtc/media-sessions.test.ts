@@ -68,11 +68,9 @@ describe("a session of media", () => {
     await peer.moveTo(await restart.text());
     expect(peer.credentials).not.toEqual(before);
     await more(peer);
-    const answers = peer.answers;
-    peer.check(before);
-    peer.check();
-    await until(() => peer.answers > answers);
-    expect(peer.answers).toBe(answers + 1);
+    const [earlier, present] = [peer.check(before), peer.check()];
+    await until(() => peer.hasAnswer(present));
+    expect(peer.hasAnswer(earlier)).toBe(false);
     expect((await peer.patch("a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host\r\n", peer.etag)).status).toBe(412);
     peer.close();
     expect(await peer.ended()).toMatchObject({ outcome: "the client has closed it", tone: "neutral" });
