@@ -25,6 +25,8 @@ export type IceFindingCode =
   | "relay-closed"
   | "relay-impaired"
   | "relay-one-way"
+  | "relay-quiet"
+  | "consent-expired"
   | "relayed"
   | "direct-possible"
   | "gathering";

@@ -156,7 +156,9 @@ export async function startWebrtc(
   onStop(sample.stop);
   context.counters((): Counters => {
     recorder.tick();
-    turnRecorder.tick(turn?.engine.allocations() ?? []);
+    const allocations = turn?.engine.allocations() ?? [];
+    turnRecorder.tick(allocations);
+    requests.tick(allocations);
     context.view("signals", { total: signals.total });
     showViews({ hub, recorder, turnRecorder, turn: turn?.engine, isWatched: context.isWatched(), view: context.view });
     context.view("media", media?.view() ?? { sessions: [], more: 0 });

@@ -1,17 +1,23 @@
 import { expect, it } from "vitest";
 import type { IceCheck } from "../../contract/services/webrtc-ice-check.ts";
+import { unauthenticated } from "../../servers/webrtc/ice-check/allocation-refusals.ts";
+import { scopeOf, shareNetwork } from "../../servers/webrtc/ice-check/networks.ts";
+import { RequestHistory } from "../../servers/webrtc/ice-check/request-history.ts";
+import { noImpairment } from "../../servers/webrtc/turn/impairment.ts";
+import type { AllocationState } from "../../servers/webrtc/turn/turn-observer.ts";
 import { answer, offer } from "../renderer-webrtc/samples.ts";
 import { until } from "../support/until.ts";
-import { errorOf, TurnClientUnderTest } from "./turn-harness.ts";
+import { channelMessage, errorOf, realm, TurnClientUnderTest, user } from "./turn-harness.ts";
 import { type JsonClient, startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
 const bare = (sdp: string) => sdp.replaceAll(/a=candidate:.*\r\n/g, "");
-const candidate = (type: "host" | "srflx", address: string) => ({
-  candidate: `candidate:1 1 udp 1 ${address} 50000 typ ${type}${type === "host" ? "" : " raddr 192.168.1.5 rport 50000"}`,
+type CandidateType = "host" | "srflx" | "relay";
+const candidate = (type: CandidateType, address: string, port = 50_000) => ({
+  candidate: `candidate:1 1 udp 1 ${address} ${port} typ ${type}${type === "host" ? "" : " raddr 192.168.1.5 rport 50000"}`,
   sdpMid: "0",
 });
 
-type Candidates = readonly (readonly ["host" | "srflx", string])[];
+type Candidates = readonly (readonly [type: CandidateType, address: string, port?: number])[];
 
 /** Ada calls Bob; both send these candidates, and that there are no more. */
 async function call(service: WebrtcUnderTest, ofAda: Candidates, ofBob: Candidates): Promise<readonly [JsonClient, JsonClient]> {
@@ -25,7 +31,7 @@ async function call(service: WebrtcUnderTest, ofAda: Candidates, ofBob: Candidat
     [ada, bob, ofAda],
     [bob, ada, ofBob],
   ] as const) {
-    for (const [type, address] of candidates) from.send({ type: "candidate", to: to.id, candidate: candidate(type, address) });
+    for (const one of candidates) from.send({ type: "candidate", to: to.id, candidate: candidate(...one) });
     from.send({ type: "candidate", to: to.id, candidate: null });
     await from.settled();
   }
@@ -75,4 +81,102 @@ it("[WEBRTC-412] the running service names UDP that never arrived", async () => 
   expect(await causesOf(service, peers, peers[1])).toMatch(
     new RegExp(`^Bob: no candidates, neither reflexive nor relay: UDP to ${port} never arrived, try TCP \\(turn:…:${port}\\?transport=tcp`),
   );
+});
+
+it("[WEBRTC-425] the running service says connected for relays of a configured user, and names the cut of one during the call", async () => {
+  const service = await startWebrtc({ turnUsers: [`${user.username}:${user.password}`], turnRealm: realm });
+  const server = { port: turnPortOf(service), tlsPort: 0 };
+  const [one, other] = [await TurnClientUnderTest.connect(server), await TurnClientUnderTest.connect(server)];
+  const [onePort, otherPort] = [await one.relayedPort(), await other.relayedPort()];
+  const peers = await call(service, [["relay", "127.0.0.1", onePort]], [["relay", "127.0.0.1", otherPort]]);
+  const check = (): Promise<IceCheck | null> => service.act("ice.check", { peers: [peers[0].id, peers[1].id] });
+  expect((await check())?.findings[0]).toMatchObject({ code: "no-permission", peer: peers[0].id });
+  await one.bindChannel(0x4000, otherPort);
+  await other.bindChannel(0x4000, onePort);
+  one.send(channelMessage(0x4000, "there"));
+  await until(() => other.channelData.length > 0);
+  other.send(channelMessage(0x4000, "back"));
+  await until(() => one.channelData.length > 0);
+  const connected = await check();
+  expect(connected?.verdict).toBe("connected");
+  const allocation = connected?.sides[0].relays[0]?.allocation ?? 0;
+  await service.act("relay.fault", { allocation, fault: { kind: "cut" } });
+  const cut = await check();
+  expect(cut?.verdict).toBe("failed");
+  expect(cut?.findings[0]).toMatchObject({
+    code: "relay-impaired",
+    tone: "bad",
+    text: `The relay of Ada, 127.0.0.1:${onePort}, passes nothing: it is cut on request.`,
+  });
+});
+
+it("[WEBRTC-422] networks: private ones by their prefix, public ones reach each other, loopback and link-local by themselves", () => {
+  for (const [one, other, expected] of [
+    ["192.168.1.5", "192.168.1.200", true],
+    ["192.168.1.5", "192.168.2.5", false],
+    ["10.0.0.1", "203.0.113.7", false],
+    ["203.0.113.7", "198.51.100.4", true],
+    ["fd00:1:2:3::1", "fd00:1:2:3::2", true],
+    ["fd00:1:2:3::1", "fd00:1:2:4::1", false],
+    ["2001:db8::1", "192.168.1.1", false],
+    ["a.local", "b.local", false],
+    ["", "", false],
+  ] as const)
+    expect(shareNetwork(one, other), `${one} ${other}`).toBe(expected);
+  expect(["127.0.0.1", "::1", "fe80::1%eth0", "169.254.1.1", "100.64.0.1", "8.8.8.8", "X.LOCAL", "?"].map(scopeOf)).toEqual([
+    "loopback",
+    "loopback",
+    "link-local",
+    "link-local",
+    "private",
+    "public",
+    "mdns",
+    "unknown",
+  ]);
+});
+
+it("[WEBRTC-423] requests are kept by user and by address, within bounds; a request without credentials is told apart from a wrong one", () => {
+  let at = 1_000;
+  const history = new RequestHistory({ allocations: () => [], now: () => at });
+  const client = { address: "127.0.0.1", port: 1, transport: "udp" } as const;
+  const event = { client, why: undefined, software: undefined, allocation: undefined };
+  history.onRequest({ ...event, method: "binding", code: 0, username: undefined });
+  history.onRequest({ ...event, method: "allocate", code: 401, username: undefined });
+  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:ada" });
+  at = 2_000;
+  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:ada" });
+  const of = (peer: string, since = 0) =>
+    history.requestsOf(peer, "127.0.0.1", since).map(({ method, code, count }) => `${method} ${code} ×${count}`);
+  expect(of("ada")).toEqual(["allocate 401 ×2", "binding 0 ×1", `allocate ${unauthenticated} ×1`]);
+  // Another peer of this address has not asked in its own name: what came from the address counts.
+  expect(of("bob", 1_500)).toEqual(["allocate 401 ×2"]);
+  for (let user = 0; user < 5_000; user++) history.onRequest({ ...event, method: "allocate", code: 0, username: `1:u${user}` });
+  expect(of("ada", 3_000)).toEqual([]);
+});
+
+it("[WEBRTC-426] when data last passed a relay is known from its counts, and when its client last asked for it", () => {
+  let at = 1_000;
+  const client = { address: "127.0.0.1", port: 1, transport: "udp" } as const;
+  const state = (toPeers: number, fromPeers: number): AllocationState => ({
+    ...{ id: 7, client, username: "1:ada", user: "ada", software: undefined, relayed: [{ address: "127.0.0.1", port: 50_112 }] },
+    ...{ ageMs: 0, leftMs: 1, permissions: [], channels: [], impairment: noImpairment },
+    ...{ toPeers: { datagrams: toPeers, bytes: 0 }, fromPeers: { datagrams: fromPeers, bytes: 0 } },
+    lost: { notPermitted: 0, withoutChannel: 0, impaired: 0, clientBehind: 0, unsendable: 0 },
+  });
+  let open = [state(0, 0)];
+  const history = new RequestHistory({ allocations: () => open, now: () => at });
+  const times = () => history.relays().map((one) => [one.lastToPeersAt, one.lastFromPeersAt, one.lastRequestAt]);
+  history.onOpened(state(0, 0));
+  expect(times()).toEqual([[0, 0, 0]]);
+  at = 2_000;
+  history.tick([state(3, 0)]);
+  at = 3_000;
+  history.onRequest({ client, method: "refresh", code: 0, why: undefined, username: "1:ada", software: undefined, allocation: 7 });
+  open = [state(3, 1)];
+  expect(times()).toEqual([[2_000, 3_000, 3_000]]);
+  at = 4_000;
+  expect(times()).toEqual([[2_000, 3_000, 3_000]]);
+  open = [];
+  history.onClosed(state(4, 1), "expired");
+  expect(history.relays()).toMatchObject([{ user: "ada", relayed: "127.0.0.1:50112", closed: "expired", lastToPeersAt: 4_000 }]);
 });

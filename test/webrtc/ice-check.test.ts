@@ -3,8 +3,7 @@ import type { IceCheck, IceRequestCount } from "../../contract/services/webrtc-i
 import { unauthenticated } from "../../servers/webrtc/ice-check/allocation-refusals.ts";
 import type { PeerEvidence, SeenRelay, SentSignal } from "../../servers/webrtc/ice-check/ice-side.ts";
 import { judgeConnection } from "../../servers/webrtc/ice-check/judge-connection.ts";
-import { scopeOf, shareNetwork } from "../../servers/webrtc/ice-check/networks.ts";
-import { RequestHistory } from "../../servers/webrtc/ice-check/request-history.ts";
+import { noImpairment } from "../../servers/webrtc/turn/impairment.ts";
 import { answer, offer } from "../renderer-webrtc/samples.ts";
 
 const bare = (sdp: string) => sdp.replaceAll(/a=candidate:.*\r\n/g, "");
@@ -32,7 +31,12 @@ const relay = (part: Partial<SeenRelay> = {}): SeenRelay => ({
   channels: [],
   toPeers: 0,
   fromPeers: 0,
-  isImpaired: false,
+  user: "a",
+  addresses: [part.relayed ?? "127.0.0.1:50112"],
+  impairment: noImpairment,
+  lastToPeersAt: 0,
+  lastFromPeersAt: 0,
+  lastRequestAt: 0,
   ...part,
 });
 
@@ -43,6 +47,14 @@ interface Side extends Partial<PeerEvidence> {
 
 const late = 60_000;
 const soon = 2_000;
+
+/** Of a relay: data passed in both directions until so long before the check. */
+const passed = (agoMs: number): Partial<SeenRelay> => ({
+  toPeers: 40,
+  fromPeers: 38,
+  lastToPeersAt: late - agoMs,
+  lastFromPeersAt: late - agoMs,
+});
 
 /** Ada calls Bob: offer at 0, answer at 100, candidates after that. */
 function check(ada: Side, bob: Side, now = late, addresses = { port: 3478, tlsPort: 5349 as number | undefined }): IceCheck {
@@ -201,12 +213,12 @@ it("[WEBRTC-418] a relay without a permission, with one that is not allowed, and
   expect(found(refused)).toEqual(["failed", "peer-not-allowed a"]);
   expect(words(refused, "a")).toContain("refused with 403: it is not among the allowed peers");
   expect(found(ada({ closed: "expired" }))).toEqual(["failed", "relay-closed a"]);
-  expect(found(ada({ isImpaired: true }))).toEqual(["failed", "relay-impaired a"]);
+  expect(found(ada({ impairment: { ...noImpairment, isCut: true } }))).toEqual(["failed", "relay-impaired a"]);
   expect(found(ada({ permissions: ["10.0.0.9"], toPeers: 12 }))).toEqual(["failed", "relay-one-way a"]);
 });
 
-it("[WEBRTC-419] connected by one relay or by two, where data has passed in both directions", () => {
-  const data = { permissions: ["127.0.0.1"], toPeers: 40, fromPeers: 38 };
+it("[WEBRTC-419] connected by one relay or by two, where data passes in both directions", () => {
+  const data = { permissions: ["127.0.0.1"], ...passed(2_000) };
   const result = check(
     { candidates: [line("relay", "127.0.0.1", 50_112)], relays: [relay({ ...data, channels: ["127.0.0.1:50113"] })] },
     {
@@ -247,46 +259,95 @@ it("[WEBRTC-421] a new description with other credentials (a restart of ICE) for
   expect(restarted.sides[0].candidates).toEqual({ host: 0, mdns: 0, srflx: 0, prflx: 0, relay: 1 });
 });
 
-it("[WEBRTC-422] networks: private ones by their prefix, public ones reach each other, loopback and link-local by themselves", () => {
-  for (const [one, other, expected] of [
-    ["192.168.1.5", "192.168.1.200", true],
-    ["192.168.1.5", "192.168.2.5", false],
-    ["10.0.0.1", "203.0.113.7", false],
-    ["203.0.113.7", "198.51.100.4", true],
-    ["fd00:1:2:3::1", "fd00:1:2:3::2", true],
-    ["fd00:1:2:3::1", "fd00:1:2:4::1", false],
-    ["2001:db8::1", "192.168.1.1", false],
-    ["a.local", "b.local", false],
-    ["", "", false],
-  ] as const)
-    expect(shareNetwork(one, other), `${one} ${other}`).toBe(expected);
-  expect(["127.0.0.1", "::1", "fe80::1%eth0", "169.254.1.1", "100.64.0.1", "8.8.8.8", "X.LOCAL", "?"].map(scopeOf)).toEqual([
-    "loopback",
-    "loopback",
-    "link-local",
-    "link-local",
-    "private",
-    "public",
-    "mdns",
-    "unknown",
-  ]);
+it("[WEBRTC-424] a relay is that of the peer whose candidate names it, with whatever credentials it was made", () => {
+  const ada = (...relays: readonly Partial<SeenRelay>[]) =>
+    check(
+      {
+        candidates: [line("relay", "127.0.0.1", 50_112)],
+        relays: relays.map((part) => relay({ permissions: ["10.0.0.9"], ...passed(1_000), ...part })),
+      },
+      { candidates: [line("host", "10.0.0.9")] },
+    );
+  expect(found(ada({ user: "of /ice-servers" }))).toEqual(["connected", "relayed"]);
+  // The port was that of another relay before.
+  expect(found(ada({ user: "before", closed: "expired" }, { allocation: 2, user: "now" }))).toEqual(["connected", "relayed"]);
+  // No candidate names one: that of its own credentials. That of others is not its own.
+  expect(found(ada({ relayed: "127.0.0.1:50200" }))).toEqual(["connected", "relayed"]);
+  expect(found(ada({ user: "c", relayed: "127.0.0.1:50200" }))).toEqual(["waiting", "no-relay a"]);
 });
 
-it("[WEBRTC-423] requests are kept by user and by address, within bounds; a request without credentials is told apart from a wrong one", () => {
-  let at = 1_000;
-  const history = new RequestHistory({ allocations: () => [], now: () => at });
-  const client = { address: "127.0.0.1", port: 1, transport: "udp" } as const;
-  const event = { client, why: undefined, software: undefined, allocation: undefined };
-  history.onRequest({ ...event, method: "binding", code: 0, username: undefined });
-  history.onRequest({ ...event, method: "allocate", code: 401, username: undefined });
-  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:ada" });
-  at = 2_000;
-  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:ada" });
-  const of = (peer: string, since = 0) =>
-    history.requestsOf(peer, "127.0.0.1", since).map(({ method, code, count }) => `${method} ${code} ×${count}`);
-  expect(of("ada")).toEqual(["allocate 401 ×2", "binding 0 ×1", `allocate ${unauthenticated} ×1`]);
-  // Another peer of this address has not asked in its own name: what came from the address counts.
-  expect(of("bob", 1_500)).toEqual(["allocate 401 ×2"]);
-  for (let user = 0; user < 5_000; user++) history.onRequest({ ...event, method: "allocate", code: 0, username: `1:u${user}` });
-  expect(of("ada", 3_000)).toEqual([]);
+it("[WEBRTC-425] data of a relay to a third peer says nothing about the second: ports count where relays share an address", () => {
+  const toCarol = { permissions: ["127.0.0.1"], channels: ["127.0.0.1:50300"], ...passed(1_000) };
+  const between = (ofAda: readonly SeenRelay[]) =>
+    check(
+      { candidates: [line("relay", "127.0.0.1", 50_112)], relays: ofAda },
+      { candidates: [line("relay", "127.0.0.1", 50_113)], relays: [relay({ allocation: 3, relayed: "127.0.0.1:50113", user: "b" })] },
+    );
+  const apart = between([relay(), relay({ allocation: 2, relayed: "127.0.0.1:50200", ...toCarol })]);
+  expect(found(apart)).toEqual(["failed", "no-permission a", "no-permission b"]);
+  const same = between([relay(toCarol)]);
+  expect(found(same)).toEqual(["failed", "no-permission a", "no-permission b"]);
+  expect(words(same, "a")).toContain("its channels lead to others than Bob");
+});
+
+it("[WEBRTC-425] what passed before is no connection, and a cut, loss or delay on request is named", () => {
+  const both = (ofAda: Partial<SeenRelay>, ofBob: Partial<SeenRelay> = {}) =>
+    check(
+      {
+        candidates: [line("relay", "127.0.0.1", 50_112)],
+        relays: [relay({ permissions: ["127.0.0.1"], channels: ["127.0.0.1:50113"], ...passed(1_000), ...ofAda })],
+      },
+      {
+        candidates: [line("relay", "127.0.0.1", 50_113)],
+        relays: [
+          relay({
+            ...{ allocation: 2, user: "b", relayed: "127.0.0.1:50113", permissions: ["127.0.0.1"], channels: ["127.0.0.1:50112"] },
+            ...{ ...passed(1_000), ...ofBob },
+          }),
+        ],
+      },
+    );
+  const cut = { impairment: { ...noImpairment, isCut: true } };
+  expect(found(both(cut))).toEqual(["failed", "relay-impaired a"]);
+  expect(words(both(cut), "a")).toBe("The relay of Ada, 127.0.0.1:50112, passes nothing: it is cut on request. End its faults.");
+  expect(found(both({}, cut))).toEqual(["failed", "relay-impaired b"]);
+  const loss = { impairment: { ...noImpairment, loss: 0.3, delayMs: 200 } };
+  const lossy = both(loss);
+  expect(found(lossy)).toEqual(["connected", "relayed", "relay-impaired a"]);
+  expect(lossy.findings[1]).toMatchObject({
+    tone: "warn",
+    text: "The relay of Ada, 127.0.0.1:50112, loses 30 % of its datagrams and delays its datagrams by 200 ms on request.",
+  });
+  expect(found(both({ ...loss, ...passed(20_000) }, passed(20_000)))).toEqual([
+    "failed",
+    "relay-impaired a",
+    "relay-quiet a",
+    "relay-quiet b",
+  ]);
+  expect(found(both(passed(20_000), passed(20_000)))).toEqual(["waiting", "relay-quiet a", "relay-quiet b"]);
+});
+
+it("[WEBRTC-426] nothing through a relay for longer than consent lasts, while the allocation is open", () => {
+  const ada = (part: Partial<SeenRelay>, bob = "10.0.0.9", more: readonly string[] = []) =>
+    check(
+      {
+        candidates: [line("relay", "127.0.0.1", 50_112), ...more],
+        relays: [relay({ permissions: ["10.0.0.9"], ...passed(40_000), ...part })],
+      },
+      { candidates: [line("host", bob)] },
+    );
+  const silent = ada({});
+  expect(found(silent)).toEqual(["failed", "consent-expired a"]);
+  expect(silent.findings[0]?.text).toBe(
+    "Nothing has passed the relay of Ada, 127.0.0.1:50112, for 40 s, while it is still open: consent has probably expired.",
+  );
+  expect(words(ada({ lastRequestAt: late - 5_000 }), "a")).toContain("for 40 s, while its client still refreshes it: consent");
+  expect(words(ada({ lastToPeersAt: late - 1_000 }), "a")).toContain(
+    "Nothing from Bob has come to the relay of Ada, 127.0.0.1:50112, for 40 s",
+  );
+  expect(words(ada({ lastFromPeersAt: late - 1_000 }), "a")).toContain("Ada has sent nothing through its relay, 127.0.0.1:50112, for 40 s");
+  // They may have changed to a direct way.
+  const direct = ada({}, "10.0.0.9", [line("host", "10.0.0.7")]);
+  expect(found(direct)).toEqual(["direct", "consent-expired a", "direct-possible"]);
+  expect(direct.findings[0]).toMatchObject({ tone: "note" });
 });

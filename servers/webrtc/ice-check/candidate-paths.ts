@@ -1,12 +1,33 @@
 import type { IceCandidate } from "../../../contract/services/webrtc-description.ts";
+import { socketText } from "../observe/allocation-entry.ts";
 import type { IceSide, SeenRelay } from "./ice-side.ts";
-import { isMdnsName, scopeOf, shareNetwork } from "./networks.ts";
+import { hostOf, isMdnsName, scopeOf, shareNetwork } from "./networks.ts";
 
-/** Whether a relay may send to a candidate of the other side, or to where its candidates were made. */
-export const leadsTo = ({ permissions }: SeenRelay, { candidates, relays }: IceSide): boolean =>
-  [...candidates.map(({ address }) => address), ...relays.map(({ relayed }) => relayed.slice(0, relayed.lastIndexOf(":")))].some(
-    (address) => permissions.includes(address.replace(/^\[|\]$/g, "")),
-  );
+/** Whether a relay has a permission for an address of the other side. */
+export const permits = ({ permissions }: SeenRelay, other: IceSide): boolean =>
+  socketsOf(other).some((socket) => permissions.includes(hostOf(socket)));
+
+const socketsOf = ({ candidates, relays }: IceSide): readonly string[] => [
+  ...candidates.map(socketText),
+  ...relays.flatMap(({ addresses }) => addresses),
+];
+
+/**
+ * Whether a relay sends to the other side, and not to somebody else. All relays have one address: a channel says to which port of it. Without one there is only
+ * the permission, which has no port. A router in front of the other side may give it another port than its candidate has.
+ */
+export function leadsTo(relay: SeenRelay, other: IceSide): boolean {
+  const sockets = socketsOf(other);
+  if (relay.channels.some((channel) => sockets.includes(channel))) return true;
+  const ownPublic = other.candidates.filter(({ type, address }) => type !== "relay" && scopeOf(address) === "public");
+  const translated = new Set(ownPublic.map(({ address }) => address));
+  const boundToOthers = new Set(relay.channels.map(hostOf));
+  return sockets.map(hostOf).some((host) => relay.permissions.includes(host) && (translated.has(host) || !boundToOthers.has(host)));
+}
+
+/** Two relays of which one sends to the other. */
+export const areJoined = (one: SeenRelay, other: SeenRelay): boolean =>
+  one.channels.some((channel) => other.addresses.includes(channel)) || other.channels.some((channel) => one.addresses.includes(channel));
 
 export interface Paths {
   /** Sides that offer a relay. */

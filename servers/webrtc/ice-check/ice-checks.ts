@@ -3,8 +3,9 @@ import type { IceCheck } from "../../../contract/services/webrtc-ice-check.ts";
 import type { webrtcSignalActions } from "../../../contract/services/webrtc-signals.ts";
 import type { Hub } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
-import type { PeerEvidence } from "./ice-side.ts";
+import type { PeerEvidence, SeenRelay } from "./ice-side.ts";
 import { type IceAddresses, judgeConnection } from "./judge-connection.ts";
+import { hostOf } from "./networks.ts";
 import type { RequestHistory } from "./request-history.ts";
 import type { SignalHistory } from "./signal-history.ts";
 
@@ -43,11 +44,12 @@ export class IceChecks {
   }
 
   check(one: string, other: string): IceCheck | undefined {
-    const [first, second] = [this.#evidence(one, other), this.#evidence(other, one)];
+    const relays = this.#options.requests.relays();
+    const [first, second] = [this.#evidence(one, other, relays), this.#evidence(other, one, relays)];
     return first && second && judgeConnection([first, second], this.#options.addresses, Date.now());
   }
 
-  #evidence(id: string, other: string): PeerEvidence | undefined {
+  #evidence(id: string, other: string, relays: readonly SeenRelay[]): PeerEvidence | undefined {
     const { hub, signals, requests } = this.#options;
     const here = hub.find(id);
     const known = here ? knownOf(here) : this.#left.get(id);
@@ -60,7 +62,7 @@ export class IceChecks {
       isHere: here !== undefined,
       signals: signals.between(id, other),
       requests: requests.requestsOf(id, address, since),
-      relays: requests.relaysOf(id),
+      relays,
     };
   }
 
@@ -72,7 +74,4 @@ export class IceChecks {
   };
 }
 
-const knownOf = ({ name, since, facts }: Peer): KnownPeer => ({ name, since, address: addressOf(facts.connection.remote) });
-
-/** Of "127.0.0.1:53110" or "[::1]:53110". */
-const addressOf = (remote: string): string => remote.slice(0, Math.max(0, remote.lastIndexOf(":"))).replace(/^\[|\]$/g, "");
+const knownOf = ({ name, since, facts }: Peer): KnownPeer => ({ name, since, address: hostOf(facts.connection.remote) });

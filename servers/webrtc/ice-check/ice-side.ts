@@ -8,6 +8,8 @@ import {
   transportOf,
 } from "../../../contract/services/webrtc-description.ts";
 import type { IceRelayFacts, IceRequestCount, IceSideFacts } from "../../../contract/services/webrtc-ice-check.ts";
+import { socketText } from "../observe/allocation-entry.ts";
+import type { Impairment } from "../turn/impairment.ts";
 import { isMdnsName } from "./networks.ts";
 
 /** What one peer sent to the other, as it came. */
@@ -25,10 +27,18 @@ export interface SentSignal {
 
 /** A relay with what is needed to follow its data. */
 export interface SeenRelay extends IceRelayFacts {
+  /** Of the credentials that it was made with: a peer, if they are of its welcome. */
+  readonly user: string;
+  /** "127.0.0.1:50112", one for each family. */
+  readonly addresses: readonly string[];
   /** "127.0.0.1:50113", bound to channels. */
   readonly channels: readonly string[];
   /** What is done to its data on request. */
-  readonly isImpaired: boolean;
+  readonly impairment: Impairment;
+  /** Milliseconds since the epoch, of the last datagram that passed, or the last request for it; 0 before the first. */
+  readonly lastToPeersAt: number;
+  readonly lastFromPeersAt: number;
+  readonly lastRequestAt: number;
 }
 
 /** What the service saw of one peer. */
@@ -40,6 +50,7 @@ export interface PeerEvidence {
   readonly isHere: boolean;
   readonly signals: readonly SentSignal[];
   readonly requests: readonly IceRequestCount[];
+  /** Of all peers. */
   readonly relays: readonly SeenRelay[];
 }
 
@@ -52,7 +63,9 @@ export interface SeenDescription {
 }
 
 /** The same, read: the signals of its newest negotiation. */
-export interface IceSide extends Omit<PeerEvidence, "signals"> {
+export interface IceSide extends Omit<PeerEvidence, "signals" | "relays"> {
+  /** Its own. */
+  readonly relays: readonly SeenRelay[];
   readonly descriptions: readonly SeenDescription[];
   readonly candidates: readonly IceCandidate[];
   /** Candidates that were sent before any description, and those that did not reach the other side. */
@@ -66,7 +79,7 @@ export interface IceSide extends Omit<PeerEvidence, "signals"> {
 }
 
 /** Candidates belong to the credentials of a description: a restart of ICE (RFC 8839 §5.4) begins anew. */
-export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
+export function readSide({ signals, relays: all, ...evidence }: PeerEvidence): IceSide {
   const descriptions: SeenDescription[] = [];
   let candidates: IceCandidate[] = [];
   let ufrag: string | undefined;
@@ -100,8 +113,27 @@ export function readSide({ signals, ...evidence }: PeerEvidence): IceSide {
       }
     }
   }
+  const relays = ownRelays(evidence.peer, all, candidates);
   const lastAt = signals.at(-1)?.at ?? 0;
-  return { ...evidence, descriptions, candidates: distinct(candidates), earlyCandidates, lostCandidates, whyLost, isGathered, lastAt };
+  return {
+    ...evidence,
+    relays,
+    descriptions,
+    candidates: distinct(candidates),
+    earlyCandidates,
+    lostCandidates,
+    whyLost,
+    isGathered,
+    lastAt,
+  };
+}
+
+/** Those that its candidates name, whoever the credentials are of; where they name none, those that were made with its own. */
+function ownRelays(peer: string, relays: readonly SeenRelay[], candidates: readonly IceCandidate[]): readonly SeenRelay[] {
+  const offered = new Set(candidates.filter(({ type }) => type === "relay").map(socketText));
+  const named = relays.filter(({ addresses }) => addresses.some((address) => offered.has(address)));
+  // A port is used again after its relay was closed: the last one counts.
+  return named.length > 0 ? [...new Map(named.map((one) => [one.relayed, one])).values()] : relays.filter(({ user }) => user === peer);
 }
 
 /** No browser gathers as many. */
@@ -134,6 +166,9 @@ export function factsOfSide({ peer, name, address, candidates, isGathered, reque
       relay: count("relay"),
       mdns: candidates.filter((one) => isMdnsName(one.address)).length,
     },
-    relays: relays.map(({ channels: _channels, isImpaired: _isImpaired, ...facts }) => facts),
+    relays: relays.map(({ allocation, relayed, transport, closed, permissions, toPeers, fromPeers }) => ({
+      ...{ allocation, relayed, transport, permissions, toPeers, fromPeers },
+      ...(closed !== undefined && { closed }),
+    })),
   };
 }

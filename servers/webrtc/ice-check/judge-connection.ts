@@ -1,8 +1,9 @@
 import { type MediaSection, type SessionDescription, transportOf } from "../../../contract/services/webrtc-description.ts";
 import type { IceCheck, IceFinding, IceFindingCode, IceVerdict } from "../../../contract/services/webrtc-ice-check.ts";
 import { allocateAdvice, allocateWords, staleNonce, unauthenticated } from "./allocation-refusals.ts";
-import { leadsTo, type Paths, pathsBetween } from "./candidate-paths.ts";
+import { type Paths, pathsBetween } from "./candidate-paths.ts";
 import { factsOfSide, type IceSide, type PeerEvidence, readSide, type SeenDescription } from "./ice-side.ts";
+import { type FindingParts, patienceMs, RelayJudge } from "./judge-relays.ts";
 import { isMdnsName } from "./networks.ts";
 
 /** For the texts: where clients are to send STUN and TURN. */
@@ -13,9 +14,6 @@ export interface IceAddresses {
   readonly tlsPort: number | undefined;
 }
 
-/** An answer, a candidate or a check that has not come after this time will usually not come. */
-const patienceMs = 10_000;
-
 /** Explains the connection of two peers from what the service saw of them until `now`, in milliseconds since the epoch. */
 export function judgeConnection(evidence: readonly [PeerEvidence, PeerEvidence], addresses: IceAddresses, now: number): IceCheck {
   const one = readSide(evidence[0]);
@@ -25,23 +23,23 @@ export function judgeConnection(evidence: readonly [PeerEvidence, PeerEvidence],
   return { verdict, findings: judge.findings, sides: [factsOfSide(one), factsOfSide(other)] };
 }
 
-type FindingParts = Omit<IceFinding, "code" | "advice" | "peer"> & { readonly side?: IceSide; readonly advice?: string };
-
 class Judge {
   readonly findings: IceFinding[] = [];
   readonly #sides: readonly [IceSide, IceSide];
   readonly #addresses: IceAddresses;
   readonly #now: number;
+  readonly #relays: RelayJudge;
 
   constructor(one: IceSide, other: IceSide, addresses: IceAddresses, now: number) {
     this.#sides = [one, other];
     this.#addresses = addresses;
     this.#now = now;
+    this.#relays = new RelayJudge([one, other], now, (code, parts) => this.#add(code, parts));
   }
 
   /** Finds what prevents the connection first, in the order in which it comes about: descriptions, candidates, relays. */
   verdict(): IceVerdict {
-    const relayed = this.#findRelayed();
+    const relayed = this.#relays.findPassing();
     if (relayed) {
       this.#findDetails();
       return "connected";
@@ -173,7 +171,7 @@ class Judge {
   #judgeCandidates(): IceVerdict {
     const [one, other] = this.#sides;
     const paths = pathsBetween(one, other);
-    if (paths.relays.length > 0) return this.#judgeRelays(paths.relays) ?? this.#directOr(paths);
+    if (paths.relays.length > 0) return this.#relays.judge(paths.relays) ?? this.#directOr(paths);
     return this.#directOr(paths);
   }
 
@@ -293,81 +291,6 @@ class Judge {
       advice: allocateAdvice[code] ?? "",
     });
     return true;
-  }
-
-  /** Data through a relay in both directions. */
-  #findRelayed(): boolean {
-    for (const side of this.#sides) {
-      const other = this.#otherOf(side);
-      const relay = side.relays.find((one) => one.toPeers > 0 && one.fromPeers > 0 && leadsTo(one, other));
-      if (!relay || relay.closed !== undefined) continue;
-      const ofOther = other.relays.find((one) => one.closed === undefined && one.channels.includes(relay.relayed));
-      this.#add("relayed", {
-        tone: "ok",
-        text: ofOther
-          ? `Connected by two relays: ${side.name} at ${relay.relayed} over ${relay.transport.toUpperCase()}, ${other.name} at ${ofOther.relayed} over ${ofOther.transport.toUpperCase()}. Data passes in both directions.`
-          : `Connected by the relay of ${side.name} at ${relay.relayed}, over ${relay.transport.toUpperCase()}. Data passes in both directions.`,
-      });
-      return true;
-    }
-    return false;
-  }
-
-  /** There is a relay: what keeps data from passing it. Undefined where a direct way may be used instead. */
-  #judgeRelays(relaySides: readonly IceSide[]): IceVerdict | undefined {
-    let waits = false;
-    for (const side of relaySides) {
-      const other = this.#otherOf(side);
-      const open = side.relays.filter(({ closed }) => closed === undefined);
-      const last = open[0] ?? side.relays.at(-1);
-      const refused = side.requests.find(
-        ({ method, code }) => (method === "create permission" || method === "channel bind") && code === 403,
-      );
-      if (!last) {
-        this.#add("no-relay", { tone: "note", side, text: `${side.name} offers a relay that is not of this service.` });
-        waits = true;
-      } else if (last.closed !== undefined) {
-        this.#add("relay-closed", { tone: "bad", side, text: `The relay of ${side.name}, ${last.relayed}, was closed: ${last.closed}.` });
-      } else if (last.isImpaired && last.toPeers + last.fromPeers === 0) {
-        this.#add("relay-impaired", {
-          tone: "bad",
-          side,
-          text: `The relay of ${side.name}, ${last.relayed}, is cut or impaired on request.`,
-          advice: "End its faults.",
-        });
-      } else if (!leadsTo(last, other) && refused) {
-        this.#add("peer-not-allowed", {
-          tone: "bad",
-          side,
-          text: `${side.name}: a permission for an address of ${other.name} was refused with 403: it is not among the allowed peers.`,
-          advice: "Relays reach loopback only, unless Config allows more peers. Or let both sides use a relay.",
-        });
-      } else if (!leadsTo(last, other)) {
-        const isLate = this.#now - Math.max(side.lastAt, other.lastAt) > patienceMs;
-        this.#add("no-permission", {
-          tone: isLate ? "bad" : "wait",
-          side,
-          text: `${side.name} has a relay, but has not asked for a permission for any address of ${other.name}.`,
-          advice: isLate ? `It did not get the candidates of ${other.name}, or did not pass them to addIceCandidate.` : "",
-        });
-        waits ||= !isLate;
-      } else if (last.fromPeers === 0) {
-        const isLate = this.#now - Math.max(side.lastAt, other.lastAt) > patienceMs;
-        this.#add("relay-one-way", {
-          tone: isLate ? "bad" : "wait",
-          side,
-          text: `${side.name} sends to ${other.name} through its relay (${last.toPeers} datagrams), and nothing comes back.`,
-          advice: isLate
-            ? `${other.name} must also have a way to the relay ${last.relayed}: a permission of its own relay, or a route of its own.`
-            : "",
-        });
-        waits ||= !isLate;
-      } else waits = true;
-    }
-    const isBad = this.findings.some(({ tone }) => tone === "bad");
-    const { direct, natted } = pathsBetween(...this.#sides);
-    if (direct || natted) return undefined;
-    return isBad || !waits ? "failed" : "waiting";
   }
 
   /** What is worth knowing beside the verdict. */

@@ -27,6 +27,9 @@ export function scopeOf(address: string): AddressScope {
   return isPrivate ? "private" : "public";
 }
 
+/** Of "127.0.0.1:53110" or "[::1]:53110". */
+export const hostOf = (socket: string): string => socket.slice(0, Math.max(0, socket.lastIndexOf(":"))).replace(/^\[|\]$/g, "");
+
 /** The usual size of a network, in bytes of its prefix. */
 const prefixBytes = { 4: 3, 6: 8 } as const;
 

@@ -1,4 +1,5 @@
 import type { IceRequestCount } from "../../../contract/services/webrtc-ice-check.ts";
+import { socketText } from "../observe/allocation-entry.ts";
 import type { AllocationState, TurnObserver, TurnRequestEvent } from "../turn/turn-observer.ts";
 import { unauthenticated } from "./allocation-refusals.ts";
 import type { SeenRelay } from "./ice-side.ts";
@@ -11,10 +12,13 @@ interface ClientRequests {
   readonly counts: Map<string, IceRequestCount>;
 }
 
-interface ClosedRelay {
-  readonly user: string;
-  readonly address: string;
-  readonly relay: SeenRelay;
+/** When a relay was last used, in milliseconds since the epoch; 0 before the first time. */
+interface RelayUse {
+  toPeers: number;
+  fromPeers: number;
+  lastToPeersAt: number;
+  lastFromPeersAt: number;
+  lastRequestAt: number;
 }
 
 export interface RequestHistoryOptions {
@@ -30,14 +34,21 @@ export interface RequestHistoryOptions {
 export class RequestHistory implements TurnObserver {
   readonly #options: RequestHistoryOptions;
   readonly #clients = new Map<string, ClientRequests>();
-  readonly #closed: ClosedRelay[] = [];
+  readonly #uses = new Map<number, RelayUse>();
+  readonly #closed: SeenRelay[] = [];
 
   constructor(options: RequestHistoryOptions) {
     this.#options = options;
   }
 
-  onRequest({ client, method, code, username }: TurnRequestEvent): void {
-    const at = this.#options.now?.() ?? Date.now();
+  get #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+
+  onRequest({ client, method, code, username, allocation }: TurnRequestEvent): void {
+    const at = this.#now;
+    const use = allocation !== undefined && code === 0 ? this.#uses.get(allocation) : undefined;
+    if (use) use.lastRequestAt = at;
     // The first request of a client has no credentials, and is told which ones are needed.
     const shown = code === 401 && username === undefined ? unauthenticated : code;
     const count = { method, transport: client.transport, code: shown };
@@ -45,11 +56,29 @@ export class RequestHistory implements TurnObserver {
     this.#count(`address ${client.address}`, count, at);
   }
 
-  onOpened(): void {}
+  onOpened(allocation: AllocationState): void {
+    this.#useOf(allocation);
+  }
 
   onClosed(allocation: AllocationState, reason: string): void {
-    this.#closed.push({ user: allocation.user, address: allocation.client.address, relay: { ...relayOf(allocation), closed: reason } });
+    this.#closed.push({ ...relayOf(allocation, this.#useOf(allocation)), closed: reason });
+    this.#uses.delete(allocation.id);
     if (this.#closed.length > mostRelays) this.#closed.splice(0, mostRelays / 2);
+  }
+
+  /** Once a second, with all that are open: when data passed is known from its counts, and no datagram looks at a clock. */
+  tick(allocations: readonly AllocationState[]): void {
+    for (const allocation of allocations) this.#useOf(allocation);
+  }
+
+  #useOf({ id, toPeers, fromPeers }: AllocationState): RelayUse {
+    const use = this.#uses.get(id) ?? { toPeers: 0, fromPeers: 0, lastToPeersAt: 0, lastFromPeersAt: 0, lastRequestAt: 0 };
+    this.#uses.set(id, use);
+    if (toPeers.datagrams !== use.toPeers) use.lastToPeersAt = this.#now;
+    if (fromPeers.datagrams !== use.fromPeers) use.lastFromPeersAt = this.#now;
+    use.toPeers = toPeers.datagrams;
+    use.fromPeers = fromPeers.datagrams;
+    return use;
   }
 
   #count(client: string, { method, transport, code }: Omit<IceRequestCount, "count" | "lastAt">, at: number): void {
@@ -76,25 +105,25 @@ export class RequestHistory implements TurnObserver {
     return [...ofUser, ...ofAddress];
   }
 
-  relaysOf(peer: string): readonly SeenRelay[] {
-    const open = this.#options.allocations().filter(({ user }) => user === peer);
-    return [...this.#closed.filter(({ user }) => user === peer).map(({ relay }) => relay), ...open.map(relayOf)];
+  /** Of all peers: those that were closed, and those that are open. */
+  relays(): readonly SeenRelay[] {
+    return [...this.#closed, ...this.#options.allocations().map((allocation) => relayOf(allocation, this.#useOf(allocation)))];
   }
 }
 
 /** RFC: the name of time-limited credentials is the time of their end and the user. */
 const userOf = (username: string): string => username.replace(/^\d{1,12}:/, "");
 
-const addressText = ({ address, port }: { readonly address: string; readonly port: number }): string =>
-  address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
-
-const relayOf = (state: AllocationState): SeenRelay => ({
+const relayOf = (state: AllocationState, { lastToPeersAt, lastFromPeersAt, lastRequestAt }: RelayUse): SeenRelay => ({
   allocation: state.id,
-  relayed: state.relayed.map(addressText).join(", "),
+  user: state.user,
+  relayed: state.relayed.map(socketText).join(", "),
+  addresses: state.relayed.map(socketText),
   transport: state.client.transport,
   permissions: state.permissions.map(({ address }) => address),
-  channels: state.channels.map(addressText),
+  channels: state.channels.map(socketText),
   toPeers: state.toPeers.datagrams,
   fromPeers: state.fromPeers.datagrams,
-  isImpaired: state.impairment.isCut || state.impairment.loss > 0 || state.impairment.delayMs > 0,
+  impairment: state.impairment,
+  ...{ lastToPeersAt, lastFromPeersAt, lastRequestAt },
 });
