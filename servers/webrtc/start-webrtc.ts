@@ -66,7 +66,12 @@ export async function startWebrtc(
     show: (view) => context.view("faults", view),
     onStop,
   });
-  const iceServers = createIceServers({ turn, secret, credentialSeconds: config.credentialSeconds });
+  const iceServers = createIceServers({
+    turn,
+    publicAddress: config.relayAddress,
+    secret,
+    credentialSeconds: config.credentialSeconds,
+  });
 
   const signals = new SignalHistory(keptSignals, (peer) => hub.find(peer)?.name);
   const recorder = new SignallingRecorder({

@@ -67,7 +67,7 @@ export const webrtcConfig = z.strictObject({
   }),
   relayAddress: turn(z.union([z.literal(""), z.ipv4()]).default(""), {
     title: "Public address",
-    help: "The IPv4 address that clients are told for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT whose ports lead here. Empty: those of this computer.",
+    help: "The IPv4 address that clients of other computers are told for STUN and TURN, for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT or a container's host whose ports lead here. Empty: those of this computer.",
     env: "TURN_RELAY_ADDRESS",
   }),
   allowedPeers: turn(z.array(z.string().max(100)).max(1_000).default(["loopback"]), {

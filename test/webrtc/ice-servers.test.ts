@@ -1,9 +1,11 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import os from "node:os";
+import os, { type NetworkInterfaceInfo } from "node:os";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { IceServer, TurnAllocationView } from "../../contract/services/webrtc.ts";
+import { createIceServers } from "../../servers/webrtc/ice/ice-servers.ts";
+import { relayAddressing } from "../../servers/webrtc/ice/relay-addresses.ts";
 import { issueCredentials } from "../../servers/webrtc/turn/time-limited-credentials.ts";
 import { chromiumOptions } from "../support/chromium-options.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -199,6 +201,60 @@ it.skipIf(lanAddress === undefined)(
     expect([first?.address, second?.address]).toEqual([host, host]);
   },
 );
+
+it.skipIf(lanAddress === undefined)(
+  "[WEBRTC-116] with a public address, clients of other computers are told it in the welcome, at /ice-servers and in Link fields",
+  async () => {
+    const publicAddress = "203.0.113.7";
+    const service = await startWebrtc({ openToLan: true, relayAddress: publicAddress });
+    const hostsOf = (servers: readonly IceServer[]) => [
+      ...new Set(servers.flatMap(({ urls }) => urls).map((url) => /^\w+:([\d.]+):\d+/.exec(url)?.[1])),
+    ];
+    const listed = async (host: string) => (await fetch(`http://${host}:${service.port}/ice-servers`)).json() as Promise<IceServer[]>;
+    expect(hostsOf((await service.connect({ host: lanAddress ?? "" })).iceServers)).toEqual([publicAddress]);
+    expect(hostsOf(await listed(lanAddress ?? ""))).toEqual([publicAddress]);
+    const linked = await fetch(`http://${lanAddress}:${service.port}/whep/test`, { method: "OPTIONS" });
+    expect(linked.headers.get("link")).toMatch(/^<stun:203\.0\.113\.7:\d+>; rel="ice-server", <turn:203\.0\.113\.7:/);
+    expect(hostsOf((await service.connect()).iceServers)).toEqual(["127.0.0.1"]);
+    expect(hostsOf(await listed("127.0.0.1"))).toEqual(["127.0.0.1"]);
+  },
+);
+
+it("[WEBRTC-116] a client over IPv6 is told its own address of the server, as no NAT of IPv4 leads there", () => {
+  const turn = { port: 3_478, tlsPort: 0 };
+  const iceServers = createIceServers({ turn, publicAddress: "203.0.113.7", secret: "s", credentialSeconds: 60 });
+  const stunFor = (host: string) => iceServers(host, "ada")[0]?.urls;
+  expect(stunFor("172.17.0.2")).toEqual(["stun:203.0.113.7:3478"]);
+  expect(stunFor("127.0.0.1")).toEqual(["stun:127.0.0.1:3478"]);
+  expect(stunFor("2001:db8::7")).toEqual(["stun:[2001:db8::7]:3478"]);
+});
+
+const networkOf = (address: string, cidr: string, family: "IPv4" | "IPv6" = "IPv4") =>
+  ({ address, cidr, family, internal: address === "127.0.0.1", netmask: "", mac: "", scopeid: 0 }) as NetworkInterfaceInfo;
+
+it("[WEBRTC-115] of several addresses a client is told the one by which it came, else that in its network, else the first", () => {
+  const interfaces = {
+    lo: [networkOf("127.0.0.1", "127.0.0.1/8")],
+    one: [
+      networkOf("192.0.2.7", "192.0.2.7/24"),
+      networkOf("fe80::7", "fe80::7/64", "IPv6"),
+      networkOf("2001:db8:1::7", "2001:db8:1::7/64", "IPv6"),
+    ],
+    two: [networkOf("198.51.100.7", "198.51.100.7/25"), networkOf("2001:db8:2::7", "2001:db8:2::7/64", "IPv6")],
+  };
+  const told = (family: "IPv4" | "IPv6", address: string, localAddress?: string, configured = "") => {
+    const advertised = relayAddressing(true, configured, interfaces).addresses[family]?.advertised;
+    return typeof advertised === "function" ? advertised({ address, localAddress }) : advertised;
+  };
+  expect(told("IPv4", "10.0.0.1", "198.51.100.7")).toBe("198.51.100.7");
+  expect(told("IPv4", "192.0.2.20", "198.51.100.7")).toBe("198.51.100.7");
+  expect(told("IPv4", "198.51.100.20")).toBe("198.51.100.7");
+  expect(told("IPv4", "198.51.100.200")).toBe("192.0.2.7");
+  expect(told("IPv4", "127.0.0.1", "127.0.0.1")).toBe("192.0.2.7");
+  expect(told("IPv6", "2001:db8:2::20")).toBe("2001:db8:2::7");
+  expect(told("IPv6", "198.51.100.20", "198.51.100.7")).toBe("2001:db8:1::7");
+  expect(told("IPv4", "198.51.100.20", "198.51.100.7", "203.0.113.7")).toBe("203.0.113.7");
+});
 
 it("[WEBRTC-113] with TURN switched off there are no ICE servers, and its ports are free", async () => {
   const held = createSocket("udp4").bind(0, "127.0.0.1");

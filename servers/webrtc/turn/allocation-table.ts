@@ -125,17 +125,17 @@ export class AllocationTable {
     return { relays: reservation ? [reservation.relay] : [], next: undefined };
   }
 
-  async #bindRelays({ families, isEven, reservesNext }: WantedAllocation) {
+  async #bindRelays({ client, families, isEven, reservesNext }: WantedAllocation) {
     const { relayPorts } = this.#options;
     const relays: Relay[] = [];
     let next: Relay | undefined;
     for (const family of families) {
       if (reservesNext) {
-        const pair = await relayPorts.bindPair(family);
+        const pair = await relayPorts.bindPair(family, client);
         if (pair) relays.push(pair[0]);
         next = pair?.[1];
       } else {
-        const relay = await relayPorts.bindOne(family, isEven);
+        const relay = await relayPorts.bindOne(family, isEven, client);
         if (relay) relays.push(relay);
       }
     }

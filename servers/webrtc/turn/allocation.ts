@@ -12,6 +12,8 @@ export interface TurnClient {
   readonly transport: ClientTransport;
   readonly address: string;
   readonly port: number;
+  /** Of this computer, where the transport tells it. */
+  readonly localAddress?: string | undefined;
   allocation: Allocation | undefined;
   /** Ports are being bound for it. */
   isAllocating: boolean;

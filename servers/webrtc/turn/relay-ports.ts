@@ -4,12 +4,19 @@ import { once } from "node:events";
 import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
 import { type AddressFamily, withoutZone } from "../stun/transport-address.ts";
 
+/** For whom a relay is opened. */
+export interface RelayClient {
+  readonly address: string;
+  /** Where its connection arrived; undefined over UDP, where the socket is bound to all addresses. */
+  readonly localAddress?: string | undefined;
+}
+
 /** Of one address family. */
 export interface RelayAddress {
   /** Where relay sockets are bound. */
   readonly host: string;
   /** What clients are told; another one where the host is "0.0.0.0" or "::". */
-  readonly advertised: string;
+  readonly advertised: string | ((client: RelayClient) => string);
 }
 
 export interface RelayPortsOptions {
@@ -55,19 +62,19 @@ export class RelayPorts {
   }
 
   /** A relay at any free port. Undefined if there is none. */
-  async bindOne(family: AddressFamily, isEven: boolean): Promise<Relay | undefined> {
-    const relays = await this.#bind(family, isEven ? 2 : 1, 1);
+  async bindOne(family: AddressFamily, isEven: boolean, client: RelayClient): Promise<Relay | undefined> {
+    const relays = await this.#bind(family, isEven ? 2 : 1, 1, client);
     return relays?.[0];
   }
 
   /** A relay at an even port, and one at the next port. */
-  async bindPair(family: AddressFamily): Promise<readonly [Relay, Relay] | undefined> {
-    const [first, second] = (await this.#bind(family, 2, 2)) ?? [];
+  async bindPair(family: AddressFamily, client: RelayClient): Promise<readonly [Relay, Relay] | undefined> {
+    const [first, second] = (await this.#bind(family, 2, 2, client)) ?? [];
     return first && second && [first, second];
   }
 
   /** Tries the range from a random port on, so that ports are hard to guess (RFC 6056). */
-  async #bind(family: AddressFamily, step: 1 | 2, count: 1 | 2): Promise<readonly Relay[] | undefined> {
+  async #bind(family: AddressFamily, step: 1 | 2, count: 1 | 2, client: RelayClient): Promise<readonly Relay[] | undefined> {
     const { first, last } = this.#options.ports;
     const from = step === 2 ? first + (first & 1) : first;
     const places = Math.floor((last - from - count + 1) / step) + 1;
@@ -77,10 +84,10 @@ export class RelayPorts {
       const port = from + ((start + place) % places) * step;
       if (used.has(port) || (count === 2 && used.has(port + 1))) continue;
       attempts++;
-      const relay = await this.#bindPort(family, port);
+      const relay = await this.#bindPort(family, port, client);
       if (!relay) continue;
       if (count === 1) return [relay];
-      const next = await this.#bindPort(family, port + 1);
+      const next = await this.#bindPort(family, port + 1, client);
       if (next) return [relay, next];
       await relay.close();
     }
@@ -88,7 +95,7 @@ export class RelayPorts {
   }
 
   /** Undefined where the system does not give the port. */
-  async #bindPort(family: AddressFamily, port: number): Promise<Relay | undefined> {
+  async #bindPort(family: AddressFamily, port: number, client: RelayClient): Promise<Relay | undefined> {
     const place = this.#options.addresses[family];
     const used = this.#used[family];
     // Another allocation may have taken it meanwhile.
@@ -111,7 +118,8 @@ export class RelayPorts {
       socket.close();
       return undefined;
     }
-    return createRelay(socket, family, place.advertised, port, () => used.delete(port));
+    const address = typeof place.advertised === "string" ? place.advertised : place.advertised(client);
+    return createRelay(socket, family, address, port, () => used.delete(port));
   }
 }
 

@@ -20,6 +20,7 @@ export class StreamClient implements TurnClient {
   readonly transport: "tcp" | "tls";
   readonly address: string;
   readonly port: number;
+  readonly localAddress: string | undefined;
   allocation: Allocation | undefined;
   isAllocating = false;
   isGone = false;
@@ -40,6 +41,7 @@ export class StreamClient implements TurnClient {
     this.transport = transport;
     this.address = socket.remoteAddress ?? "127.0.0.1";
     this.port = socket.remotePort ?? 0;
+    this.localAddress = socket.localAddress;
     this.#lastMessageAt = options.now();
     socket.setNoDelay(true);
     socket.on("data", (chunk) => {
