@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { serviceAssets, serviceEntries, servicePages } from "./service-files.mjs";
+import { packageAssets, serviceAssets, serviceEntries, servicePages } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -24,7 +24,16 @@ const themeTokens = "renderer/src/ui/theme-tokens.ts";
 
 const inputs = {
   renderer: ["renderer", "contract", "package-lock.json", "scripts/build.mjs"],
-  node: ["servers", "electron", "contract", themeTokens, "package.json", "package-lock.json", "scripts/build.mjs"],
+  node: [
+    "servers",
+    "electron",
+    "contract",
+    themeTokens,
+    "package.json",
+    "package-lock.json",
+    "scripts/build.mjs",
+    "scripts/service-files.mjs",
+  ],
 };
 
 /** Builds what changed since the last build. Returns the parts that were built. */
@@ -53,6 +62,8 @@ async function buildNode() {
   const vite = await import("vite");
   for (const folder of ["servers", "electron"]) rmSync(path.join(dist, folder), { recursive: true, force: true });
   for (const folder of serviceAssets(root)) cpSync(path.join(root, folder), path.join(dist, folder), { recursive: true });
+  for (const { from, files, to } of packageAssets)
+    for (const file of files) cpSync(path.join(root, from, file), path.join(dist, to, file), { recursive: true });
   for (const input of [{ ...nodeEntries, ...serviceEntries(root) }, preloadEntries]) {
     await vite.build({
       configFile: false,

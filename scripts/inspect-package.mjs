@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { extractFile, listPackage, statFile } from "@electron/asar";
 import { fusesOf } from "./require-known-fuses.mjs";
-import { serviceAssets, serviceEntries } from "./service-files.mjs";
+import { packageAssets, serviceAssets, serviceEntries } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -22,7 +22,7 @@ const shellFiles = ["package.json", preload, "resources/icons/256x256.png", "res
 const sqlite = "node_modules/better-sqlite3";
 const sqliteFiles = [`${sqlite}/package.json`, `${sqlite}/lib/index.js`, `${sqlite}/prebuilds/linux-x64.node`];
 /** Files that services read by name while they run. */
-const assetFolders = serviceAssets(root).map((folder) => `dist/${folder}/`);
+const assetFolders = [...serviceAssets(root), ...packageAssets.map(({ to }) => to)].map((folder) => `dist/${folder}/`);
 const isAsset = (name) => assetFolders.some((folder) => name.startsWith(folder));
 /** Loaded by the system, or read by an open file: these are beside the archive. */
 const isOpened = (name) => name.endsWith(".node") || (isAsset(name) && name.endsWith(".mp4"));

@@ -25,6 +25,15 @@ export const serviceAssets = (root) =>
     .filter((service) => readdirSync(path.join(root, "servers", service)).includes("assets"))
     .map((service) => `servers/${service}/assets`);
 
+/** Files of packages that a service serves as they are. */
+export const packageAssets = [
+  {
+    from: "node_modules/socket.io/client-dist",
+    files: ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"],
+    to: "servers/webrtc/assets/socket.io",
+  },
+];
+
 /** Web pages of a service's own, `servers/<id>/<name>/page/index.html`: the build makes `assets/<name>` of them, which is served at `/<name>/`. */
 export const servicePages = (root) =>
   serviceFolders(root).flatMap((service) =>

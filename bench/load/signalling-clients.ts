@@ -32,8 +32,12 @@ interface Client {
 const targets: Readonly<Record<SignallingDialect, (number: number) => string>> = {
   json: () => "/ws",
   peerjs: (number) => `/peerjs?key=peerjs&id=client-${number}&token=token-${number}&version=1.5.5`,
-  socketio: () => "/socket.io/?EIO=4&transport=websocket",
+  // Two in a room: in one room each of them is told of all others.
+  socketio: (number) => `/socket.io/?EIO=4&transport=websocket&room=pair-${number >> 1}`,
 };
+
+/** A client that is not let in would count as an idle one. */
+const refusal = /^(?:42\["error"|\{"type":"(?:ERROR|ID-TAKEN|INVALID-KEY|error)")/;
 
 /** What the client is called, once a text says that it is connected. */
 function idWhenOpen(text: string, number: number, socket: WebSocket): string | undefined {
@@ -68,8 +72,10 @@ async function connect(number: number): Promise<Client> {
   const client: Client = { socket, id: "", onText: () => {} };
   await new Promise<void>((resolve, reject) => {
     socket.once("error", reject);
+    socket.once("close", () => reject(new Error(`Client ${number} was disconnected before it was open`)));
     socket.on("message", (data) => {
       const text = String(data);
+      if (refusal.test(text)) throw new Error(`Client ${number} was refused: ${text}`);
       // Engine.IO's ping.
       if (text === "2" && dialect === "socketio") return socket.send("3");
       if (client.id !== "") return client.onText(text);

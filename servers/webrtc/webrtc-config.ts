@@ -107,7 +107,11 @@ export const webrtcConfig = z.strictObject({
   unansweredRequests: unansweredField("WEBRTC"),
   peers: limitField(1, 100_000, 10_000, { title: "Peers", help: "Clients of signalling. More are refused.", env: "WEBRTC_PEERS" }),
   rooms: limitField(1, 1_000_000, 10_000, { title: "Rooms", help: "Joining one more is refused.", env: "WEBRTC_ROOMS" }),
-  roomPeers: limitField(1, 100_000, 1_000, { title: "Peers of a room", help: "One more is refused.", env: "WEBRTC_ROOM_PEERS" }),
+  roomPeers: limitField(1, 100_000, 1_000, {
+    title: "Peers of a room",
+    help: "One more is refused. The room of clients that name none has the limit of all peers.",
+    env: "WEBRTC_ROOM_PEERS",
+  }),
   peerRooms: limitField(1, 10_000, 100, { title: "Rooms of a peer", help: "Joining one more is refused.", env: "WEBRTC_PEER_ROOMS" }),
   messageBytes: limitField(1 << 10, 16 << 20, 256 << 10, {
     title: "Message",

@@ -15,6 +15,7 @@ it.skipIf(process.platform !== "linux")("packs the files that are needed and not
   // Beside the archive, as the check has seen.
   for (const clip of ["stream", "test"]) expect(stdout).toContain(`dist/servers/rtsp/assets/${clip}.mp4\n`);
   expect(stdout).toMatch(/ dist\/servers\/rtsp\/rtmp-worker\.cjs\n/);
+  expect(stdout).toMatch(/ dist\/servers\/webrtc\/assets\/socket\.io\/socket\.io\.min\.js\n/);
   expect(stdout).not.toMatch(/node_modules\/(?!better-sqlite3\/)|\.map\n|backlot\.cjs/);
 });
 

@@ -43,6 +43,10 @@ describe("PeerJS", () => {
     const other = await connectWire(webrtc, "/peerjs?key=peerjs&id=anna&token=two");
     expect(await other.until("ID-TAKEN")).toEqual({ type: "ID-TAKEN", payload: { msg: "ID is taken" } });
     await other.closed;
+    // The sender of the dashboard's messages.
+    const asService = await connectWire(webrtc, "/peerjs?key=peerjs&id=service&token=three");
+    expect(await asService.until("ID-TAKEN")).toEqual({ type: "ID-TAKEN", payload: { msg: "ID is taken" } });
+    await asService.closed;
     const again = await openPeerJs(webrtc, "anna", { token: "one" });
     expect((await first.closed).code).toBe(1_001);
     const bert = await openPeerJs(webrtc, "bert");
@@ -132,6 +136,27 @@ describe("PeerJS", () => {
     expect(await listed("/r2/peers")).toEqual(["emil", json.id]);
     expect((await fetch(`http://${webrtc.host}/r1/peers`)).status).toBe(401);
     expect(await listed("/none/peers")).toEqual([]);
+  });
+
+  it("[WEBRTC-208] the room of clients without a key of their own has the limit of all peers, not that of a room", async () => {
+    const webrtc = await startWebrtc({ roomPeers: 2 });
+    for (const id of ["anna", "bert", "carl"]) await openPeerJs(webrtc, id);
+    for (const id of ["dora", "emil"]) await openPeerJs(webrtc, id, { key: "r1" });
+    const refused = await connectWire(webrtc, "/peerjs?key=r1&id=fritz&token=t");
+    expect(await refused.until("INVALID-KEY")).toMatchObject({ payload: { msg: "A room has at most 2 peers" } });
+    await refused.closed;
+    // Who names that room has its limit.
+    const json = await connectWire(webrtc, "/ws");
+    json.send({ type: "join", room: "default" });
+    expect(await json.until("error")).toMatchObject({ code: "room-full" });
+  });
+
+  it("[WEBRTC-209] the paths of WHEP and WHIP are no keys, also where they are switched off", async () => {
+    for (const media of [true, false]) {
+      const webrtc = await startWebrtc({ media });
+      for (const path of ["/whep/peers", "/whip/peers", "/whep/id", "/whip/id"])
+        expect((await fetch(`http://${webrtc.host}${path}`)).status).toBe(media ? 405 : 404);
+    }
   });
 
   it("[WEBRTC-206] ICE servers with credentials are at /ice-servers", async () => {

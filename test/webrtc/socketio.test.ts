@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
 import { onEnd } from "../support/start-service.ts";
-import { joinJson, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+import { joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
 
 interface Client {
   readonly socket: Socket;
@@ -71,6 +71,23 @@ describe("Socket.IO", () => {
       other.socket.emit("signal", { candidate: { candidate: "candidate:1" }, to: one.id });
       expect(await one.until("signal")).toEqual({ candidate: { candidate: "candidate:1" }, to: one.id, from: other.id });
       expect(third.log.items.filter(({ event }) => event === "signal").length).toBe(1);
+    },
+  );
+
+  it("[WEBRTC-222] the default room has the limit of all peers, not that of a room", async () => {
+    const webrtc = await startWebrtc({ roomPeers: 1 });
+    const clients = [await connect(webrtc), await connect(webrtc), await connect(webrtc)];
+    expect(clients.map(({ log }) => log.items.filter(({ event }) => event === "joined").length)).toEqual([1, 1, 1]);
+  });
+
+  it.each(["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"])(
+    "[WEBRTC-228] the client for pages is at /socket.io/%s",
+    async (name) => {
+      const { host } = await startWebrtc();
+      const response = await fetch(`http://${host}/socket.io/${name}`);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(await response.text()).toBe(scriptOf(`socket.io/client-dist/${name}`));
     },
   );
 

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { connectWire, startWebrtc } from "./dialect-harness.ts";
 
 describe("y-webrtc", () => {
@@ -28,6 +30,24 @@ describe("y-webrtc", () => {
     await outside.log.next(({ type }) => type === "pong");
     expect(other.log.items.map(({ type }) => type)).toEqual(["pong", "publish", "pong"]);
     expect(outside.log.items.map(({ type }) => type)).toEqual(["pong", "pong"]);
+  });
+
+  it("[WEBRTC-246] a WebSocket at / speaks y-webrtc, and GET / is the page", async () => {
+    const webrtc = await startWebrtc();
+    const [atRoot, beside] = [await connectWire(webrtc, "/"), await connectWire(webrtc, "/y-webrtc")];
+    for (const client of [atRoot, beside]) {
+      client.send({ type: "subscribe", topics: ["t"] });
+      client.send({ type: "ping" });
+      await client.until("pong");
+    }
+    beside.send({ type: "publish", topic: "t", data: 1 });
+    expect(await atRoot.until("publish")).toEqual({ type: "publish", topic: "t", data: 1, clients: 2 });
+    const page = await fetch(`http://${webrtc.host}/`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const foreign = new WebSocket(`ws://${webrtc.host}/`, { origin: "https://other.example" });
+    const [error] = (await once(foreign, "error")) as [Error];
+    expect(error.message).toContain("403");
   });
 
   it("[WEBRTC-241] a signal for a client that the service knows by its id goes to that client", async () => {

@@ -105,6 +105,11 @@ export class Hub {
     return this.#peers.get(id) ?? this.#elsewhere.get(id);
   }
 
+  /** No other peer may have this identifier. */
+  isTaken(id: string): boolean {
+    return id === serviceId || this.find(id) !== undefined;
+  }
+
   findRoom(name: string): Room | undefined {
     return this.#rooms.get(name);
   }
@@ -112,7 +117,7 @@ export class Hub {
   /** Undefined where there are too many peers, or the wanted identifier is taken. It is sent its welcome. */
   connect(facts: PeerFacts, wantedId?: string): Peer | undefined {
     if (this.#peers.size >= this.#options.limits.peers) return undefined;
-    if (wantedId !== undefined && (this.find(wantedId) || wantedId === serviceId)) return undefined;
+    if (wantedId !== undefined && this.isTaken(wantedId)) return undefined;
     const peer = new Peer(wantedId ?? this.newId(), facts);
     this.#peers.set(peer.id, peer);
     this.opened++;

@@ -21,6 +21,8 @@ export interface PasswordFailures {
 
 export interface JoinRequest {
   readonly room: string;
+  /** The client has named none: this room has no limit beside that of all peers. */
+  readonly isImplicit?: boolean;
   /** As the peer calls itself from now on. */
   readonly name?: string | undefined;
   readonly password?: string | undefined;
@@ -36,7 +38,8 @@ export class RoomAccess {
     this.#failures = failures;
   }
 
-  refusalOf(peer: Peer, { room: name, password, name: ownName = "" }: JoinRequest, rooms: ReadonlyMap<string, Room>): Refusal | undefined {
+  refusalOf(peer: Peer, wanted: JoinRequest, rooms: ReadonlyMap<string, Room>): Refusal | undefined {
+    const { room: name, isImplicit = false, password, name: ownName = "" } = wanted;
     const limits = this.#limits;
     const failures = this.#failures;
     if (name.length > limits.nameLength || ownName.length > limits.nameLength || (password ?? "").length > limits.nameLength)
@@ -45,7 +48,8 @@ export class RoomAccess {
     if (room?.members.has(peer.id)) return undefined;
     if (peer.rooms.length >= limits.peerRooms) return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms` };
     if (!room) return rooms.size < limits.rooms ? undefined : { code: "too-many-rooms", message: `There are ${limits.rooms} rooms` };
-    if (room.members.size >= limits.roomPeers) return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
+    if (!isImplicit && room.members.size >= limits.roomPeers)
+      return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
     if (!room.password) return undefined;
     const address = rateLimitKey(remoteHostOf(peer));
     if (failures.isBlocked(address)) return { code: "too-many-failures", message: "Too many wrong passwords from this address" };

@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/ht
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
 import { defaultRoom } from "../../signalling/room.ts";
+import type { JoinRequest } from "../../signalling/room-access.ts";
 import type { PeerEvent } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isDeeper, jsonOf } from "../json-value.ts";
@@ -29,6 +30,8 @@ const standardKey = "peerjs";
 /** Connections to clients of other dialects that are remembered for each client. */
 const mostConnections = 1_000;
 const joinedAs = "key";
+/** Paths of the service that look like those of a key, also where WHEP and WHIP are switched off. */
+const otherPaths: ReadonlySet<string> = new Set(["whep", "whip"]);
 
 /** The protocol of PeerJS clients: a WebSocket at /peerjs, and identifiers over HTTP. A client's key names its room. */
 export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { close(): void } {
@@ -77,7 +80,7 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     const known = clientOf(id);
     // Its former connection is about to be found dead.
     if (known?.token === token) hub.disconnect(known.peer, "the client connected again", "client");
-    if (hub.find(id)) {
+    if (hub.isTaken(id)) {
       refuse(client, "ID-TAKEN", "ID is taken");
       return;
     }
@@ -148,9 +151,15 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
   }
 
   const giveId = (_request: HttpRequest, response: HttpResponse) => send(response, 200, "text/plain; charset=utf-8", randomUUID());
+  const ofKey =
+    (answer: (request: HttpRequest, response: HttpResponse) => void): HttpRoute["handle"] =>
+    (request, response) => {
+      if (otherPaths.has(keyOf(request))) throw new HttpRefusal(404, "There is nothing here");
+      answer(request, response);
+    };
   const routesAt = (base: string): readonly HttpRoute[] => [
-    { path: `${base}/id`, methods: ["GET"], handle: giveId },
-    { path: `${base}/peers`, methods: ["GET"], handle: listPeers },
+    { path: `${base}/id`, methods: ["GET"], handle: ofKey(giveId) },
+    { path: `${base}/peers`, methods: ["GET"], handle: ofKey(listPeers) },
   ];
 
   return {
@@ -229,9 +238,10 @@ function refuse(client: WebSocketClient, type: "ERROR" | "ID-TAKEN", msg: string
 }
 
 /** "peerjs" is the default room, another key a room of its own; its password may follow after a colon. */
-function roomOf(key: string): { readonly room: string; readonly password?: string | undefined } {
+function roomOf(key: string): JoinRequest {
   const [, name = "", password] = /^([^:]*)(?::(.*))?$/s.exec(key) ?? [];
-  return { room: name === standardKey || name === "" ? defaultRoom : name, password: password || undefined };
+  const isImplicit = name === standardKey || name === "";
+  return { room: isImplicit ? defaultRoom : name, isImplicit, password: password || undefined };
 }
 
 const queryOf = ({ url = "" }: HttpRequest): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?") + 1));

@@ -10,6 +10,7 @@ import { defaultRoom } from "../../signalling/room.ts";
 import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isDeeper, isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
+import { clientFileRoutes } from "./client-files.ts";
 import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
 import { signalOfSocketIo } from "./socketio-signal.ts";
@@ -41,6 +42,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
     httpCompression: false,
     wsEngine: OneByOneServer,
   });
+  // Its own routes would need its own HTTP server.
   const io = new Server({ serveClient: false });
   const encode = createPacketEncoder();
   io.bind(engine);
@@ -113,6 +115,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
 
   return {
     http: [
+      ...clientFileRoutes(path),
       {
         path: `${path}{/*rest}`,
         methods: ["GET", "POST"],
@@ -160,7 +163,7 @@ class SocketIoClient {
     }
     const named = isObject(auth) && isText(auth.room) ? auth : query;
     if (isText(named.room)) this.#join(peer, named, undefined);
-    else this.#isInDefaultRoom = this.#hub.join(peer, { room: defaultRoom }, messageOf("join", { room: defaultRoom }));
+    else this.#isInDefaultRoom = this.#hub.join(peer, { room: defaultRoom, isImplicit: true }, messageOf("join", { room: defaultRoom }));
   }
 
   receive(peer: Peer, event: unknown, values: readonly unknown[]): void {

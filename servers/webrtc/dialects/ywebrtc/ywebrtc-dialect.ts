@@ -25,7 +25,7 @@ export interface YWebrtcDialectOptions {
   readonly nameLength: number;
 }
 
-/** The protocol of y-webrtc's signalling servers at /y-webrtc. A topic is a room. */
+/** The protocol of y-webrtc's signalling servers at /y-webrtc, and at / as they have it. A topic is a room. */
 export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameLength }: YWebrtcDialectOptions): WebRoutes {
   const encode = createPublishEncoder();
 
@@ -96,8 +96,8 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
       if (client.peer instanceof Peer) hub.disconnect(client.peer, reason, "client");
     },
   };
-  const route: UpgradeRoute = {
-    path: "/y-webrtc",
+  const upgradeAt = (path: string): UpgradeRoute => ({
+    path,
     handle(request, socket, head) {
       webSockets.accept(request, socket, head, handler, (client) => {
         const { connection, userAgent, origin } = client;
@@ -111,8 +111,8 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
         if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
       });
     },
-  };
-  return { upgrades: [route] };
+  });
+  return { upgrades: [upgradeAt("/y-webrtc"), upgradeAt("/")] };
 }
 
 /**

@@ -1,0 +1,24 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { assetFile } from "../../../core/files/asset-file.ts";
+import { send } from "../../../core/http/http-answer.ts";
+import type { HttpRoute } from "../../../core/http/http-route.ts";
+
+/** As Socket.IO's own server has them. The build copies them from the package: scripts/service-files.mjs. */
+const names = ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"];
+
+const folder = fileURLToPath(import.meta.url).endsWith(".ts")
+  ? fileURLToPath(new URL("../../../../node_modules/socket.io/client-dist", import.meta.url))
+  : assetFile("webrtc", "socket.io");
+
+/** The client for pages that load it from the server: `<script src="http://127.0.0.1:8443/socket.io/socket.io.js">`. */
+export const clientFileRoutes = (base: string): readonly HttpRoute[] =>
+  names.map((name) => ({
+    path: `${base}/${name}`,
+    methods: ["GET"],
+    async handle(_request, response) {
+      const script = await readFile(path.join(folder, name));
+      send(response, 200, "text/javascript; charset=utf-8", script, { "Cache-Control": "no-cache" });
+    },
+  }));
