@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LadderAnswer } from "../../contract/services/webrtc-signals.ts";
-import { type ClientKind, clientLine } from "../../renderer/src/services/webrtc/client-lines.ts";
+import { type ClientKind, clientGroups, clientLine, clientNotes } from "../../renderer/src/services/webrtc/client-lines.ts";
 import { chromiumOptions } from "../support/chromium-options.ts";
 import { projectRoot } from "../support/start-backlot.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -106,6 +106,12 @@ describe("lines to copy", () => {
     const line = clientLine("turnutils", { host, room, iceServers: await service.act("ice.servers", {}) });
     const { stdout } = await promisify(execFile)("sh", ["-c", line.replace("-n 100", "-n 5")]);
     expect(stdout).toContain("Total lost packets 0 (0.000000%)");
+  });
+
+  it("[WEBRTC-439] beside the line of GStreamer, and no other, is that it does not connect on loopback", () => {
+    const noted = [...clientGroups.signalling, ...clientGroups.media].filter((kind) => clientNotes(kind).length > 0);
+    expect(noted).toEqual(["gstreamer"]);
+    expect(clientNotes("gstreamer").join()).toContain("loopback");
   });
 
   it("[WEBRTC-439] the lines of WHEP play, and those of WHIP publish", async () => {

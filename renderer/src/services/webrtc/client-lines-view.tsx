@@ -5,7 +5,7 @@ import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "../try/same-as.tsx";
-import { type ClientGroup, type ClientKind, clientGroups, clientLine, clientTitle, signallingHost } from "./client-lines.ts";
+import { type ClientGroup, type ClientKind, clientGroups, clientLine, clientNotes, clientTitle, signallingHost } from "./client-lines.ts";
 import styles from "./webrtc.module.css";
 
 const credentialsEveryMs = 600_000;
@@ -37,6 +37,7 @@ export function ClientLines({ group = "signalling", first, title = "Connect" }: 
         onLanguage={setKind}
         text={clientLine(kind, { host: signallingHost(service), room: "demo", iceServers: iceServers.value })}
         copies="the lines"
+        notes={clientNotes(kind)}
       />
     </div>
   );

@@ -38,6 +38,12 @@ export interface ClientPlace {
 export const signallingHost = (service: ServiceView | undefined): string =>
   new URL(endpointsOf(service).find(({ url }) => url.startsWith("ws://"))?.url ?? "ws://127.0.0.1:8443").host;
 
+/** What a line needs beside the program. */
+export const clientNotes = (kind: ClientKind): readonly string[] =>
+  kind === "gstreamer"
+    ? ["GStreamer has no candidates on loopback: open the service to the LAN in Config, also where GStreamer runs on this computer."]
+    : [];
+
 /** A client of one kind: a command, lines of JavaScript, or what to fill in. */
 export function clientLine(kind: ClientKind, { host, room, iceServers = [] }: ClientPlace): string {
   const quotedRoom = JSON.stringify(room);
