@@ -67,10 +67,11 @@ export interface MqttRepeat {
   readonly sent: number;
 }
 
-/** What a repeat was started with. */
+/** What a repeat was started with, and how often it was sent. */
 export interface MqttRepeated {
   readonly message: MqttPublishParams;
   readonly everyMs: number;
+  readonly sent: number;
 }
 
 /** The file that can be replayed, or is being uploaded. */
@@ -208,8 +209,10 @@ export const mqttActions = {
   "replay.start": operation<{ readonly messages: number }>()(z.strictObject({ speed: z.number().min(0).max(1_000).default(1) })),
   "replay.stop": operation<null>()(none),
 
-  /** Continues without the page, until it or the service is stopped. */
-  "repeat.start": operation<MqttRepeat>()(z.strictObject({ message: publishParams, everyMs: z.int().min(10).max(86_400_000) })),
+  /** Continues without the page, until it or the service is stopped. `sent` counts how often it was sent before: its counter goes on from there. */
+  "repeat.start": operation<MqttRepeat>()(
+    z.strictObject({ message: publishParams, everyMs: z.int().min(10).max(86_400_000), sent: z.int().min(0).default(0) }),
+  ),
   "repeat.stop": operation<{ readonly stopped: boolean }>()(z.strictObject({ id: z.int() })),
 
   ...mqttTryActions,

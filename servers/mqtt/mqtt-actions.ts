@@ -25,8 +25,6 @@ export interface MqttParts {
   readonly sample: Pick<SampleSwitch<MqttSampleParams>, "actions">;
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
-  /** To be called when a repeat has begun or ended. */
-  readonly showRepeated: () => void;
   readonly replayFile: ReplayFile;
   readonly tryClient: TryClient;
   readonly replay: Replay;
@@ -121,15 +119,13 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       views.showSmall();
       return null;
     },
-    "repeat.start"({ message, everyMs }) {
-      const started = repeats.start(message, everyMs);
-      parts.showRepeated();
+    "repeat.start"({ message, everyMs, sent }) {
+      const started = repeats.start(message, everyMs, sent);
       views.showSmall();
       return started;
     },
     "repeat.stop"({ id }) {
       const stopped = repeats.stop(id);
-      parts.showRepeated();
       views.showSmall();
       return { stopped };
     },

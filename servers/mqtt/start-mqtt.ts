@@ -82,7 +82,11 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   onStop(replayFile.discard);
   const replay = createReplay(replayFile, sendAs("replay"));
   onStop(replay.stop);
-  const repeats = createRepeats(messageOfParams, sendAs("dashboard"));
+  const repeats = createRepeats({
+    messageOf: messageOfParams,
+    publish: sendAs("dashboard"),
+    show: (list) => context.view("repeated", { list }),
+  });
   onStop(repeats.close);
   const sample = createMqttSampleTraffic({ publish: sendAs("sample traffic"), show: (view) => context.view("sample", view) });
   onStop(sample.stop);
@@ -122,7 +126,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
       sample,
       replies,
       repeats,
-      showRepeated: () => context.view("repeated", { list: repeats.messages() }),
       replayFile,
       tryClient,
       replay,

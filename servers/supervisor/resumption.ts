@@ -3,7 +3,7 @@ import type { ServiceStatus } from "../../contract/service.ts";
 import type { ResumingAction, Service } from "../core/service/service.ts";
 
 export interface Resumption {
-  /** A view that the running process has published. */
+  /** A view that the process has published while it ran or stopped. */
   viewed(name: string, value: unknown): void;
   /** To be called at each change of the status. */
   changed(status: ServiceStatus, before: ServiceStatus): void;
@@ -14,25 +14,24 @@ export interface Resumption {
 /** Sample traffic and other things that a user started go on after a restart and after a crash; a stop ends them. */
 export function createResumption(service: Service, act: (action: string, params: unknown) => Promise<unknown>): Resumption {
   const views = new Map<string, unknown>();
-  let waiting: readonly ResumingAction[] = [];
+  let sample: SampleViews["sample"] | undefined;
   let restarts = 0;
 
-  function running(): readonly ResumingAction[] {
-    const sample = views.get("sample") as SampleViews["sample"] | undefined;
-    return [...(sample?.running ? [{ action: "sample.start", params: sample.params }] : []), ...(service.resumes?.(views) ?? [])];
+  function forget() {
+    views.clear();
+    sample = undefined;
   }
 
   return {
     viewed: (name, value) => void views.set(name, value),
     changed(status, before) {
-      if (before.state === "running" && status.state !== "running") {
-        waiting = running();
-        views.clear();
-      }
-      if (status.state === "stopped" && restarts === 0) waiting = [];
+      // A stop ends it, and shows that.
+      if (before.state === "running" && status.state !== "running") sample = views.get("sample") as typeof sample;
+      if (status.state === "stopped" && restarts === 0) forget();
       if (status.state !== "running" || before.state === "running") return;
-      const resumed = waiting;
-      waiting = [];
+      const resumed: ResumingAction[] = [...(service.resumes?.(views) ?? [])];
+      if (sample?.running) resumed.unshift({ action: "sample.start", params: sample.params });
+      forget();
       // The service logs why it refuses one.
       for (const { action, params } of resumed) void act(action, params).catch(() => {});
     },
@@ -41,7 +40,7 @@ export function createResumption(service: Service, act: (action: string, params:
       try {
         return await restart();
       } catch (error) {
-        waiting = [];
+        forget();
         throw error;
       } finally {
         restarts--;

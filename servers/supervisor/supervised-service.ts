@@ -211,7 +211,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     explain,
     // Not forgotten when the process ends: pages show some as the last known state.
     onView(name, value, pid) {
-      if (managed.status.state === "running") resumption.viewed(name, value);
+      const { state } = managed.status;
+      if (state === "running" || state === "stopping") resumption.viewed(name, value);
       hub.publish(views, { name, value, pid });
     },
     onStream: options.onStream,

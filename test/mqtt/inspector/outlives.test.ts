@@ -140,3 +140,41 @@ describe("what the page shows of a broker survives its process", () => {
     expect(before.messages).toHaveLength(2);
   });
 });
+
+describe("repeated messages", () => {
+  const numbers = async (wire: Awaited<ReturnType<typeof connectWire>>, count: number) => {
+    const received: number[] = [];
+    while (received.length < count) received.push(Number(Buffer.from((await wire.expect("publish")).payload).toString()));
+    return received;
+  };
+
+  it("[MQTT-301] go on after a restart where they were, with their counter", async () => {
+    const { dashboard, port, act } = await superviseBroker();
+    const message = { topic: "repeated", payload: "{{counter}}" };
+    await act("repeat.start", { message, everyMs: 50 });
+    const before = await connectWire({ port: port("mqtt") }, 5);
+    await before.subscribe("repeated");
+    const first = await numbers(before, 20);
+    await dashboard.call("service.restart", { id: "mqtt" });
+    const after = await connectWire({ port: port("mqtt") }, 5);
+    await after.subscribe("repeated");
+    const [next = 0, ...rest] = await numbers(after, 10);
+    expect(next).toBeGreaterThan(first.at(-1) ?? 0);
+    expect(rest).toEqual(rest.map((_, index) => next + index + 1));
+    const { rows } = (await dashboard.call("traffic.read", { id: "mqtt", text: "repeated", limit: 1_000 })) as TrafficPage;
+    const sent = rows.filter(({ target, preview }) => target === "repeated" && preview !== "").map(({ preview }) => Number(preview));
+    // Every number once: none was left out and none was sent again.
+    expect(sent.toReversed()).toEqual(sent.map((_, index) => index + 1));
+  });
+
+  it("[MQTT-301] end with a stop of the service", async () => {
+    const { supervisor, port, act } = await superviseBroker();
+    await act("repeat.start", { message: { topic: "repeated", payload: "{{counter}}" }, everyMs: 10 });
+    await supervisor.stop("mqtt");
+    await supervisor.start("mqtt");
+    const wire = await connectWire({ port: port("mqtt") }, 5);
+    await wire.subscribe("#");
+    await act("publish", { topic: "published", payload: "x" });
+    expect((await wire.expect("publish")).topic).toBe("published");
+  });
+});
