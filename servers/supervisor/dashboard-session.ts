@@ -11,6 +11,8 @@ export type CallHandler = (name: string, params: unknown, caller: unknown) => Pr
 
 /** Most concurrent calls of one dashboard. */
 const maxPendingCalls = 256;
+/** Deepest parameters of a call. Levels beyond some thousands overflow the stack of whatever walks through them. */
+const deepestParams = 200;
 /** Most binary sources of one dashboard, each with its own window of bytes. */
 const maxBinarySubscriptions = 64;
 
@@ -38,6 +40,13 @@ export function serveDashboard(options: {
     try {
       if (pendingCalls > maxPendingCalls) {
         throw new ServiceError("CALL_INVALID", "Too many calls are in progress", "Wait for some of them to end.");
+      }
+      if (isDeeperThan(frame.params, deepestParams)) {
+        throw new ServiceError(
+          "CALL_INVALID",
+          `The parameters of ${frame.name} have more than ${deepestParams} levels`,
+          "Send fewer levels.",
+        );
       }
       const value = await turns.run(port, { next: () => ({ done: true, value: open ? call(frame.name, frame.params, port) : null }) });
       post({ type: "result", id: frame.id, value: value ?? null });
@@ -103,4 +112,14 @@ export function serveDashboard(options: {
     outlets.clear();
     binaryOutlets.clear();
   });
+}
+
+/** Without recursion. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((inner) => (typeof inner === "object" && inner !== null ? Object.values(inner) : []));
+  }
+  return false;
 }

@@ -60,6 +60,19 @@ describe("dashboard session", () => {
     expect(dashboard.frames.items).toEqual([]);
   });
 
+  it("[BL-321] refuses a call whose parameters have more than 200 levels, however many they have", async () => {
+    const { dashboard } = open(async () => "done");
+    const nested = (levels: number) => JSON.parse(`${'{"a":['.repeat(levels / 2)}1${"]}".repeat(levels / 2)}`) as object;
+    for (const levels of [202, 20_000, 200_000]) {
+      expect(await dashboard.refusal("service.action", nested(levels))).toEqual({
+        code: "CALL_INVALID",
+        message: "The parameters of service.action have more than 200 levels",
+        hint: "Send fewer levels.",
+      });
+    }
+    expect(await dashboard.call("service.action" as never, nested(200) as never)).toBe("done");
+  });
+
   it("[BL-54] an unknown topic is ignored, also one named like an inherited property", () => {
     const { dashboard } = open();
     for (const topic of ["nothing", "constructor", "__proto__"]) {
