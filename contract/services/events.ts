@@ -112,6 +112,10 @@ export type EventRange = (typeof eventRanges)[number];
 const eventFormats = ["csv", "jsonl"] as const;
 export type EventFormat = (typeof eventFormats)[number];
 
+/** A place in the order of ids, or with `at` in the order of time: events of one second are in the order of their ids. */
+const eventPlace = z.strictObject({ id: z.int(), at: z.string().max(1_000).optional() });
+export type EventPlace = z.output<typeof eventPlace>;
+
 export interface EventPage {
   readonly rows: readonly EventRow[];
   /** How many match; a lower bound where `exact` is false. */
@@ -119,9 +123,9 @@ export interface EventPage {
   readonly exact: boolean;
   /** There are older rows to read with `before`, or rows not scanned yet. */
   readonly more: boolean;
-  /** `before` of the next page; every event from here on was scanned. */
-  readonly reached: number;
-  /** Set if sorted by a column other than id: only so many of the newest matching rows are sorted. */
+  /** `before` of the next page; every event up to here was scanned. */
+  readonly reached: EventPlace;
+  /** Set if sorted by a column other than id and time: only so many of the newest matching rows are sorted. */
   readonly sortedAmong?: number;
 }
 
@@ -169,6 +173,8 @@ export interface EventJob {
   readonly size?: number;
   /** Of an import, like the rest. */
   readonly format?: EventFormat;
+  /** Events that were stored before the import began, and were not stored again. */
+  readonly existing?: number;
   readonly refused?: number;
   /** The first of them. */
   readonly refusedLines?: readonly RefusedLine[];
@@ -221,8 +227,8 @@ export const eventsActions = {
       direction: z.enum(["ascending", "descending"]).default("descending"),
       limit: z.int().min(1).max(500).default(100),
       offset: z.int().min(0).default(0),
-      /** Only events with a smaller id; with ascending ids, with a larger one. */
-      before: z.int().optional(),
+      /** Only events beyond it, in the order by id or by time. */
+      before: eventPlace.optional(),
     }),
   ),
   plot: operation<OutcomePlot>()(z.strictObject({ range: z.enum(eventRanges).default("1h"), filter })),

@@ -37,7 +37,7 @@ export function createDataActions(parts: {
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()), onFailure: storeFault });
   // A page may still show the jobs of an earlier process.
   parts.showJobs(jobs.list());
-  const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
+  const imports = createEventImports({ jobs, store: { ...store, add }, onStored: access.changed, idleMs: parts.importIdleMs });
 
   function startDelete(filter: EventFilter): EventJob {
     return jobs.start({ kind: "delete" }, async ({ signal, progress }) => {

@@ -65,6 +65,45 @@ it.each(["csv", "jsonl"] as const)(
   },
 );
 
+/** Imports a text in one piece. */
+async function imported(events: EventsUnderTest, format: "csv" | "jsonl", text: string): Promise<EventJob> {
+  const { id } = await events.act("import.begin", { format });
+  await events.act("import.text", { job: id, text });
+  return events.act("import.end", { job: id });
+}
+
+it.each(["csv", "jsonl"] as const)(
+  "[EV-79] a file of %s that is imported twice adds nothing the second time, and its equal events are told apart by their number",
+  async (format) => {
+    const events = await startEvents({ rateLimits: false });
+    const same = eventBody({ language: "=1", typing_speed: 0.1 });
+    await postAll(events.url, [same, same, eventBody({ last_char: "\u0080" }), same]);
+    const { text } = await exported(events, { format, filter: {} });
+    expect(await imported(events, format, text)).toMatchObject({ state: "done", done: 0, existing: 4, refused: 0 });
+    expect(await getStats(events.url)).toMatchObject({ total_events: 4 });
+
+    const other = await startEvents({ rateLimits: false });
+    const lines = text.split("\n");
+    const names = format === "csv" ? 1 : 0;
+    const part = lines.slice(0, names + 2).join("\n");
+    // Two of the three equal ones are there before the whole file is imported.
+    expect(await imported(other, format, `${part}\n`)).toMatchObject({ done: 2, existing: 0 });
+    await post(other.url, eventBody({ device_id: device(2) }));
+    expect(await imported(other, format, text)).toMatchObject({ done: 2, existing: 2 });
+    expect(await imported(other, format, text)).toMatchObject({ done: 0, existing: 4 });
+    expect((await getPage(other.url)).total).toBe(5);
+  },
+);
+
+it("[EV-79] events that differ in one value only are all imported", async () => {
+  const events = await startEvents({ rateLimits: false });
+  await ended(events, await events.act("sample.generate", { count: 200, days: 0.001 }));
+  const { text } = await exported(events, { format: "jsonl" });
+  const changed = text.replaceAll(/"edit_count":\d+/g, '"edit_count":987654');
+  expect(await imported(events, "jsonl", text + changed)).toMatchObject({ done: 200, existing: 200 });
+  expect(await imported(events, "jsonl", changed + text)).toMatchObject({ done: 0, existing: 400 });
+});
+
 it("[EV-72] an import reports each refused line with the reason, and stores the others", async () => {
   const events = await startEvents();
   const lines = [
@@ -270,10 +309,11 @@ it("[EV-91] a CSV has no formulas: such cells begin with an apostrophe, which an
   expect(languages(csv)).toEqual([...Array(5).fill([true, false]), ...Array(2).fill([false, true])]);
   expect(languages(await exportOf(true)).map(([, asItWas]) => asItWas)).toEqual(Array(7).fill(true));
 
-  const { id } = await events.act("import.begin", { format: "csv" });
-  for (let at = 0; at < csv.length; at += 11) await events.act("import.text", { job: id, text: csv.slice(at, at + 11) });
-  expect(await events.act("import.end", { job: id })).toMatchObject({ done: 7, refused: 0 });
-  const { data } = await getPage(events.url, "?limit=7");
+  const other = await startEvents();
+  const { id } = await other.act("import.begin", { format: "csv" });
+  for (let at = 0; at < csv.length; at += 11) await other.act("import.text", { job: id, text: csv.slice(at, at + 11) });
+  expect(await other.act("import.end", { job: id })).toMatchObject({ done: 7, refused: 0 });
+  const { data } = await getPage(other.url, "?limit=7");
   expect(data.map(({ language }) => language)).toEqual(texts.toReversed());
   expect(data[0]).toMatchObject({ last_char: "=", file_ext: '"\r\n,' });
 });

@@ -63,6 +63,7 @@ it("[EV-30] no file is opened or created before the first request, which creates
     { id: 2, name: "0002_drop_contextual_filter" },
     { id: 3, name: "0003_rollups" },
     { id: 4, name: "0004_block_times" },
+    { id: 5, name: "0005_time_index" },
   ]);
   database.close();
 });

@@ -16,7 +16,7 @@ export const stored = (part: Body = {}, at = start): NewEvent =>
   newEvent(completionEvent.parse(eventBody(part)), { created_at: eventTime(at), ip_hash: "ab".repeat(32), plugin_version: "0.5.0" });
 
 /** Some thousand events over several blocks of ids, the same each time. */
-function manyEvents(count: number): NewEvent[] {
+export function manyEvents(count: number): NewEvent[] {
   const random = seededRandom(42);
   return Array.from({ length: count }, (_, index) =>
     stored(
@@ -32,7 +32,7 @@ function manyEvents(count: number): NewEvent[] {
   );
 }
 
-async function fill(store: EventStore, events: readonly NewEvent[]): Promise<void> {
+export async function fill(store: EventStore, events: readonly NewEvent[]): Promise<void> {
   for (let index = 0; index < events.length; index += 1_000) await store.add(events.slice(index, index + 1_000));
 }
 
@@ -285,6 +285,17 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
     });
 
+    it("[EV-79] counts the stored events that equal others in all but the id", async () => {
+      const store = await makeStore();
+      const odd = stored({ last_char: "\u0080", language: "ÿ 'q\" \\\0", relative_position: 0.1, typing_speed: 1e-7, recent_actions: [] });
+      const later = { ...odd, created_at: eventTime(start + 1_000) };
+      await store.add([odd, stored(), odd, later, odd]);
+      const other = { ...odd, predicted_edit_ratio: 0.3301 };
+      expect(await store.countEqual([odd, other, stored(), later, odd], 5)).toEqual([3, 0, 1, 1, 3]);
+      expect(await store.countEqual([odd, later], 3)).toEqual([2, 0]);
+      expect(await store.countEqual([], 5)).toEqual([]);
+    });
+
     it("[EV-66] the dashboard's pages sort by every column, both ways, and say whether their count is exact", async () => {
       const store = await makeStore();
       const events = manyEvents(500);
@@ -351,7 +362,7 @@ async function readAll(store: EventStore): Promise<EventRow[]> {
   }
 }
 
-function matches(event: NewEvent, filter: EventFilter): boolean {
+export function matches(event: NewEvent, filter: EventFilter): boolean {
   const at = Date.parse(event.created_at);
   return (
     (!filter.device_id || event.device_id === filter.device_id) &&

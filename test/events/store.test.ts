@@ -1,13 +1,15 @@
 import path from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createPostgresStore } from "../../servers/events/store/postgres-store.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
+import { threadCpuMs } from "../support/cpu-time.ts";
 import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd } from "./harness.ts";
-import { start, storeContract } from "./store-contract.ts";
+import { start, storeContract, stored } from "./store-contract.ts";
+import { timeOrderContract } from "./time-order-contract.ts";
 
 const log = createLog({ level: () => "error", write: () => {} });
 // The minutes of the plots are kept for two days: those of the test must not be old.
@@ -19,7 +21,22 @@ async function opened(store: EventStore): Promise<EventStore> {
   return store;
 }
 
-storeContract("SQLite", () => opened(createSqliteStore({ file: path.join(temporaryDir(), "events.db"), log, now })));
+const sqlite = () => opened(createSqliteStore({ file: path.join(temporaryDir(), "events.db"), log, now }));
+storeContract("SQLite", sqlite);
+timeOrderContract("SQLite", sqlite);
+
+it("[EV-67] a page in the order of time costs no more in a store of ten times as many events", async () => {
+  const pagesCpuMs = async (count: number) => {
+    const store = await sqlite();
+    for (let from = 0; from < count; from += 1_000)
+      await store.add(Array.from({ length: 1_000 }, (_, index) => stored({}, start - (((from + index) * 7_919) % count) * 1_000)));
+    return threadCpuMs(() => {
+      for (let page = 0; page < 300; page++) void store.scanInTime({}, { direction: "descending", limit: 50, skip: page });
+    });
+  };
+  const few = await pagesCpuMs(3_000);
+  expect(await pagesCpuMs(30_000)).toBeLessThan(4 * Math.max(few, 40));
+});
 
 describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL", () => {
   let server: RealServer;
@@ -29,7 +46,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL"
   });
   afterAll(() => server?.stop());
 
-  storeContract("its store", async () => {
+  const postgres = async () => {
     const { default: pg } = await import("pg");
     const name = `contract${++databases}`;
     const client = new pg.Client(server.url);
@@ -37,5 +54,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL"
     await client.query(`CREATE DATABASE ${name}`);
     await client.end();
     return opened(createPostgresStore({ url: server.url.replace(/postgres$/, name), log, now }));
-  });
+  };
+  storeContract("its store", postgres);
+  timeOrderContract("its store", postgres);
 });

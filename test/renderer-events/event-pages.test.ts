@@ -3,7 +3,7 @@ import type { EventPage } from "../../contract/services/events.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { noFilter, type ShownFilter } from "../../renderer/src/services/events/event-filter.ts";
 import { createEventPages, newestFirst, type PageQuery } from "../../renderer/src/services/events/event-pages.ts";
-import { pageOf, rowsBetween } from "./event-row.ts";
+import { eventRow, pageOf, placeOf, rowsBetween } from "./event-row.ts";
 
 /** A store with the ids 1 to `newest`, which answers as the service does. */
 function storeWith(newest: number) {
@@ -12,8 +12,8 @@ function storeWith(newest: number) {
     newest,
     asked,
     answer: (query: PageQuery): EventPage => {
-      const { limit, offset = 0, before = store.newest + 1 } = query;
-      const top = before - 1 - offset;
+      const { limit, offset = 0, before = { id: store.newest + 1 } } = query;
+      const top = before.id - 1 - offset;
       const rows = rowsBetween(top, Math.max(1, top - limit + 1));
       return pageOf(rows, { matching: store.newest, more: (rows.at(-1)?.id ?? 1) > 1 });
     },
@@ -25,7 +25,7 @@ function storeWith(newest: number) {
   return store;
 }
 const totalsOf = (newestId: number, events = newestId) => ({ newestId, events });
-const base = { sort: "id", direction: "descending", limit: 10 } as const;
+const base = { sort: "created_at", direction: "descending", limit: 10 } as const;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -54,7 +54,13 @@ describe("the pages of the events table", () => {
     expect([ids(pages), pages.view().skipped]).toEqual([[25, 16], 10]);
     await pages.previous();
     expect([ids(pages), pages.view().isFirst, pages.view().mode]).toEqual([[35, 26], true, "following"]);
-    expect(store.asked).toEqual([base, { ...base, before: 26 }, { ...base, before: 16 }, { ...base, before: 26 }, base]);
+    expect(store.asked).toEqual([
+      base,
+      { ...base, before: placeOf(26) },
+      { ...base, before: placeOf(16) },
+      { ...base, before: placeOf(26) },
+      base,
+    ]);
   });
 
   it("jump to the last by offset, and continue from there", async () => {
@@ -69,7 +75,7 @@ describe("the pages of the events table", () => {
     expect(store.asked.slice(1)).toEqual([
       { ...base, offset: 30 },
       { ...base, offset: 20 },
-      { ...base, before: 6 },
+      { ...base, before: placeOf(6) },
     ]);
   });
 
@@ -131,15 +137,15 @@ describe("the pages of the events table", () => {
     await pages.next();
     pages.totals(totalsOf(35, 30));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(store.asked.at(-1)).toEqual({ ...base, before: 26 });
+    expect(store.asked.at(-1)).toEqual({ ...base, before: placeOf(26) });
     expect(store.asked).toHaveLength(3);
   });
 
   it("continue the search if a filter is answered in parts", async () => {
     const answers = [
-      pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: 80 }),
-      pageOf([], { more: true, exact: false, reached: 60 }),
-      pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: 44 }),
+      pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: placeOf(80) }),
+      pageOf([], { more: true, exact: false, reached: placeOf(60) }),
+      pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: placeOf(44) }),
     ];
     const asked: PageQuery[] = [];
     const pages = createEventPages({
@@ -152,14 +158,14 @@ describe("the pages of the events table", () => {
     });
     await pages.reload();
     expect(pages.view().rows.map(({ id }) => id)).toEqual([90, 89, 88, 50, 49, 48, 47, 46, 45, 44]);
-    expect(asked).toEqual([base, { ...base, limit: 7, before: 80 }, { ...base, limit: 7, before: 60 }]);
+    expect(asked).toEqual([base, { ...base, limit: 7, before: placeOf(80) }, { ...base, limit: 7, before: placeOf(60) }]);
     await pages.next();
-    expect(asked[3]).toEqual({ ...base, before: 44 });
+    expect(asked[3]).toEqual({ ...base, before: placeOf(44) });
   });
 
   it("join a newer part with the rows that were found before", async () => {
-    const store = { part: pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: 80 }) };
-    const later = pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: 44 });
+    const store = { part: pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: placeOf(80) }) };
+    const later = pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: placeOf(44) });
     const pages = createEventPages({
       read: async (_filter, { before }) => (before === undefined ? store.part : later),
       filter: { ...noFilter, text: "x" },
@@ -167,10 +173,45 @@ describe("the pages of the events table", () => {
     });
     await pages.reload();
     pages.totals(totalsOf(90));
-    store.part = pageOf(rowsBetween(91, 88), { more: true, exact: false, reached: 81 });
+    store.part = pageOf(rowsBetween(91, 88), { more: true, exact: false, reached: placeOf(81) });
     pages.totals(totalsOf(91));
     await vi.advanceTimersByTimeAsync(2_000);
     expect(pages.view().rows.map(({ id }) => id)).toEqual([91, 90, 89, 88, 50, 49, 48, 47, 46, 45]);
+  });
+
+  it("joined with rows of before continue where they end", async () => {
+    const parts = [
+      pageOf(rowsBetween(90, 85), { more: true, exact: false, reached: placeOf(80) }),
+      pageOf(rowsBetween(50, 47), { more: true, exact: false, reached: placeOf(47) }),
+      pageOf(rowsBetween(92, 85), { more: true, exact: false, reached: placeOf(80) }),
+      pageOf([]),
+    ];
+    const asked: PageQuery[] = [];
+    const pages = createEventPages({
+      read: async (_filter, query) => parts[asked.push(query) - 1] as EventPage,
+      filter: { ...noFilter, text: "x" },
+      pageRows: 10,
+    });
+    await pages.reload();
+    pages.totals(totalsOf(90));
+    pages.totals(totalsOf(92));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(ids(pages)).toEqual([92, 49]);
+    await pages.next();
+    expect(asked.at(-1)).toEqual({ ...base, before: placeOf(49) });
+  });
+
+  it("in the order of time follow, and tell the newest by all rows", async () => {
+    const imported = [eventRow(3, { created_at: "2026-11-21T00:00:00Z" }), eventRow(40, { created_at: "2026-11-20T00:00:00Z" })];
+    const pages = createEventPages({ read: async () => pageOf(imported), filter: noFilter, pageRows: 10 });
+    await pages.reload();
+    pages.totals(totalsOf(40));
+    await pages.follow();
+    pages.scrolled(true);
+    pages.totals(totalsOf(41));
+    expect([pages.view().order, pages.view().mode, pages.view().arrived]).toEqual([newestFirst, "held", 1]);
+    await pages.setOrder({ column: "id", direction: "descending" });
+    expect(pages.view().mode).toBe("following");
   });
 
   it("sorted by a value do not follow, and continue by offset", async () => {

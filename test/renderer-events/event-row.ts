@@ -1,4 +1,4 @@
-import type { EventPage, EventRow } from "../../contract/services/events.ts";
+import type { EventPage, EventPlace, EventRow } from "../../contract/services/events.ts";
 
 export const eventRow = (id: number, change: Partial<EventRow> = {}): EventRow => ({
   id,
@@ -38,6 +38,9 @@ export const eventRow = (id: number, change: Partial<EventRow> = {}): EventRow =
   ...change,
 });
 
+/** The place of a row of `eventRow`, which all have one time. */
+export const placeOf = (id: number): EventPlace => ({ at: "2026-11-20T23:28:12Z", id });
+
 /** Rows with the ids from `newest` down to `oldest`, newest first. */
 export const rowsBetween = (newest: number, oldest: number): EventRow[] =>
   Array.from({ length: Math.max(0, newest - oldest + 1) }, (_, index) => eventRow(newest - index));
@@ -47,6 +50,6 @@ export const pageOf = (rows: readonly EventRow[], change: Partial<EventPage> = {
   matching: rows.length,
   exact: true,
   more: false,
-  reached: rows.at(-1)?.id ?? 0,
+  reached: placeOf(rows.at(-1)?.id ?? 0),
   ...change,
 });

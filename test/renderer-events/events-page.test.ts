@@ -4,7 +4,7 @@ import { copyAs } from "../../renderer/src/inspectors/http/copy-as.ts";
 import { eventTableColumns } from "../../renderer/src/services/events/event-columns.tsx";
 import { eventField, eventTimeText, fieldGroups } from "../../renderer/src/services/events/event-fields.ts";
 import { filterAt, filterWords, isFiltering, noFilter } from "../../renderer/src/services/events/event-filter.ts";
-import { columnOfOrder, newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
+import { newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
 import { pageWords } from "../../renderer/src/services/events/events-status-line.tsx";
 import { exampleEvents } from "../../renderer/src/services/events/example-events.ts";
 import { jobFigures, jobPercent, jobTitle, shownJob } from "../../renderer/src/services/events/jobs/job-words.ts";
@@ -68,7 +68,7 @@ describe("the table", () => {
     expect(eventTableColumns.map(({ id }) => id).sort()).toEqual([...eventColumns].sort());
   });
 
-  it("sorts by a column descending, ascending, then not at all; the time column sorts by id", () => {
+  it("sorts by a column descending, ascending, then by time", () => {
     const down = orderAfter(newestFirst, "line_count");
     const up = orderAfter(down, "line_count");
     expect([down, up, orderAfter(up, "line_count")]).toEqual([
@@ -76,9 +76,10 @@ describe("the table", () => {
       { column: "line_count", direction: "ascending" },
       newestFirst,
     ]);
-    expect([columnOfOrder(newestFirst), orderAfter(newestFirst, "created_at"), orderAfter(newestFirst, "no column")]).toEqual([
-      "created_at",
-      { column: "id", direction: "ascending" },
+    const oldestFirst = orderAfter(newestFirst, "created_at");
+    expect([oldestFirst, orderAfter(oldestFirst, "created_at"), orderAfter(newestFirst, "no column")]).toEqual([
+      { column: "created_at", direction: "ascending" },
+      { column: "created_at", direction: "descending" },
       newestFirst,
     ]);
   });
@@ -171,6 +172,8 @@ describe("a job", () => {
   it("shows its result", () => {
     const imported = job({ kind: "import", state: "done", done: 1, refused: 6 });
     expect([jobTitle(imported), jobFigures(imported)]).toEqual(["Imported", "1 event · 2.1 MB · 6 lines refused"]);
+    const again = job({ kind: "import", state: "done", done: 0, existing: 6_766 });
+    expect(jobFigures(again)).toBe("0 events · 6,766 were there already · 2.1 MB");
     const failed = job({
       kind: "delete",
       state: "failed",

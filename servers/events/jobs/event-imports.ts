@@ -1,8 +1,7 @@
 import type { EventFormat, EventJob } from "../../../contract/services/events.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
-import type { EventStore } from "../store/event-store.ts";
 import { type EventJobs, nextTurn } from "./event-jobs.ts";
-import { createEventImport, type EventImport } from "./import-events.ts";
+import { createEventImport, type EventImport, type ImportStore } from "./import-events.ts";
 
 export interface EventImports {
   /** `size` in bytes, if known. */
@@ -14,7 +13,7 @@ export interface EventImports {
 
 export interface EventImportsOptions {
   readonly jobs: EventJobs;
-  readonly add: EventStore["add"];
+  readonly store: ImportStore;
   readonly onStored: () => void;
   /** After this time without a piece the import is abandoned. */
   readonly idleMs?: number | undefined;
@@ -32,7 +31,7 @@ interface Running {
 }
 
 /** Imports whose text arrives in pieces, from a page that may be closed before the end. */
-export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: EventImportsOptions): EventImports {
+export function createEventImports({ jobs, store, onStored, idleMs = 15_000 }: EventImportsOptions): EventImports {
   const imports = new Map<number, Running>();
 
   function awaitPiece(id: number, running: Running): void {
@@ -61,8 +60,8 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
       running.fail(error);
       throw error;
     }
-    const { added, refused, refusedLines } = running.source;
-    jobs.progress(id, { done: added, refused, refusedLines: [...refusedLines], bytes: jobs.get(id).bytes + bytes });
+    const { added, existing, refused, refusedLines } = running.source;
+    jobs.progress(id, { done: added, existing, refused, refusedLines: [...refusedLines], bytes: jobs.get(id).bytes + bytes });
     onStored();
     awaitPiece(id, running);
     return running;
@@ -70,27 +69,30 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
 
   return {
     begin: ({ format, size }) =>
-      jobs.start({ kind: "import", format, refused: 0, refusedLines: [], ...(size !== undefined && { size }) }, async ({ id, signal }) => {
-        const ended = new Promise<void>((resolve, reject) => {
-          signal.addEventListener("abort", () => resolve());
-          const running: Running = {
-            source: createEventImport({ add, format }),
-            finish: resolve,
-            fail: reject,
-            queue: Promise.resolve(),
-            waiting: undefined,
-            idle: undefined,
-          };
-          imports.set(id, running);
-          awaitPiece(id, running);
-        });
-        try {
-          await ended;
-        } finally {
-          clearTimeout(imports.get(id)?.idle);
-          imports.delete(id);
-        }
-      }),
+      jobs.start(
+        { kind: "import", format, existing: 0, refused: 0, refusedLines: [], ...(size !== undefined && { size }) },
+        async ({ id, signal }) => {
+          const ended = new Promise<void>((resolve, reject) => {
+            signal.addEventListener("abort", () => resolve());
+            const running: Running = {
+              source: createEventImport({ store, format }),
+              finish: resolve,
+              fail: reject,
+              queue: Promise.resolve(),
+              waiting: undefined,
+              idle: undefined,
+            };
+            imports.set(id, running);
+            awaitPiece(id, running);
+          });
+          try {
+            await ended;
+          } finally {
+            clearTimeout(imports.get(id)?.idle);
+            imports.delete(id);
+          }
+        },
+      ),
     async text(id, text) {
       const running = underWay(id);
       if (running.waiting) running.waiting.texts.push(text);

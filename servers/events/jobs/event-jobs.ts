@@ -4,7 +4,7 @@ import { countOf } from "../../core/service/quantity.ts";
 import { ServiceError, toFailure } from "../../core/service/service-error.ts";
 
 /** Progress that a running job updates. */
-export type JobProgress = Partial<Pick<EventJob, "done" | "total" | "bytes" | "refused" | "refusedLines">>;
+export type JobProgress = Partial<Pick<EventJob, "done" | "total" | "bytes" | "existing" | "refused" | "refusedLines">>;
 
 export interface JobContext {
   readonly id: number;

@@ -4,6 +4,7 @@ import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { createCsvReader, withoutApostrophe } from "./csv.ts";
 import { importedEvent, RefusedEvent } from "./imported-event.ts";
+import { createKnownEvents } from "./known-events.ts";
 
 const eventsAtOnce = 1_000;
 const reportedLines = 200;
@@ -13,22 +14,36 @@ export interface EventImport {
   add(text: string): Promise<void>;
   end(): Promise<void>;
   readonly added: number;
+  /** Were stored before the import began. */
+  readonly existing: number;
   readonly refused: number;
   readonly refusedLines: readonly RefusedLine[];
 }
 
-/** Stores the lines that are events and reports the others. */
-export function createEventImport({ add, format }: { add: EventStore["add"]; format: EventFormat }): EventImport {
+export type ImportStore = Pick<EventStore, "add" | "newestId" | "countEqual">;
+
+/** Stores the lines that are events, unless they were stored before, and reports the others. */
+export function createEventImport({ store, format }: { store: ImportStore; format: EventFormat }): EventImport {
   const received = eventTime(Date.now());
   const refusedLines: RefusedLine[] = [];
   const parse = format === "csv" ? csvParser() : jsonParser();
+  const known = createKnownEvents(store);
   let added = 0;
+  let existing = 0;
   let refused = 0;
   let first = true;
 
   function refuse(line: number, reason: string): void {
     refused += 1;
     if (refusedLines.length < reportedLines) refusedLines.push({ line, reason });
+  }
+
+  async function keep(group: readonly NewEvent[]): Promise<void> {
+    if (group.length === 0) return;
+    const unknown = await known.unknownOf(group);
+    if (unknown.length > 0) await store.add(unknown);
+    added += unknown.length;
+    existing += group.length - unknown.length;
   }
 
   async function take(text: string, last: boolean): Promise<void> {
@@ -44,12 +59,10 @@ export function createEventImport({ add, format }: { add: EventStore["add"]; for
         refuse(line, error.message);
       }
       if (group.length < eventsAtOnce) continue;
-      await add(group);
-      added += group.length;
+      await keep(group);
       group = [];
     }
-    if (group.length > 0) await add(group);
-    added += group.length;
+    await keep(group);
   }
 
   return {
@@ -57,6 +70,9 @@ export function createEventImport({ add, format }: { add: EventStore["add"]; for
     end: () => take("", true),
     get added() {
       return added;
+    },
+    get existing() {
+      return existing;
     },
     get refused() {
       return refused;

@@ -27,6 +27,32 @@ export interface ScanRange {
   readonly limit: number;
 }
 
+/** A place in the order of time; events of one second are in the order of their ids. */
+export interface TimePlace {
+  readonly at: string;
+  readonly id: number;
+}
+
+/** A range of the table in the order of time. */
+export interface TimeScanRange {
+  readonly direction: "ascending" | "descending";
+  /** Only events beyond it, in the direction of the scan. */
+  readonly from?: TimePlace | undefined;
+  /** Most rows. */
+  readonly limit: number;
+  /** Matches to leave out first. */
+  readonly skip: number;
+}
+
+export interface TimeScanned {
+  readonly found: EventRow[];
+  /** Matches left out; fewer than `skip` if the scan has to continue. */
+  readonly skipped: number;
+  /** Every event up to here was scanned; absent if there was none. */
+  readonly reached: TimePlace | undefined;
+  readonly ended: boolean;
+}
+
 export interface Scanned<Result> {
   readonly found: Result;
   /** Every id up to here was scanned; pass it as `from` to continue. */
@@ -82,6 +108,10 @@ export interface EventStore {
 
   /** Rows that match any filter; scans a bounded part of the table per call. */
   scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>>;
+  /** Like `scan`, in the order of time. */
+  scanInTime(filter: EventFilter, range: TimeScanRange): Promise<TimeScanned>;
+  /** For each event, how many with ids up to the given one have the same values in all columns but the id. */
+  countEqual(events: readonly NewEvent[], upTo: number): Promise<number[]>;
   /** Like `scan`, but counts. */
   countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>>;
   /** Like `scan`, but counts for a plot. */

@@ -12,8 +12,8 @@ export interface FilterSql {
 
 export interface SqlDialect {
   readonly parameter: (position: number) => string;
-  /** The column, with a hint to the planner that the index by device is better. */
-  readonly besideDevice: (column: string) => string;
+  /** The column, with a hint to the planner that another index is better. */
+  readonly unindexed: (column: string) => string;
   /** Letter case ignored in ASCII. */
   readonly like: (column: string, placeholder: string) => string;
 }
@@ -21,19 +21,19 @@ export interface SqlDialect {
 export const sqliteDialect: SqlDialect = {
   parameter: () => "?",
   // https://www.sqlite.org/optoverview.html, "disqualifying WHERE clause terms using unary +"
-  besideDevice: (column) => `+${column}`,
+  unindexed: (column) => `+${column}`,
   like: (column, placeholder) => `${column} LIKE ${placeholder} ESCAPE '\\'`,
 };
 export const postgresDialect: SqlDialect = {
   parameter: (position) => `$${position}`,
-  besideDevice: (column) => column,
+  unindexed: (column) => column,
   like: (column, placeholder) => `${column} ILIKE ${placeholder} ESCAPE '\\'`,
 };
 
 const searched = ["device_id", "outcome", "language", "provider", "file_ext", "plugin_version", "treesitter_scope"];
 
-/** `position` is that of the first placeholder. */
-export function filterSql(filter: EventFilter, dialect: SqlDialect, position = 1): FilterSql {
+/** `position` is that of the first placeholder, `order` the index by which the rows are visited. */
+export function filterSql(filter: EventFilter, dialect: SqlDialect, position = 1, order: "id" | "time" = "id"): FilterSql {
   const conditions: string[] = [];
   const values: (string | number)[] = [];
   const add = (value: string | number) => {
@@ -42,12 +42,13 @@ export function filterSql(filter: EventFilter, dialect: SqlDialect, position = 1
   };
   for (const column of ["device_id", "outcome", "language", "provider"] as const) {
     const value = filter[column];
-    if (value !== undefined && value !== "")
-      conditions.push(`${column === "outcome" && filter.device_id ? dialect.besideDevice(column) : column} = ${add(value)}`);
+    const isVisitedByOther = order === "time" || (column === "outcome" && filter.device_id);
+    if (value !== undefined && value !== "") conditions.push(`${isVisitedByOther ? dialect.unindexed(column) : column} = ${add(value)}`);
   }
   const { first, last } = timeBounds(filter);
-  if (first !== undefined) conditions.push(`created_at >= ${add(first)}`);
-  if (last !== undefined) conditions.push(`created_at <= ${add(last)}`);
+  const time = order === "id" ? dialect.unindexed("created_at") : "created_at";
+  if (first !== undefined) conditions.push(`${time} >= ${add(first)}`);
+  if (last !== undefined) conditions.push(`${time} <= ${add(last)}`);
   const text = filter.text?.trim() ?? "";
   if (text !== "") {
     const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
@@ -67,6 +68,10 @@ export const plotFilter = ({ outcome, language, provider }: PlotFilter): PlotFil
 
 /** Whether the plot rollups can answer all of the filter except its times. */
 export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !filter.text?.trim();
+
+/** Whether the filter has nothing but times. */
+export const isTimeFilter = (filter: EventFilter): boolean =>
+  isPlotFilter(filter) && !filter.outcome && !filter.language && !filter.provider;
 
 /** Whether the device rollups can answer the filter. */
 export const isKeyFilter = (filter: EventFilter): boolean =>

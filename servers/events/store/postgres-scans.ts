@@ -1,13 +1,18 @@
 import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
-import type { PlotCount, PlotStep, Scanned, ScanRange } from "./event-store.ts";
-import { filterSql, isIndexed, postgresDialect, timeBounds } from "./filter-sql.ts";
+import type { PlotCount, PlotStep, Scanned, ScanRange, TimePlace, TimeScanned, TimeScanRange } from "./event-store.ts";
+import { filterSql, isIndexed, isTimeFilter, postgresDialect, timeBounds } from "./filter-sql.ts";
 import { blockOf, firstIdOf, lastIdOf } from "./rollup.ts";
 import { stepLength } from "./sqlite-plots.ts";
 import { plotPart } from "./sqlite-scans.ts";
+import { placeOf, turnEntries } from "./sqlite-time-scans.ts";
 
 const turnIds = 16_384;
 const columns = eventColumns.join(", ");
 const { parameter } = postgresDialect;
+
+/** As the index by time has it. */
+const time = 'created_at COLLATE "C"';
+const inTime = (up: boolean): string => `ORDER BY ${time} ${up ? "ASC" : "DESC"}, id ${up ? "ASC" : "DESC"}`;
 
 type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
@@ -61,7 +66,51 @@ export function createPostgresScans(all: Query) {
   const rowsOf = (where: string, position: number, up: boolean) =>
     `FROM events WHERE ${where} AND ${idsBetween(up, position)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(position + 2)}`;
 
+  /** The condition for a range in the order of time, as the index by time has it. */
+  function timeRange(filter: EventFilter, up: boolean, from: TimePlace | undefined, edge?: TimePlace) {
+    const { where, values } = filterSql({ ...filter, from: undefined, to: undefined }, postgresDialect);
+    const conditions = [where];
+    const bounds: (string | number)[] = [...values];
+    const compare = (sign: string, ...to: (string | number)[]) => {
+      bounds.push(...to);
+      const [at, id] = to.map((_, index) => parameter(bounds.length - to.length + 1 + index));
+      conditions.push(id ? `(${time}, id) ${sign} (${at}, ${id})` : `${time} ${sign} ${at}`);
+    };
+    const { first, last } = timeBounds(filter);
+    if (first !== undefined) compare(">=", first);
+    if (last !== undefined) compare("<=", last);
+    if (from) compare(up ? ">" : "<", from.at, from.id);
+    if (edge) compare(up ? "<=" : ">=", edge.at, edge.id);
+    return { condition: conditions.join(" AND "), bounds };
+  }
+
+  /** The last entry of the index that this turn visits; undefined if the turn reaches the end. */
+  async function turnEnd({ from, to }: EventFilter, up: boolean, start: TimePlace | undefined): Promise<TimePlace | undefined> {
+    const { condition, bounds } = timeRange({ from, to }, up, start);
+    const [edge] = await all<TimePlace>(
+      `SELECT created_at AS at, id FROM events WHERE ${condition} ${inTime(up)} LIMIT 1 OFFSET ${turnEntries - 1}`,
+      bounds,
+    );
+    return edge;
+  }
+
   return {
+    async scanInTime(filter: EventFilter, { direction, from, limit, skip }: TimeScanRange): Promise<TimeScanned> {
+      const up = direction === "ascending";
+      const edge = isTimeFilter(filter) ? undefined : await turnEnd(filter, up, from);
+      const { condition, bounds } = timeRange(filter, up, from, edge);
+      const [a, b] = [parameter(bounds.length + 1), parameter(bounds.length + 2)];
+      const found = await all<EventRow>(
+        `SELECT ${columns} FROM events WHERE id IN (SELECT id FROM events WHERE ${condition} ${inTime(up)} LIMIT ${a} OFFSET ${b}) ${inTime(up)}`,
+        [...bounds, limit, skip],
+      );
+      const last = found.at(-1);
+      if (last && found.length === limit) return { found, skipped: skip, reached: placeOf(last), ended: false };
+      const [counted] =
+        last || skip === 0 ? [{ n: skip }] : await all<{ n: number }>(`SELECT count(*) AS n FROM events WHERE ${condition}`, bounds);
+      return { found, skipped: counted?.n ?? 0, reached: edge ?? (last ? placeOf(last) : from), ended: edge === undefined };
+    },
+
     async scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>> {
       const part = await stretch(filter, range);
       if (!part) return nothing([], range);

@@ -68,6 +68,7 @@ export const migrations: readonly PostgresMigration[] = [
       `INSERT INTO roll_block SELECT id >> 12, outcome, count(*), ${blockTimes} FROM events GROUP BY 1, 2`,
     ],
   },
+  { id: 5, name: "0005_time_index", statements: ['CREATE INDEX IF NOT EXISTS events_time ON events (created_at COLLATE "C", id)'] },
 ];
 
 const counted = (table: string, key: string, source: string) =>
@@ -90,6 +91,17 @@ WITH changed AS (
   ON CONFLICT (block, outcome) DO UPDATE
     SET n = r.n + excluded.n, first_at = least(r.first_at, excluded.first_at), last_at = greatest(r.last_at, excluded.last_at)
 ) SELECT 1`;
+
+/** For each event of `$1`, by its position, how many with ids up to `$2` equal it; none for those without. */
+export const countEqualEvents = `
+SELECT row.position::integer, count(*)::bigint AS found
+FROM ROWS FROM (json_to_recordset($1::json) AS (${recordColumns})) WITH ORDINALITY AS row(${newEventColumns.join(", ")}, position)
+JOIN events ON events.created_at COLLATE "C" = row.created_at COLLATE "C"
+  AND ${newEventColumns
+    .filter((column) => column !== "created_at")
+    .map((column) => `events.${column} = row.${column}`)
+    .join(" AND ")}
+WHERE events.id <= $2 GROUP BY 1`;
 
 const lowered = (table: string, key: string, source: string) =>
   `UPDATE ${table} r SET n = r.n - c.n FROM (SELECT ${source} AS k, outcome, count(*) AS n FROM changed GROUP BY 1, 2) c

@@ -7,7 +7,15 @@ import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotQuery, Scanned, 
 import { filterSql, plotFilter, postgresDialect } from "./filter-sql.ts";
 import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
 import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
-import { addEvents, clearEmptyRollups, countPlot, createMigrations, migrations, removeEvents } from "./postgres-schema.ts";
+import {
+  addEvents,
+  clearEmptyRollups,
+  countEqualEvents,
+  countPlot,
+  createMigrations,
+  migrations,
+  removeEvents,
+} from "./postgres-schema.ts";
 import { blockOf, lastIdOf } from "./rollup.ts";
 import { stepLength, stepSource } from "./sqlite-plots.ts";
 import { postgresStoreError } from "./store-error.ts";
@@ -220,6 +228,13 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
         [prefix, limit],
       ),
     scan: scans.scan,
+    scanInTime: scans.scanInTime,
+    async countEqual(events, upTo) {
+      const found = new Map<number, number>();
+      for (const { position, found: count } of await all<{ position: number; found: number }>(countEqualEvents, [asJson(events), upTo]))
+        found.set(position, count);
+      return events.map((_, index) => found.get(index + 1) ?? 0);
+    },
     countBetween: scans.countBetween,
     plotBetween: scans.plotBetween,
     remove,

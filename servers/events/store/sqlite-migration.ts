@@ -2,7 +2,15 @@ import type { Database } from "better-sqlite3";
 import { sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { copyBeside, type FileCopy } from "./file-copy.ts";
-import { createBlocks, createEvents, createIndexes, createMigrations, createRollups, fillRollups } from "./sqlite-schema.ts";
+import {
+  createBlocks,
+  createEvents,
+  createIndexes,
+  createMigrations,
+  createRollups,
+  createTimeIndex,
+  fillRollups,
+} from "./sqlite-schema.ts";
 import { bringTableUpToDate } from "./sqlite-table.ts";
 
 interface Migration {
@@ -31,6 +39,7 @@ const migrations: readonly Migration[] = [
       for (const statement of createBlocks) database.exec(statement);
     },
   },
+  { id: 5, name: "0005_time_index", run: (database) => database.exec(createTimeIndex) },
 ];
 
 /**

@@ -33,13 +33,16 @@ export const createEvents = eventsTable("events", newEventColumns.map(columnDefi
  * An index of SQLite ends with the id by itself, so the one by outcome sorts by it too.
  */
 export const createIndexes = [
-  // Of older files: the first two are replaced, the third costs time for every event and is never used.
+  // Of older files: all are replaced.
   "DROP INDEX IF EXISTS idx_events_device_id",
   "DROP INDEX IF EXISTS idx_events_outcome",
   "DROP INDEX IF EXISTS idx_events_created_at",
   "CREATE INDEX IF NOT EXISTS events_device ON events (device_id, id, outcome)",
   "CREATE INDEX IF NOT EXISTS events_outcome ON events (outcome)",
 ];
+
+/** Ends with the id by itself: the order of time, and all events of a second. New events are added at its end, which costs little. */
+export const createTimeIndex = "CREATE INDEX IF NOT EXISTS events_time ON events (created_at)";
 
 export const createRollups = [
   "CREATE TABLE roll_day (day TEXT NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (day, outcome)) WITHOUT ROWID",

@@ -6,6 +6,8 @@ import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
+import { nextTurn } from "../jobs/event-jobs.ts";
+import { createEqualCounts } from "./equal-events.ts";
 import type { EventStore, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
 import { createFileRefusal } from "./file-refusal.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
@@ -15,6 +17,7 @@ import { createSqlitePages } from "./sqlite-pages.ts";
 import { createSqlitePlots, type Plotted } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
 import { between, createSqliteScans } from "./sqlite-scans.ts";
+import { createSqliteTimeScans } from "./sqlite-time-scans.ts";
 import type { TimeRange } from "./time-cover.ts";
 
 export interface SqliteStoreOptions {
@@ -27,6 +30,8 @@ export interface SqliteStoreOptions {
 
 /** Short, since it blocks the process: callers retry outside. */
 const busyMs = 5;
+/** Longest time for reading the events of several seconds in one turn of the event loop. */
+const equalTurnMs = 8;
 
 export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   const { file, log, now = Date.now } = options;
@@ -112,6 +117,20 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     devices: (prefix, limit) =>
       guarded(({ devices }) => devices.all(prefix, `${prefix}\u{10ffff}`, limit) as { device_id: string; events: number }[]),
     scan: (filter, range) => guarded(({ scans }) => scans.scan(filter, range)),
+    scanInTime: (filter, range) => guarded(({ timeScans }) => timeScans.scan(filter, range)),
+    async countEqual(events, upTo) {
+      const counts = createEqualCounts(events);
+      let turnAt = performance.now();
+      for (const at of counts.times) {
+        await guarded(({ timeScans }) => {
+          for (const values of timeScans.ofSecond(at, upTo)) counts.count(values);
+        });
+        if (performance.now() - turnAt < equalTurnMs) continue;
+        await nextTurn();
+        turnAt = performance.now();
+      }
+      return counts.result();
+    },
     countBetween: (filter, range) => guarded(({ scans }) => scans.countBetween(filter, range)),
     plotBetween: (filter, step, range) => guarded(({ scans }) => scans.plotBetween(filter, step, range)),
     remove: (filter, range) =>
@@ -154,6 +173,7 @@ function prepare(database: Sqlite.Database, now: () => number) {
   const prepare = (text: string) => database.prepare(text);
   const sql = (text: string) => statements.get(text, prepare);
   const scans = createSqliteScans(sql);
+  const timeScans = createSqliteTimeScans(sql);
 
   const pages = createSqlitePages(sql);
 
@@ -206,5 +226,5 @@ function prepare(database: Sqlite.Database, now: () => number) {
   const countPlotted = (filter: PlotFilter, time: TimeRange) => plots.count(filter, time, now());
   const catchUpPlots = () => (newestId.get() === rollups.counter("plotted") ? 0 : inTransaction(() => plots.catchUp(now())));
 
-  return { database, newestId, devices, plots, scans, pages, add, stats, remove, countPlotted, catchUpPlots };
+  return { database, newestId, devices, plots, scans, timeScans, pages, add, stats, remove, countPlotted, catchUpPlots };
 }

@@ -13,7 +13,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTimeText } from "./event-fields.ts";
 
-/** The id of a column is the field's name in the contract; the time column sorts by the id, which does not depend on a clock. */
+/** The id of a column is the field's name in the contract. */
 export type EventTableColumn = Column<EventRow> & { readonly id: EventColumn };
 
 const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [

@@ -1,5 +1,5 @@
 import type { Failure } from "../../../../contract/service.ts";
-import { type EventColumn, type EventPage, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
+import { type EventColumn, type EventPage, type EventPlace, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
 import { failureOf } from "../../control/failure-error.ts";
 import type { ShownFilter } from "./event-filter.ts";
 
@@ -7,7 +7,17 @@ export interface EventOrder {
   readonly column: EventColumn;
   readonly direction: "ascending" | "descending";
 }
-export const newestFirst: EventOrder = { column: "id", direction: "descending" };
+export const newestFirst: EventOrder = { column: "created_at", direction: "descending" };
+
+/** The orders that have an index: pages are read from a place on, and the newest can be followed. */
+const hasPlaces = ({ column }: EventOrder) => column === "created_at" || column === "id";
+
+/** Whether a row is on a page after this place. */
+function isBeyond({ created_at, id }: EventRow, place: EventPlace, { column, direction }: EventOrder): boolean {
+  const { at = "" } = place;
+  const isGreater = column === "created_at" && created_at !== at ? created_at > at : id > place.id;
+  return id !== place.id && isGreater === (direction === "ascending");
+}
 
 /** Parameters of `read` besides the filter. */
 export interface PageQuery {
@@ -15,7 +25,7 @@ export interface PageQuery {
   readonly direction: EventOrder["direction"];
   readonly limit: number;
   readonly offset?: number;
-  readonly before?: number;
+  readonly before?: EventPlace;
 }
 
 /** Of the whole store, from the service's `totals` view. */
@@ -75,7 +85,7 @@ export interface EventPages {
 
 /** A keyset cursor, or for the last page and pages of a sort by value an offset. */
 type Place =
-  | { readonly kind: "cursor"; readonly before: number; readonly skipped: number }
+  | { readonly kind: "cursor"; readonly before: EventPlace; readonly skipped: number }
   | { readonly kind: "offset"; readonly offset: number };
 const start: Place = { kind: "offset", offset: 0 };
 
@@ -97,7 +107,7 @@ export function createEventPages(options: {
   let place: Place = start;
   /** The previous pages, for going back. */
   let trail: readonly Place[] = [];
-  let reached = 0;
+  let reached: EventPlace = { id: 0 };
   let scrolledAway = false;
   let paused = false;
   let known: StoreTotals | undefined;
@@ -130,8 +140,7 @@ export function createEventPages(options: {
   const isStart = () => place.kind === "offset" && place.offset === 0;
   const mode = (): PagesMode => {
     if (paused) return "paused";
-    const { column, direction } = view.order;
-    return isStart() && !scrolledAway && column === "id" && direction === "descending" ? "following" : "held";
+    return isStart() && !scrolledAway && hasPlaces(view.order) && view.order.direction === "descending" ? "following" : "held";
   };
   function change(next: Partial<EventPagesView>) {
     view = { ...view, ...next, mode: mode(), isFirst: isStart() };
@@ -162,15 +171,17 @@ export function createEventPages(options: {
       if (mine !== question) return;
       const rows = [...answer.rows];
       const joins = gentle && !full && answer.more && rows.length < view.pageRows && answer.sortedAmong === undefined;
-      const older = joins ? view.rows.filter(({ id }) => id < answer.reached) : [];
+      const older = joins ? view.rows.filter((row) => isBeyond(row, answer.reached, view.order)) : [];
+      const joined = [...rows, ...older];
+      const cutAt = joined.length > view.pageRows ? joined[view.pageRows - 1] : undefined;
       show(
         answer,
-        [...rows, ...older].slice(0, view.pageRows),
-        joins ? Math.min(answer.reached, reached || answer.reached) : answer.reached,
+        joined.slice(0, view.pageRows),
+        cutAt ? { at: cutAt.created_at, id: cutAt.id } : older.length > 0 ? reached : answer.reached,
       );
-      if (isStart() && newestThen !== undefined) seen = Math.max(newestThen, answer.rows[0]?.id ?? 0);
+      if (isStart() && newestThen !== undefined) seen = Math.max(newestThen, ...rows.map(({ id }) => id));
       for (let part = 1; !joins && part < partsInARow; part++) {
-        if (!answer.more || rows.length >= view.pageRows || answer.sortedAmong !== undefined || view.order.column !== "id") break;
+        if (!answer.more || rows.length >= view.pageRows || answer.sortedAmong !== undefined || !hasPlaces(view.order)) break;
         answer = await read(view.filter, query({ kind: "cursor", before: answer.reached, skipped: 0 }, view.pageRows - rows.length));
         if (mine !== question) return;
         rows.push(...answer.rows);
@@ -189,7 +200,7 @@ export function createEventPages(options: {
     }
   }
 
-  function show(answer: EventPage, rows: readonly EventRow[], nextReached: number) {
+  function show(answer: EventPage, rows: readonly EventRow[], nextReached: EventPlace) {
     reached = nextReached;
     change({
       rows,
@@ -255,7 +266,7 @@ export function createEventPages(options: {
     async next() {
       if (!view.more || view.reading) return;
       const skipped = view.skipped + view.rows.length;
-      const to: Place = view.order.column === "id" ? { kind: "cursor", before: reached, skipped } : { kind: "offset", offset: skipped };
+      const to: Place = hasPlaces(view.order) ? { kind: "cursor", before: reached, skipped } : { kind: "offset", offset: skipped };
       await go(to, [...trail, place]);
     },
     async last() {
@@ -299,17 +310,11 @@ export function createEventPages(options: {
   };
 }
 
-/** The time column sorts by the id: events are stored in order of arrival. */
-const timeColumn: EventColumn = "created_at";
-
-export const columnOfOrder = ({ column }: EventOrder): EventColumn => (column === "id" ? timeColumn : column);
-
-/** A column's head sorts descending, then ascending, then not at all. */
+/** A column's head sorts descending, then ascending, then by time again. */
 export function orderAfter(order: EventOrder, head: string): EventOrder {
   const column = eventColumns.find((known) => known === head);
   if (column === undefined) return order;
-  const wanted: EventColumn = column === timeColumn ? "id" : column;
-  if (order.column !== wanted) return { column: wanted, direction: "descending" };
-  if (order.direction === "descending") return { column: wanted, direction: "ascending" };
+  if (order.column !== column) return { column, direction: "descending" };
+  if (order.direction === "descending") return { column, direction: "ascending" };
   return newestFirst;
 }

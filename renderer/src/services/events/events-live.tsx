@@ -20,7 +20,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTableColumns, useEventColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, shownFilterSchema } from "./event-filter.ts";
 import { EventInspector } from "./event-inspector.tsx";
-import { columnOfOrder, orderAfter } from "./event-pages.ts";
+import { newestFirst, orderAfter } from "./event-pages.ts";
 import { EventsBar } from "./events-bar.tsx";
 import { EventsStopped, eventsEmpty, NothingMatches } from "./events-empty.tsx";
 import styles from "./events-live.module.css";
@@ -65,7 +65,8 @@ export function EventsLive() {
   const ask = eventsAsk(client);
   const running = service?.status.state === "running";
 
-  const { rows } = view;
+  const { rows, order } = view;
+  const isNewestFirst = order.column === newestFirst.column && order.direction === newestFirst.direction;
   const rowAt = useCallback((index: number) => rows[index], [rows]);
   const follow = () => {
     table.current?.toTop();
@@ -75,7 +76,7 @@ export function EventsLive() {
   usePauseCommand({ paused: view.mode === "paused", onToggle: togglePause, enabled: running });
   const sortBy = (column: string) => {
     table.current?.toTop();
-    void pages.setOrder(orderAfter(view.order, column));
+    void pages.setOrder(orderAfter(order, column));
   };
 
   const exportAs = (format: EventFormat, { raw } = { raw: false }) =>
@@ -148,11 +149,11 @@ export function EventsLive() {
         ) : (
           <DataTable
             {...choice.tableProps}
-            label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
+            label={isNewestFirst ? "Events, newest first" : "Events, sorted"}
             count={rows.length}
             rowAt={rowAt}
             columns={columns.columns}
-            sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
+            sort={order}
             onSort={sortBy}
             onScrolledAway={pages.scrolled}
           />

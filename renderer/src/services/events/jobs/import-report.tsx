@@ -15,10 +15,11 @@ export function ImportReport({ job, onClose }: ImportReportProps) {
   const lines = job?.refusedLines ?? [];
   const refused = job?.refused ?? 0;
   const stored = job?.done ?? 0;
+  const existing = job?.existing ?? 0;
   return (
     <Dialog opened={job !== undefined} onClose={onClose} title={`${formatCountOf(refused, "line")} refused`}>
       <Text c="var(--bl-text-2)" fz="md" mb="sm">
-        {`${formatCountOf(stored, "event")} ${pluralOf(stored, "was", "were")} stored. `}
+        {`${formatCountOf(stored, "event")} ${pluralOf(stored, "was", "were")} stored${existing > 0 ? `, ${formatCount(existing)} ${pluralOf(existing, "was", "were")} there already` : ""}. `}
         {refused > lines.length ? `The first ${formatCount(lines.length)} of the refused lines:` : "Refused:"}
       </Text>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}

@@ -1,5 +1,5 @@
 import type { EventJob } from "../../../../../contract/services/events.ts";
-import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 
 const titles: Readonly<Record<EventJob["kind"], Readonly<Record<EventJob["state"], string>>>> = {
   import: { running: "Importing", done: "Imported", cancelled: "Import cancelled", failed: "Import failed" },
@@ -12,14 +12,15 @@ const importing: Readonly<Record<NonNullable<EventJob["format"]>, string>> = { j
 export const jobTitle = ({ kind, state, format }: EventJob): string =>
   kind === "import" && state === "running" && format ? importing[format] : titles[kind][state];
 
-/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with the number of lines that an import refused. */
+/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with the events that an import found stored already, and the lines that it refused. */
 export function jobFigures(job: EventJob): string {
-  const { state, done, total, bytes, size, refused = 0, failure } = job;
+  const { state, done, total, bytes, size, existing = 0, refused = 0, failure } = job;
   const counted =
     state === "running" && total !== undefined ? `${formatCount(done)} of ${formatCount(total)}` : formatCountOf(done, "event");
   const read =
     state === "running" && size ? `${Math.floor(jobPercent(job) ?? 0)} % of ${formatBytes(size)}` : bytes > 0 && formatBytes(bytes);
-  return [failure?.message, counted, read, refused > 0 && `${formatCountOf(refused, "line")} refused`].filter(Boolean).join(" · ");
+  const stored = existing > 0 && `${formatCount(existing)} ${pluralOf(existing, "was", "were")} there already`;
+  return [failure?.message, counted, stored, read, refused > 0 && `${formatCountOf(refused, "line")} refused`].filter(Boolean).join(" · ");
 }
 
 /** 0 to 100; undefined where the total is not known. */

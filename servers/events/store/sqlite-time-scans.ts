@@ -1,0 +1,58 @@
+import type { Statement } from "better-sqlite3";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
+import { newEventColumns } from "../completion-event.ts";
+import type { TimePlace, TimeScanned, TimeScanRange } from "./event-store.ts";
+import { filterSql, isTimeFilter, sqliteDialect } from "./filter-sql.ts";
+
+/** Number of entries of the index that one turn of a scan with a filter visits. */
+export const turnEntries = 16_384;
+const columns = eventColumns.join(", ");
+
+/** Scans by the index of times; `sql` compiles a statement once. */
+export function createSqliteTimeScans(sql: (text: string) => Statement) {
+  function scan(filter: EventFilter, { direction, from, limit, skip }: TimeScanRange): TimeScanned {
+    const up = direction === "ascending";
+    const way = up ? "ASC" : "DESC";
+    const beyond = from ? ` AND (created_at, id) ${up ? ">" : "<"} (?, ?)` : "";
+    const start = from ? [from.at, from.id] : [];
+    const edge = isTimeFilter(filter) ? undefined : turnEnd(filter, `${beyond} ORDER BY created_at ${way}, id ${way}`, start);
+    const { where, values } = filterSql(filter, sqliteDialect, 1, "time");
+    const condition = `${where}${beyond}${edge ? ` AND (created_at, id) ${up ? "<=" : ">="} (?, ?)` : ""}`;
+    const bounds = [...values, ...start, ...(edge ? [edge.at, edge.id] : [])];
+    const ids = `SELECT id FROM events WHERE ${condition} ORDER BY created_at ${way}, id ${way} LIMIT ? OFFSET ?`;
+    const found = sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY +created_at ${way}, +id ${way}`).all(
+      ...bounds,
+      limit,
+      skip,
+    ) as EventRow[];
+    const last = found.at(-1);
+    if (last && found.length === limit) return { found, skipped: skip, reached: placeOf(last), ended: false };
+    const skipped = last || skip === 0 ? skip : count(condition, bounds);
+    return { found, skipped, reached: edge ?? (last ? placeOf(last) : from), ended: edge === undefined };
+  }
+
+  /** The last entry of the index that this turn visits; undefined if the turn reaches the end. */
+  const turnEnd = ({ from, to }: EventFilter, rest: string, start: readonly (string | number)[]): TimePlace | undefined => {
+    const { where, values } = filterSql({ from, to }, sqliteDialect, 1, "time");
+    return sql(`SELECT created_at AS at, id FROM events WHERE ${where}${rest} LIMIT 1 OFFSET ${turnEntries - 1}`).get(
+      ...values,
+      ...start,
+    ) as TimePlace | undefined;
+  };
+
+  const count = (condition: string, values: readonly (string | number)[]) =>
+    sql(`SELECT count(*) FROM events WHERE ${condition}`)
+      .pluck()
+      .get(...values) as number;
+
+  return {
+    scan,
+    /** The values of the events of one second with ids up to the given one, in the order of `newEventColumns`. */
+    ofSecond: (at: string, upTo: number) =>
+      sql(`SELECT ${newEventColumns.join(", ")} FROM events WHERE created_at = ? AND id <= ?`)
+        .raw()
+        .iterate(at, upTo) as Iterable<unknown[]>,
+  };
+}
+
+export const placeOf = ({ created_at, id }: Pick<EventRow, "created_at" | "id">): TimePlace => ({ at: created_at, id });
