@@ -5,7 +5,7 @@ import type { AxeResults, ElementContext, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { services } from "../../servers/catalog.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const options = {
@@ -100,7 +100,6 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   const asIs = (bytes: Buffer) => bytes;
-  const tab = (name: string) => page.getByRole("tab", { name, exact: true });
   const found: string[] = [];
   const check = async (what: string) => {
     for (const colorScheme of ["dark", "light"] as const) {
@@ -109,7 +108,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
     }
   };
 
-  await tab("Replies").click();
+  await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
   await page.getByRole("textbox", { name: "Text of the file" }).fill(JSON.stringify({ rules: exampleRules }, null, 2));
   await page.getByRole("list", { name: "Problems" }).waitFor();
@@ -120,17 +119,17 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await page.getByRole("region", { name: "Waiting calls" }).waitFor();
   await page.getByRole("row").filter({ hasText: "Greeter/SayHello" }).last().click();
   for (const name of ["Rule", "JSON"]) {
-    await tab(name).click();
+    await openTab(page, name);
     await check(`Replies, ${name}`);
   }
 
   const stream = client.makeBidiStreamRequest("/example.Greeter/BidirectionalStream", asIs, asIs).on("error", () => {});
   stream.write(Buffer.from([18, 2, 104, 105]));
-  await tab("Live").click();
+  await openTab(page, "Live");
   await page.getByRole("row").filter({ hasText: "BidirectionalStream" }).click();
   await page.getByRole("row").filter({ hasText: "received" }).first().click();
   for (const name of ["Messages", "Send", "Call", "Metadata"]) {
-    await tab(name).click();
+    await openTab(page, name);
     await check(`Live, ${name}`);
   }
   await page.getByRole("button", { name: "Method all" }).click();
@@ -138,11 +137,11 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await check("Live, methods");
   await page.keyboard.press("Escape");
 
-  await tab("Services").click();
+  await openTab(page, "Services");
   await page.getByRole("row").filter({ hasText: "StreamData" }).click();
   await page.getByRole("region", { name: "Request" }).waitFor();
   await check("Services, method");
-  await tab("Try").click();
+  await openTab(page, "Try");
   await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
   await page.locator('input[aria-label="Metadata 1, name"]').fill("bad name");
   await page.keyboard.press("Escape");
@@ -152,7 +151,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("region", { name: "Answer" }).getByText("0 OK").waitFor();
   await check("Try, answer");
-  await tab("Metrics").click();
+  await openTab(page, "Metrics");
   await page.getByRole("img", { name: /^Calls a second/ }).waitFor();
   await check("Metrics");
   stream.cancel();
@@ -189,8 +188,7 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
   bob.send({ type: "offer", to: "nobody", sdp: webrtcOffer });
   bob.send({ type: "chat", room: "demo", text: "Hello" });
 
-  const tab = (name: string) => page.getByRole("main").getByRole("tab", { name, exact: true });
-  const row = (text: string | RegExp) => page.getByRole("row").filter({ hasText: text }).first();
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text }).first();
   const found: string[] = [];
   const check = async (what: string) => {
     for (const colorScheme of ["dark", "light"] as const) {
@@ -205,7 +203,7 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
     ["Relays", "loss 5 %", ["Plots", "Relay"]],
     ["Media", "/test", []],
   ] as const) {
-    await tab(name).click();
+    await openTab(page, name);
     await row(text).click();
     await page.getByRole("button", { name: "Close the inspector" }).last().waitFor();
     if (tabs.length === 0) await check(`${name}, ${text}`);
@@ -215,7 +213,7 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
     }
     await page.keyboard.press("Escape");
   }
-  await tab("Live").click();
+  await openTab(page, "Live");
   await page.getByPlaceholder("Peer, room, text").fill("allocate");
   await row("allocate").click();
   await check("Live, a request of TURN");

@@ -1,15 +1,12 @@
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const sample = { username: "api@example.com", password: "backlot-demo" };
-
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
 it("[AC-49] a session's tokens are expired and revoked from the page, its count is updated, and Escape closes it", async () => {
   const { page, origin } = await openBrowserShell("account");
   await fetch(`${origin}/login`, { method: "POST", body: new URLSearchParams(sample) });
-  await tab(page, "Sessions");
+  await openTab(page, "Sessions");
   await page.getByRole("row").filter({ hasText: sample.username }).click();
   await page.keyboard.press("Enter");
   const inspector = page.getByRole("region", { name: `Session of ${sample.username}` });
@@ -29,19 +26,19 @@ it("[AC-49] a session's tokens are expired and revoked from the page, its count 
 
 it("[AC-48] an unsaved contact is still there after another tab was shown", async () => {
   const { page } = await openBrowserShell("account");
-  await tab(page, "Users");
+  await openTab(page, "Users");
   const openUser = async (email: string) => {
     await page.getByRole("row").filter({ hasText: email }).click();
     await page.keyboard.press("Enter");
   };
   const city = page.getByRole("textbox", { name: "City" });
   await openUser(sample.username);
-  await tab(page, "Contact");
+  await openTab(page, "Contact");
   await city.fill("Bergen");
   await openUser("billing@example.org");
   await expect.poll(() => city.inputValue()).toBe("Porto");
-  await tab(page, "Live");
-  await tab(page, "Users");
+  await openTab(page, "Live");
+  await openTab(page, "Users");
   await openUser(sample.username);
   await page.getByText("Not saved yet").waitFor();
   expect(await city.inputValue()).toBe("Bergen");
@@ -52,7 +49,7 @@ it("[AC-48] an unsaved contact is still there after another tab was shown", asyn
 
 it("[AC-51] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
   const { page } = await openBrowserShell("account");
-  await tab(page, "Try");
+  await openTab(page, "Try");
   const user = page.getByRole("textbox", { name: "User", exact: true });
   const code = page.getByRole("textbox", { name: "Code of the second factor" });
   const send = page.getByRole("button", { name: "Send", exact: true });

@@ -46,3 +46,9 @@ export async function openBrowserShell(
   const { origin, host } = endpointOf(service);
   return { page, origin, host, endpointOf };
 }
+
+/** Shows a tab. Resolves when its content is there, and that of the one before is not: rows of both may have the same text. */
+export async function openTab(page: Page, name: string): Promise<void> {
+  await page.getByRole("tab", { name, exact: true }).click();
+  await page.getByRole("tabpanel", { name, exact: true }).waitFor();
+}

@@ -3,10 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 const asIs = (bytes: Buffer) => bytes;
 /** Mantine's selects are text boxes or combo boxes, by what else they do. */
 const input = (page: Page, label: string) => page.locator(`input[aria-label="${label}"]`);
@@ -63,7 +62,7 @@ it("[GRPC-150] Live shows open calls, or those of a service, a method or a statu
 
 it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is sent", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
   await input(page, "Metadata 1, name").fill("bad name");
   await page.keyboard.press("Escape");
@@ -83,7 +82,7 @@ it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is se
 
 it("[GRPC-155] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Replies");
+  await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
   const text = page.getByRole("textbox", { name: "Text of the file" });
   await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello",\n    "reply": { "status": "one" } }\n] }');
@@ -104,7 +103,7 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
 
 it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Replies");
+  await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
   const rule = (name: string, who: string) =>
     `{ "name": "${name}", "method": "example.Greeter/SayHello", "when": { "request": { "name": "${who}" } }, "reply": { "message": "${name}" } }`;
@@ -143,11 +142,11 @@ it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys
 
 it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Services");
+  await openTab(page, "Services");
   await row(page, "EchoUnary").click();
   await page.getByRole("button", { name: "Open in Try" }).click();
   await page.getByText("example.EchoService/EchoUnary", { exact: false }).last().waitFor();
-  await tab(page, "Services");
+  await openTab(page, "Services");
   await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByRole("heading", { name: "New rule" }).waitFor();
   await page.getByRole("button", { name: "Save the rule" }).click();

@@ -1,12 +1,10 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 import { dropFiles } from "./drop-files.ts";
 
 const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
-
 const drop = (page: Page, files: Readonly<Record<string, string>>, said = "Drop .proto files, a folder with them, or a descriptor set") =>
   dropFiles(page, files, said);
 
@@ -16,7 +14,7 @@ const shop = (field: string) => `syntax = "proto3"; package shop;
 
 it("[GRPC-115] dropped files are served and listed, a broken one with its line; a call keeps its types; what was dropped is removed", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Services");
+  await openTab(page, "Services");
   await drop(page, {
     "items.proto": shop("sku"),
     "set/v1/more.proto": 'syntax = "proto3"; package set; message M {}',
@@ -42,14 +40,14 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
   await page.getByText("Nothing to add in notes.txt").waitFor();
   await page.getByText("1 file added").waitFor();
   expect(await get()).toBeDefined();
-  await tab(page, "Live");
+  await openTab(page, "Live");
   const calls = page.getByRole("row").filter({ hasText: "Items/Get" });
   await calls.nth(1).click();
   await page.getByRole("row").filter({ hasText: '{"sku":"A"}' }).waitFor();
   await calls.first().click();
   await page.getByRole("row").filter({ hasText: '{"label":"A"}' }).waitFor();
 
-  await tab(page, "Services");
+  await openTab(page, "Services");
   for (const name of ["broken.proto", "items.proto", "set"]) {
     await panel.getByRole("button", { name: `Remove ${name}` }).click();
     await page
@@ -64,7 +62,7 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
 
 it("[GRPC-154] while the service is stopped a dropped file is not taken, and the page stays", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Services");
+  await openTab(page, "Services");
   await page.getByRole("row").filter({ hasText: "SayHello" }).waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByText("not running: services and types only").waitFor();

@@ -3,15 +3,14 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 const asIs = (bytes: Buffer) => bytes;
 
 it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, and switches health", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Services");
+  await openTab(page, "Services");
   const greeter = page.getByRole("row").filter({ hasText: "example.Greeter" });
   const health = greeter.getByRole("switch", { name: "example.Greeter is serving" });
   await health.click({ force: true });
@@ -44,7 +43,7 @@ const chooseMethod = async (page: Page, name: string) => {
 
 it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another message and half-closes it", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await chooseMethod(page, "EchoBidiStream");
   await page.getByText("JSON", { exact: true }).click();
   const message = page.getByRole("textbox", { name: "Message to send" });
@@ -61,7 +60,7 @@ it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another mess
 
 it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is typed, and decodes the details of a status", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await chooseMethod(page, "Chat");
   await input(page, "action: which field").click();
   await page.getByRole("option", { name: "say", exact: true }).click();
@@ -92,7 +91,7 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   const { page, host } = await openBrowserShell("grpc", { flags });
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
-  await tab(page, "Replies");
+  await openTab(page, "Replies");
   await page.getByText("No rules yet.").waitFor();
   await page.getByRole("button", { name: "Add rule" }).first().click();
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "message": "Hi {{request.name}}" }');
@@ -116,9 +115,9 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
     stream.on("data", (message: string) => received.push(message)).on("error", () => {});
     stream.on("status", resolve);
   });
-  await tab(page, "Live");
+  await openTab(page, "Live");
   await page.getByRole("row").filter({ hasText: "EchoBidiStream" }).click();
-  await tab(page, "Send");
+  await openTab(page, "Send");
   const message = page.getByRole("textbox", { name: "Message as JSON" });
   await message.fill('{\n  "nome": 1 }');
   await page.getByText("line 2 column 3").waitFor();
@@ -143,7 +142,7 @@ it("[GRPC-145] while the service is stopped its methods are shown, and recorded 
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("row").filter({ hasText: '{"name":"Ada"}' }).waitFor();
-  await tab(page, "Services");
+  await openTab(page, "Services");
   await page.getByText("not running: services and types only").waitFor();
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("region", { name: "Method" }).first().getByRole("cell", { name: "name", exact: true }).waitFor();
@@ -152,7 +151,7 @@ it("[GRPC-145] while the service is stopped its methods are shown, and recorded 
 it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
   await page.getByRole("button", { name: "Send sample traffic" }).click();
-  await tab(page, "Metrics");
+  await openTab(page, "Metrics");
   await page.getByRole("img", { name: /^Calls a second over time; newest: begun [\d.]*[1-9]/ }).waitFor();
   await page
     .getByRole("img", { name: /^Messages a second over time/ })

@@ -4,12 +4,10 @@ import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 /** One port is enough. */
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
-
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
 async function publish(page: Page, topic: string, everySeconds?: string, retain = false, payload?: string): Promise<void> {
   await page.getByRole("button", { name: "Publish…", exact: true }).click();
@@ -26,7 +24,7 @@ async function publish(page: Page, topic: string, everySeconds?: string, retain 
 
 it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and continues while another tab is shown", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("test/#");
   await page.getByRole("button", { name: "Subscribe", exact: true }).click();
   await page.getByText("SUBACK 0x01 QoS 1 granted").waitFor();
@@ -35,12 +33,12 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
   await page.getByText("PUBCOMP 0x00 success").waitFor();
   const received = page.getByRole("list", { name: "Received messages, newest first" }).getByRole("listitem");
   await received.filter({ hasText: "test/topic" }).waitFor();
-  await tab(page, "Live");
+  await openTab(page, "Live");
   await page.getByRole("option", { name: /^dashboard/ }).waitFor();
   await publish(page, "test/other");
   await page.getByText("Published to 1 subscription.").waitFor();
   await page.keyboard.press("Escape");
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await received.filter({ hasText: "test/other" }).waitFor();
   await page.getByRole("button", { name: "Unsubscribe from test/#" }).click();
   await page.getByRole("list", { name: "Subscriptions" }).waitFor({ state: "detached" });
@@ -51,9 +49,9 @@ it("[MQTT-135] a repeated message continues when the page is left, and can be st
   await publish(page, "lab/clock", "0.05");
   const repeating = page.getByText(/^lab\/clock every .*, [\d,]+ sent$/);
   await repeating.waitFor();
-  await tab(page, "Logs");
+  await openTab(page, "Logs");
   await page.reload();
-  await tab(page, "Live");
+  await openTab(page, "Live");
   await repeating.waitFor();
   await page.getByRole("button", { name: /^Stop lab\/clock/ }).click();
   await repeating.waitFor({ state: "detached" });
@@ -62,7 +60,7 @@ it("[MQTT-135] a repeated message continues when the page is left, and can be st
 it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form never shows again and the settings file never holds", async () => {
   const dataDir = temporaryDir();
   const { page } = await openBrowserShell("mqtt", { flags, dataDir });
-  await tab(page, "Config");
+  await openTab(page, "Config");
   await page.getByRole("button", { name: "Add a user" }).click();
   await page.getByRole("textbox", { name: "Name of user 1" }).fill("ada");
   await page.getByLabel("Password of ada", { exact: true }).fill("open, sesame");
@@ -136,11 +134,11 @@ it("[BL-256] hidden characters in a topic and a payload are shown escaped", asyn
 
 it("[MQTT-133] clicking a receiver or publisher shows the client, which covers nothing and stays when another topic is chosen", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
   await page.getByRole("button", { name: "Subscribe", exact: true }).click();
   await page.getByText("SUBACK 0x01 QoS 1 granted").waitFor();
-  await tab(page, "Live");
+  await openTab(page, "Live");
   for (const topic of ["a/one", "a/two"]) {
     await publish(page, topic);
     await page.keyboard.press("Escape");
@@ -180,7 +178,7 @@ it("[BL-281] the clients of a broker that has ended are shown as gone, also by a
 
 it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
-  await tab(page, "Config");
+  await openTab(page, "Config");
   const add = page.getByRole("button", { name: "Add a rule" });
   await add.click();
   const first = page.getByRole("group", { name: "rule 1" });
@@ -238,7 +236,7 @@ it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
   for (const width of [1_024, 900, 800]) {
     await page.setViewportSize({ width, height: 700 });
     for (const name of ["Config", "Logs", "Try", "Live"]) {
-      await tab(page, name);
+      await openTab(page, name);
       const widths = () =>
         page.evaluate(() => [
           [...document.querySelectorAll("*")].filter(
@@ -282,8 +280,8 @@ it("[MQTT-277] a tab keeps its content when it is shown again, and when the brok
   const two = page.getByRole("treeitem", { name: /^two/ });
   await two.click();
   await page.getByRole("button", { name: "Pause", exact: true }).click();
-  await tab(page, "Config");
-  await tab(page, "Live");
+  await openTab(page, "Config");
+  await openTab(page, "Live");
   expect(await two.getAttribute("aria-selected")).toBe("true");
   await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { unchanged, until } from "../support/until.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 /** Plays a track of a path over TCP until the test ends. */
 async function play(host: string, path: string): Promise<{ readonly bytes: () => number }> {
@@ -24,15 +24,13 @@ async function play(host: string, path: string): Promise<{ readonly bytes: () =>
 }
 
 const item = (page: Page, name: string) => page.getByRole("menuitem", { name });
-const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
-
 it("[RTSP-179] faults of a path and a session are started and ended on the page, and are badges while they are active", async () => {
   const { page, host } = await openBrowserShell("rtsp", { flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"] });
   const player = await play(host, "stream");
   const live = page.getByRole("row").filter({ hasText: "/stream" });
   await live.click();
   await page.keyboard.press("Enter");
-  await tab(page, "Session");
+  await openTab(page, "Session");
   const faults = page.getByRole("region", { name: "Faults", exact: true });
   await faults.getByText("None.").waitFor();
   await faults.getByRole("button", { name: "Faults…" }).click();
@@ -53,7 +51,7 @@ it("[RTSP-179] faults of a path and a session are started and ended on the page,
   await faults.getByRole("button", { name: "Release" }).click();
   await faults.getByText("None.").waitFor();
 
-  await tab(page, "Paths");
+  await openTab(page, "Paths");
   const path = page.getByRole("row").filter({ hasText: "/stream" });
   await path.click();
   await page.keyboard.press("Enter");
@@ -61,9 +59,9 @@ it("[RTSP-179] faults of a path and a session are started and ended on the page,
   await item(page, "Stall, for 10 s").click();
   await path.getByText("stalled").waitFor();
   const before = await unchanged(player.bytes, 500);
-  await tab(page, "Live");
+  await openTab(page, "Live");
   await live.getByText("stalled").waitFor();
-  await tab(page, "Paths");
+  await openTab(page, "Paths");
   await faults.getByRole("button", { name: "Release" }).click();
   await path.getByText("stalled").waitFor({ state: "detached" });
   await until(() => player.bytes() > before);

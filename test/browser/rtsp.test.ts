@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { isMoving, paintedFrames } from "./bar-code.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const flags = ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"];
 
@@ -32,7 +32,7 @@ it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they
   await page.getByRole("button", { name: "Pictures", exact: true }).click();
   await card.waitFor({ state: "detached" });
 
-  await page.getByRole("tab", { name: "Paths", exact: true }).click();
+  await openTab(page, "Paths");
   await page.getByRole("row").filter({ hasText: "/test" }).click();
   expect(isMoving(await paintedFrames(page, "Picture of /test", 5))).toBe(true);
   const inspector = page.getByRole("region", { name: "Path", exact: true });

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
-import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { answer, hostLine, offer } from "../renderer-webrtc/samples.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 const flags = ["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"];
 
@@ -33,8 +32,6 @@ async function join(host: string, room: string, name: string): Promise<Client> {
   return { id, socket, received, send };
 }
 
-const tab = (page: Page, name: string) => page.getByRole("main").getByRole("tab", { name, exact: true }).click();
-
 it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
   const { page, host } = await openBrowserShell("webrtc", { flags });
   const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
@@ -43,7 +40,7 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
   bob.send({ type: "answer", to: ada.id, sdp: answer });
   bob.send({ type: "candidate", to: ada.id, candidate: { candidate: hostLine.replace("192.168.1.5", "10.0.0.9"), sdpMid: "0" } });
 
-  await tab(page, "Signals");
+  await openTab(page, "Signals");
   const ladder = page.getByRole("grid", { name: "Signals, in their order" });
   await ladder.getByRole("row", { name: /Ada to Bob: offer, video, data · 1 candidate/ }).waitFor();
   await ladder.getByRole("row", { name: /Bob to Ada: candidate, host udp 10\.0\.0\.9/ }).waitFor();
@@ -55,7 +52,7 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
   await page.getByText(/^\d+ differences$/).waitFor();
   await page.getByText("was sendrecv").first().waitFor();
 
-  await tab(page, "Rooms");
+  await openTab(page, "Rooms");
   await page.getByRole("row").filter({ hasText: "demo" }).first().click();
   await page.keyboard.press("Enter");
   await page.getByRole("textbox", { name: "Message to demo" }).fill("Hello, both");
@@ -79,7 +76,7 @@ it.each(["UDP", "TCP"])(
   "[WEBRTC-433] two peers of the page call one another by relay over %s",
   async (transport) => {
     const { page } = await openBrowserShell("webrtc", { flags });
-    await tab(page, "Try");
+    await openTab(page, "Try");
     await page.getByRole("radiogroup", { name: "Over" }).getByText(transport, { exact: true }).click();
     await page.getByRole("button", { name: "Call", exact: true }).click();
     const result = page.getByRole("region", { name: "Answer" });
@@ -89,10 +86,10 @@ it.each(["UDP", "TCP"])(
       .first()
       .waitFor();
     await result.getByText(/^Connected by two relays: Try A at .* Data passes in both directions\.$/).waitFor({ timeout: 30_000 });
-    await tab(page, "Relays");
+    await openTab(page, "Relays");
     const relays = page.getByRole("grid", { name: "Relays", exact: true });
     await expect.poll(() => relays.getByRole("row").filter({ hasText: transport }).count()).toBe(2);
-    await tab(page, "Try");
+    await openTab(page, "Try");
     await page.getByRole("button", { name: "Hang up" }).click();
     await result.getByText("hung up").waitFor();
   },
@@ -123,7 +120,7 @@ it("[WEBRTC-440] a call whose allocations are refused says so for each peer with
   const { page, origin } = await openBrowserShell("webrtc", { flags });
   const refused = await fetch(`${origin.replace("ws:", "http:")}/faults/turn?kind=refuse&code=486`, { method: "POST" });
   expect(refused.status).toBe(200);
-  await tab(page, "Try");
+  await openTab(page, "Try");
   await page.getByRole("button", { name: "Call", exact: true }).click();
   const result = page.getByRole("region", { name: "Answer" });
   const steps = result.getByRole("grid", { name: "Steps, in their order" });
@@ -144,7 +141,7 @@ it("[WEBRTC-437] a player is listed with its codecs, figures and addresses, and 
   const player = await page.context().newPage();
   await player.goto(`${origin.replace("ws:", "http:")}/ice-servers`);
   await expect.poll(() => player.evaluate(play, "aac")).toBe(201);
-  await tab(page, "Media");
+  await openTab(page, "Media");
   const row = page.getByRole("grid", { name: "Players and publishers" }).getByRole("row").filter({ hasText: "/aac" });
   await row.filter({ hasText: "H.264 · without sound: AAC" }).filter({ hasText: "connected" }).filter({ hasText: "Mbit/s" }).waitFor();
   await row.click();

@@ -107,7 +107,7 @@ it("[RTSP-62] a session is ended from the page, and sample traffic plays", async
   expect(await server.act("session.kick", { row: id })).toEqual({ kicked: false });
   await server.act("sample.start");
   await until(() => server.rows().some(({ client: name, outcome }) => name === "Backlot" && outcome === "playing"));
-  expect(server.views.get("sample")).toMatchObject({ running: true });
+  await until(() => server.views.get("sample")?.running === true);
   await server.act("sample.stop");
   await until(() => server.views.get("sample")?.running === false);
 });

@@ -153,13 +153,19 @@ describe("unmodified clients in Chromium", () => {
     const webrtc = await startWebrtc();
     const script = await bundleYWebrtc();
     const pages = [await openPage(webrtc, script), await openPage(webrtc, script)];
-    for (const page of pages) await page.evaluate(openDocument);
+    const watcher = await joinJson(webrtc, "document");
+    // Each is in the room before the next one comes: two that call one another at once wait for one another for up to a minute.
+    for (const page of pages) {
+      const joined = watcher.log.next(({ type }) => type === "peer-joined");
+      await page.evaluate(openDocument);
+      await joined;
+    }
     await pages[0]?.evaluate(() => shared.getText("t").insert(0, "from the first"));
     await pages[1]?.waitForFunction(() => shared.getText("t").toString() === "from the first");
     await pages[1]?.evaluate(() => shared.getText("t").insert(0, "and back, "));
     await pages[0]?.waitForFunction(() => shared.getText("t").toString() === "and back, from the first");
-    const watcher = await joinJson(webrtc, "document");
-    expect(((await watcher.until("joined")).peers as unknown[]).length).toBe(2);
+    const last = await joinJson(webrtc, "document");
+    expect(((await last.until("joined")).peers as unknown[]).length).toBe(3);
   });
 });
 
