@@ -11,7 +11,6 @@ import type { Counters, ServiceContext } from "../core/service/service.ts";
 import { openDialects } from "./dialects/open-dialects.ts";
 import { WebSocketClients } from "./dialects/web-socket-clients.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
-import { deliverWithFaults } from "./faults/signal-faults.ts";
 import { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import { createIceServers, iceUrls } from "./ice/ice-servers.ts";
 import { startTurn } from "./ice/start-turn.ts";
@@ -95,7 +94,7 @@ export async function startWebrtc(
         demanded.peerLeft(peer.id);
       },
     },
-    deliver: deliverWithFaults(demanded.signals),
+    path: demanded.signals,
     failures: passwordFailures(failures),
     iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
   });

@@ -1,5 +1,5 @@
 /**
- * `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt] [--write]`: one client at a time does its worst to each service of the
+ * `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt] [--match text] [--write]`: one client at a time does its worst to each service of the
  * built program, while another one asks on a fixed schedule. Prints a table; `--write` writes it into bench/README.md.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
@@ -184,26 +184,27 @@ async function main(): Promise<void> {
       minutes: { type: "string", default: "10" },
       seed: { type: "string", default: "1" },
       only: { type: "string", default: Object.keys(hostileTargets).join(",") },
+      match: { type: "string", default: "" },
       write: { type: "boolean", default: false },
     },
   });
   const asked = values.only.split(",").map((id) => {
     const target = hostileTargets[id];
     if (!target) throw new Error(`There is no list of attacks on "${id}"; there is one for ${Object.keys(hostileTargets).join(", ")}.`);
-    return { id, target };
+    return { id, target, names: Object.keys(target.attacks).filter((name) => name.includes(values.match)) };
   });
   // Each target also has a time without an attack.
-  const runs = asked.reduce((sum, { target }) => sum + Object.keys(target.attacks).length + 1, 0);
+  const runs = asked.reduce((sum, { names }) => sum + names.length + 1, 0);
   const seconds = Math.max(1, (Number(values.minutes) * 60) / runs - (restMs + 500) / 1_000);
   const tables: string[] = [];
   let missed = 0;
-  for (const { id, target } of asked) {
+  for (const { id, target, names } of asked) {
     const program = await startProgram(id, target.flags);
     const bystander = await target.openBystander(program.addresses);
     // The first answers compile.
     for (let count = 0; count < 50; count++) await bystander.ask();
     const rows: string[][] = [];
-    for (const name of [undefined, ...Object.keys(target.attacks)]) {
+    for (const name of [undefined, ...names]) {
       const run = () => (name === undefined ? delay(seconds * 1_000, 0) : attackFor(id, name, program, seconds, Number(values.seed)));
       const { times, tookMs, failed, mebibytes } = await measure(program, bystander, name ?? "alone", run);
       const sorted = tookMs.toSorted((left, right) => left - right);

@@ -183,18 +183,64 @@ export const signallingAttacks: Readonly<Record<string, Attack>> = {
     await throwAt(target, 1, client(`/peerjs?key=peerjs&id=${dst}-sender&token=t`, messages), "all");
     await throwAt(target, 1, upgrade(`/peerjs?key=peerjs&id=${dst}&token=t`), "all");
   },
-  "y-webrtc: 20 kB to a busy topic": (target) => {
+  "y-webrtc: 20 kB to a busy topic": async (target) => {
     const topic = anyName(target);
-    const data = "x".repeat(20_000);
-    return Promise.all([
-      throwAt(target, 100, client("/y-webrtc", [{ type: "subscribe", topics: [topic] }]), "nothing"),
+    const subscribe = { type: "subscribe", topics: [topic] };
+    const messages = list(50, () => ({ type: "publish", topic, data: "x".repeat(20_000) }));
+    await Promise.all([
+      throwAt(target, 100, client("/y-webrtc", [subscribe]), "nothing"),
+      throwAt(target, 1, client("/y-webrtc", [subscribe, ...messages]), "all"),
+    ]);
+  },
+  "y-webrtc: 20 kB to 400 who read": async (target) => {
+    const topic = anyName(target);
+    const subscribe = { type: "subscribe", topics: [topic] };
+    const messages = list(200, () => ({ type: "publish", topic, data: "x".repeat(20_000) }));
+    await Promise.all([
+      throwAt(target, 400, client("/y-webrtc", [subscribe]), "all"),
+      throwAt(target, 1, client("/y-webrtc", [subscribe, ...messages]), "all"),
+    ]);
+  },
+  "JSON: 400 in a room who all speak": async (target) => {
+    const room = anyName(target);
+    const text = "x".repeat(4_000);
+    await throwAt(target, 400, client("/ws", [{ type: "join", room }, ...list(20, () => ({ type: "chat", room, text }))]), "all");
+  },
+  "y-webrtc: in and out of 100 rooms of 50 others": async (target) => {
+    const rooms = list(100, (room) => `${anyName(target)} ${room}`);
+    const both = ["subscribe", "unsubscribe"].map((type) => ({ type, topics: rooms }));
+    await Promise.all([
       throwAt(
         target,
-        1,
-        client("/y-webrtc", [{ type: "subscribe", topics: [topic] }, ...list(50, () => ({ type: "publish", topic, data }))]),
+        50,
+        client(
+          "/ws",
+          rooms.map((room) => ({ type: "join", room })),
+        ),
         "all",
       ),
-    ]).then(() => {});
+      throwAt(
+        target,
+        5,
+        client(
+          "/y-webrtc",
+          list(10, (index) => both[index % 2] as object),
+        ),
+        "all",
+      ),
+    ]);
+  },
+  "large messages of 20 clients at once": (target) => {
+    const topics = list(20_000, () => anyName(target));
+    return throwAt(
+      target,
+      20,
+      client(
+        "/y-webrtc",
+        list(10, () => ({ type: "subscribe", topics })),
+      ),
+      "all",
+    );
   },
   "Socket.IO: sessions that never poll": (target) => throwAt(target, 200, httpRequest("GET", polling), "all"),
   "y-webrtc: 20,000 topics in a message": (target) =>

@@ -1,7 +1,11 @@
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { FaultLog } from "../../servers/core/net/fault-log.ts";
 import { parseJsonMessage } from "../../servers/webrtc/dialects/json/parse-json-message.ts";
+import { WebSocketClients } from "../../servers/webrtc/dialects/web-socket-clients.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
@@ -220,4 +224,68 @@ it("[WEBRTC-126] no text makes the dialect fail", () => {
     const message = parseJsonMessage(text, 16);
     expect("code" in message || typeof message.type === "string").toBe(true);
   }
+});
+
+it("[WEBRTC-127] while a large room is told much, others are served, and every member gets all of it in order", async () => {
+  const service = await startWebrtc({ chatLength: 20_000, messagesPerSecond: 100_000 });
+  const others = await bystanders(service);
+  const members = await Promise.all(Array.from({ length: 200 }, () => service.connect()));
+  await Promise.all(members.map((member) => member.join("large")));
+  const [sender, ...receivers] = members as [JsonClient, ...JsonClient[]];
+  const count = 40;
+  const texts = Array.from({ length: count }, (_, number) => `${number} ${"x".repeat(5_000)}`);
+  for (const text of texts) sender.send({ type: "chat", room: "large", text });
+  await others();
+  await until(() => receivers.every((receiver) => receiver.all("chat").length === count));
+  for (const receiver of receivers) expect(receiver.all("chat").map(({ text }) => text)).toEqual(texts);
+});
+
+it("[WEBRTC-128] what a client has sent is carried out in its order, also where it leaves at once", async () => {
+  const service = await startWebrtc({ messagesPerSecond: 100_000 });
+  const members = await Promise.all(Array.from({ length: 150 }, () => service.connect()));
+  await Promise.all(members.map((member) => member.join("large")));
+  const [sender, ...receivers] = members as [JsonClient, ...JsonClient[]];
+  const count = 50;
+  for (let number = 0; number < count; number++) sender.send({ type: "chat", room: "large", text: String(number) });
+  sender.socket.close();
+  await until(() => receivers.every((receiver) => receiver.all("peer-left").length > 0));
+  for (const receiver of receivers) {
+    const after = receiver.messages.items.slice(receiver.messages.items.findIndex(({ type }) => type === "chat"));
+    expect(after.map(({ type, text }) => (type === "chat" ? Number(text) : type))).toEqual([
+      ...Array.from({ length: count }, (_, number) => number),
+      "peer-left",
+    ]);
+  }
+});
+
+it("[WEBRTC-128] a large message keeps its place among the small ones of its client", async () => {
+  const service = await startWebrtc({ chatLength: 100_000 });
+  const [sender, receiver] = [await service.connect(), await service.connect()];
+  const lengths = [10, 60_000, 20, 30_000, 50_000, 30];
+  for (const length of lengths) sender.send({ type: "chat", to: receiver.id, text: "x".repeat(length) });
+  await until(() => receiver.all("chat").length === lengths.length);
+  expect(receiver.all("chat").map(({ text }) => (text as string).length)).toEqual(lengths);
+});
+
+it("[WEBRTC-124] a client that leaves answers to itself unread is disconnected", async () => {
+  const faults = new FaultLog({ warning() {}, error() {} });
+  onEnd(() => faults.flush());
+  const limits = { messageBytes: 1_000, messagesPerSecond: 1_000, heartbeatMs: 60_000, unsentBytes: 1_000 };
+  const clients = new WebSocketClients({ limits, faults });
+  onEnd(() => clients.close());
+  const server = createServer();
+  const ended = new Promise<string>((resolve) => {
+    const handler = { onText() {}, onClosed: (_client: unknown, reason: string) => resolve(reason) };
+    // What is written stays in the process, as behind a client that reads nothing.
+    server.on("upgrade", (request, socket, head) => clients.accept(request, socket as Socket, head, handler, () => socket.cork()));
+  });
+  server.listen(0, "127.0.0.1");
+  onEnd(() => new Promise((resolve) => server.close(resolve)));
+  await once(server, "listening");
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onEnd(() => client.terminate());
+  client.on("error", () => {});
+  await once(client, "open");
+  for (let count = 0; count < 20; count++) client.ping(Buffer.alloc(125));
+  expect(await ended).toBe("it reads too slowly");
 });

@@ -4,6 +4,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
+import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {
   /** Of one message. A longer one ends the connection with 1009. */
@@ -12,6 +13,8 @@ export interface WebSocketLimits {
   readonly messagesPerSecond: number;
   /** Silence after which a client gets a ping, and the same time once more for its answer. */
   readonly heartbeatMs: number;
+  /** A client that leaves more unread is disconnected. */
+  readonly unsentBytes: number;
 }
 
 /** What a dialect does with a client. */
@@ -34,7 +37,14 @@ export const closeCode = {
   tryAgain: 1_013,
 } as const;
 const lingerMs = 1_000;
+/** Longer messages are read one in a turn of the event loop, of all clients together: to parse one takes milliseconds. */
+const largeMessageBytes = 16 << 10;
 const mostReasonBytes = 120;
+
+interface ReadMessage {
+  readonly kind: "text" | "bytes" | "ping";
+  readonly data: Buffer;
+}
 
 /** A client over a WebSocket. */
 export class WebSocketClient {
@@ -50,12 +60,22 @@ export class WebSocketClient {
   isPinged = false;
   /** Messages since the last tick, for the rate. */
   recent = 0;
-  isHeld = false;
+  readonly input: ClientInput<ReadMessage>;
   /** Why we have closed it. */
   why: string | undefined;
 
-  constructor(socket: SignallingSocket, connection: ConnectionHead, { headers }: IncomingMessage, handler: WebSocketHandler) {
+  constructor(
+    socket: SignallingSocket,
+    connection: ConnectionHead,
+    { headers }: IncomingMessage,
+    handler: WebSocketHandler,
+    take: (client: WebSocketClient, message: ReadMessage) => void,
+  ) {
     this.#socket = socket;
+    this.input = new ClientInput(
+      (message) => take(this, message),
+      (isReading) => (isReading ? socket.resume() : socket.pause()),
+    );
     this.connection = connection;
     this.userAgent = (headers["user-agent"] ?? "").slice(0, 300);
     this.origin = headers.origin?.slice(0, 300);
@@ -84,19 +104,14 @@ export class WebSocketClient {
     if (this.isOpen) this.#socket.ping();
   }
 
-  hold(): void {
-    this.isHeld = true;
-    this.#socket.pause();
-  }
-
-  release(): void {
-    this.isHeld = false;
-    this.#socket.resume();
+  pong(data: Buffer): void {
+    if (this.isOpen) this.#socket.pong(data, undefined, ignoreError);
   }
 
   /** With a close frame; at once where the client has left too much unread to get it. */
   close(code: number, reason: string): void {
     this.why ??= reason;
+    this.input.clear();
     if (this.#socket.readyState >= WebSocket.CLOSING) return;
     this.#socket.resume();
     this.#socket.close(code, cutReason(reason));
@@ -106,6 +121,7 @@ export class WebSocketClient {
 
   terminate(reason: string): void {
     this.why ??= reason;
+    this.input.clear();
     this.#socket.terminate();
   }
 }
@@ -130,7 +146,9 @@ export class WebSocketClients {
   readonly #faults: FaultLog;
   readonly #server: WebSocketServer;
   readonly #clients = new Set<WebSocketClient>();
-  readonly #held = new Set<WebSocketClient>();
+  /** They send too fast. */
+  readonly #fast = new Set<WebSocketClient>();
+  readonly #large: { readonly client: WebSocketClient; readonly message: ReadMessage }[] = [];
   readonly #timer: NodeJS.Timeout;
   #nextId = 1;
 
@@ -145,6 +163,8 @@ export class WebSocketClients {
       clientTracking: false,
       // One message per turn of the event loop: a packet may contain thousands of tiny ones.
       allowSynchronousEvents: false,
+      // A pong stands behind what the messages before the ping have caused.
+      autoPong: false,
       WebSocket: SignallingSocket,
     });
     this.#timer = setInterval(() => this.#tick(), Math.min(tickMs, limits.heartbeatMs / 2));
@@ -162,11 +182,12 @@ export class WebSocketClients {
     const connection = connectionHead(this.#nextId++, socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const webSocket = opened as SignallingSocket;
-      const client = new WebSocketClient(webSocket, connection, request, handler);
+      const client = new WebSocketClient(webSocket, connection, request, handler, (one, message) => this.#take(one, message));
       webSocket.client = client;
       webSocket.clients = this;
       this.#clients.add(client);
       webSocket.on("message", onMessage);
+      webSocket.on("ping", onPing);
       webSocket.on("pong", onPong);
       webSocket.on("error", onError);
       webSocket.on("close", onClose);
@@ -184,24 +205,70 @@ export class WebSocketClients {
     }
   }
 
-  received(client: WebSocketClient, data: Buffer, isBinary: boolean): void {
-    // Its end has begun.
-    if (!client.isOpen) return;
+  received(client: WebSocketClient, message: ReadMessage): void {
     heard(client);
-    if (++client.recent > this.#limits.messagesPerSecond && !client.isHeld) {
+    client.input.receive(message);
+  }
+
+  #take(client: WebSocketClient, message: ReadMessage): void {
+    if (message.data.length <= largeMessageBytes) {
+      this.#handle(client, message);
+      return;
+    }
+    client.input.hold();
+    if (this.#large.push({ client, message }) === 1) setImmediate(() => this.#takeLarge());
+  }
+
+  #takeLarge(): void {
+    const [first] = this.#large;
+    if (!first) return;
+    this.#handle(first.client, first.message);
+    first.client.input.release();
+    this.#large.shift();
+    if (this.#large.length > 0) setImmediate(() => this.#takeLarge());
+  }
+
+  #handle(client: WebSocketClient, { kind, data }: ReadMessage): void {
+    // We have closed it.
+    if (client.why !== undefined) return;
+    if (++client.recent > this.#limits.messagesPerSecond && !this.#fast.has(client)) {
       this.#faults.write(
         `The client at ${client.connection.remote} sends more than ${this.#limits.messagesPerSecond} messages a second: it is read no faster.`,
       );
-      client.hold();
-      this.#held.add(client);
+      client.input.hold();
+      this.#fast.add(client);
     }
-    this.#guard(client, () => {
-      if (!isBinary) client.handler.onText(client, data);
-      else if (client.handler.onBytes) client.handler.onBytes(client, data);
-      else {
-        this.#faults.closed(client.connection, "it sent bytes where text is due");
-        client.close(closeCode.unsupportedData, "Messages are text");
-      }
+    this.#guard(client, () => this.#carryOut(client, kind, data));
+    // Answers that no room is told of: the hub does not see them.
+    if (client.unsentBytes > this.#limits.unsentBytes) client.close(closeCode.goingAway, "it reads too slowly");
+  }
+
+  #carryOut(client: WebSocketClient, kind: ReadMessage["kind"], data: Buffer): void {
+    switch (kind) {
+      case "text":
+        client.handler.onText(client, data);
+        return;
+      case "bytes":
+        if (client.handler.onBytes) client.handler.onBytes(client, data);
+        else {
+          this.#faults.closed(client.connection, "it sent bytes where text is due");
+          client.close(closeCode.unsupportedData, "Messages are text");
+        }
+        return;
+      case "ping":
+        client.pong(data);
+        return;
+      default:
+        kind satisfies never;
+    }
+  }
+
+  /** Goes on with a message in the next turn of the event loop; the client is held until then. */
+  goOn(client: WebSocketClient, work: () => void): void {
+    client.input.hold();
+    setImmediate(() => {
+      this.#guard(client, work);
+      client.input.release();
     });
   }
 
@@ -213,20 +280,22 @@ export class WebSocketClients {
 
   closed(client: WebSocketClient, code: number): void {
     this.#clients.delete(client);
-    this.#held.delete(client);
-    this.#guard(client, () => client.handler.onClosed(client, client.why ?? closeText(code)));
+    if (this.#fast.delete(client)) client.input.release();
+    client.input.end(() => this.#guard(client, () => client.handler.onClosed(client, client.why ?? closeText(code))));
   }
 
   #tick(): void {
-    for (const client of this.#held) {
+    for (const client of this.#fast) {
       client.recent = 0;
-      client.release();
+      client.input.release();
     }
-    this.#held.clear();
+    this.#fast.clear();
     const now = performance.now();
     const { heartbeatMs } = this.#limits;
     for (const client of this.#clients) {
       client.recent = 0;
+      // Nothing of what it sends is read.
+      if (client.input.isHeld) heard(client);
       const silentMs = now - client.heardAt;
       if (silentMs < heartbeatMs) continue;
       if (!client.isPinged) client.ping();
@@ -250,7 +319,12 @@ function heard(client: WebSocketClient): void {
 
 function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {
   const { client, clients } = this as SignallingSocket;
-  if (client) clients?.received(client, data as Buffer, isBinary);
+  if (client) clients?.received(client, { kind: isBinary ? "bytes" : "text", data: data as Buffer });
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  const { client, clients } = this as SignallingSocket;
+  if (client) clients?.received(client, { kind: "ping", data });
 }
 
 function onPong(this: WebSocket): void {

@@ -1,32 +1,10 @@
 import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc-faults.ts";
 import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
-import { type Deliver, deliverAtOnce } from "../signalling/hub.ts";
+import type { PassingSignal, SignalPath } from "../signalling/signal-path.ts";
 import type { DeliveryEffect, Signal } from "../signalling/signalling-event.ts";
 
-/** A signal on its way from one peer to another, by their numbers. */
-export interface PassingSignal {
-  readonly from: string;
-  readonly to: string;
-  readonly kind: Signal["kind"];
-  /** Asked for only where it is held back. */
-  readonly bytes: () => number;
-}
-
 const unaffected: readonly DeliveryEffect[] = [];
-
-/** For the hub: signals of peers pass the faults, and what else peers are told arrives at once. */
-export const deliverWithFaults =
-  (faults: SignalFaults): Deliver =>
-  (peer, event) => {
-    if (event.type !== "signal") {
-      deliverAtOnce(peer, event);
-      return unaffected;
-    }
-    const { from, signal } = event;
-    const bytes = () => JSON.stringify(signal.payload ?? null).length;
-    return faults.pass({ from, to: peer.id, kind: signal.kind, bytes }, () => deliverAtOnce(peer, event));
-  };
 
 export interface SignalFaultsOptions {
   readonly faults: FaultRegistry<string, PeerFault>;
@@ -59,7 +37,7 @@ const longestOvertakenMs = 2_000;
 type Rule<Kind extends PeerFault["kind"]> = ActiveFault<Extract<PeerFault, { kind: Kind }>>;
 
 /** Does to the signals from and to a peer what its faults say. What it holds back is bounded. */
-export class SignalFaults {
+export class SignalFaults implements SignalPath {
   readonly #options: SignalFaultsOptions;
   readonly #links = new Map<string, Link>();
   readonly #random = new WeakMap<object, () => number>();
@@ -69,10 +47,13 @@ export class SignalFaults {
     this.#options = options;
   }
 
-  /** What it does to the signal; nothing where there is no fault. */
+  get isClear(): boolean {
+    return this.#options.faults.isQuiet && this.#links.size === 0;
+  }
+
   pass(signal: PassingSignal, deliver: () => void): readonly DeliveryEffect[] {
     const { faults } = this.#options;
-    if (faults.isQuiet && this.#links.size === 0) {
+    if (this.isClear) {
       deliver();
       return unaffected;
     }

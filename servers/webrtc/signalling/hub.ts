@@ -3,9 +3,11 @@ import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
-import { passwordOf, Room } from "./room.ts";
-import { type JoinRequest, type PasswordFailures, RoomAccess, type RoomLimits } from "./room-access.ts";
-import type { ChatEvent, DeliveryEffect, PeerEvent, Refusal, RefusalCode, Signal } from "./signalling-event.ts";
+import { othersIn, passwordOf, Room } from "./room.ts";
+import { type JoinRequest, notInRoom, type PasswordFailures, peerUnknown, RoomAccess, type RoomLimits } from "./room-access.ts";
+import { RoomBroadcasts } from "./room-broadcasts.ts";
+import { clearPath, type SignalPath } from "./signal-path.ts";
+import type { ChatEvent, PeerEvent, Refusal, Signal, SignalEvent } from "./signalling-event.ts";
 import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact, SignallingObserver } from "./signalling-observer.ts";
 import { UnsentBytes, type UnsentLimits } from "./unsent-bytes.ts";
 
@@ -30,16 +32,16 @@ export interface HubOptions {
   /** For the welcome of a peer. */
   readonly iceServers: (peer: Peer) => readonly IceServer[];
   /** Between the hub and the clients: what a tester has asked for happens here. */
-  readonly deliver?: Deliver;
+  readonly path?: SignalPath;
 }
 
-/** Brings an event to a peer, at once or later, or not at all, and says what was done to it. */
-export type Deliver = (peer: Peer, event: PeerEvent) => readonly DeliveryEffect[];
-
-export const deliverAtOnce = (peer: Peer, event: PeerEvent): void => {
-  if (peer.isConnected) peer.facts.link.deliver(event);
-};
-const unaffected: readonly DeliveryEffect[] = [];
+interface Target {
+  readonly to?: string | undefined;
+  readonly room?: string | undefined;
+  readonly signal: Signal;
+  /** The sender gets its signal too. */
+  readonly isEchoed?: boolean;
+}
 
 /** Of messages of the dashboard. */
 export const serviceId = "service";
@@ -50,7 +52,7 @@ const idBytes = 9;
 /** Peers, rooms and chat of all dialects. A dialect makes a peer with `connect` and calls what its client asks for. */
 export class Hub {
   readonly #options: HubOptions;
-  readonly #deliver: Deliver;
+  readonly #path: SignalPath;
   readonly #peers = new Map<string, Peer>();
   readonly #rooms = new Map<string, Room>();
   readonly #history: ChatHistory;
@@ -61,20 +63,15 @@ export class Hub {
   readonly appeared = new Set<(peer: Peer) => void>();
   readonly #access: RoomAccess;
   readonly #unsent: UnsentBytes;
+  readonly #broadcasts = new RoomBroadcasts((peer, event) => this.#hand(peer, event));
+  #isClosing = false;
   /** Messages of clients so far. */
   messages = 0;
-  /** Messages to clients so far. */
-  deliveries = 0;
   opened = 0;
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#deliver =
-      options.deliver ??
-      ((peer, event) => {
-        deliverAtOnce(peer, event);
-        return unaffected;
-      });
+    this.#path = options.path ?? clearPath;
     this.#history = new ChatHistory(options.limits);
     this.#access = new RoomAccess(options.limits, options.failures);
     this.#unsent = new UnsentBytes(
@@ -122,7 +119,7 @@ export class Hub {
     this.#peers.set(peer.id, peer);
     this.opened++;
     this.#options.observer.onConnected(peer);
-    this.#send(peer, { type: "welcome", id: peer.id, iceServers: this.#options.iceServers(peer) });
+    this.#hand(peer, { type: "welcome", id: peer.id, iceServers: this.#options.iceServers(peer) });
     return peer;
   }
 
@@ -161,10 +158,11 @@ export class Hub {
       peer.rooms.push(room);
     }
     this.#others?.joined(peer, room);
-    this.#send(peer, { type: "joined", room: name, peers: room.membersBeside(peer) });
+    const itself = [peer];
+    this.#broadcasts.tell(room, { type: "joined", room: name, peers: room.membersBeside(peer) }, peer, itself);
     if (!isNew) return true;
-    for (const { message: kept } of room.chat) this.#send(peer, { ...kept, isHistory: true });
-    this.#tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
+    for (const { message: kept } of room.chat) this.#broadcasts.tell(room, { ...kept, isHistory: true }, peer, itself);
+    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
     return true;
   }
 
@@ -172,34 +170,47 @@ export class Hub {
     const room = this.#roomOf(peer, name);
     const refusal = room ? undefined : notInRoom(name);
     this.#observe(peer, { kind: "leave", room: name, refusal, deliveries: room ? room.members.size - 1 : 0 }, message);
-    if (room) this.#remove(peer, name);
+    if (room) this.#remove(peer, name, peer);
     return room !== undefined;
   }
 
   /** To one peer, or to all others in a room or, without both, in all rooms of the sender. */
-  signal(
-    peer: Peer,
-    { to, room, signal }: { readonly to?: string | undefined; readonly room?: string | undefined; readonly signal: Signal },
-    message: ClientMessage,
-  ): boolean {
-    const { kind } = signal;
-    if (to !== undefined) {
-      const receiver = this.find(to);
-      const refusal = receiver ? undefined : ({ code: "peer-unknown", message: "There is no such peer" } as const);
-      const passed = this.#pass(receiver ? [receiver] : [], { type: "signal", from: peer.id, signal });
-      this.#observe(peer, { kind, to, refusal, ...passed }, message);
-      return receiver !== undefined;
-    }
-    const rooms = peer.rooms.flatMap(({ name }) => (room === undefined || room === name ? (this.#rooms.get(name) ?? []) : []));
-    const refusal = rooms.length === 0 ? notInRoom(room) : undefined;
-    const receivers = othersIn(rooms, peer);
-    const passed = this.#pass(receivers, { type: "signal", from: peer.id, room: room ?? rooms[0]?.name, signal });
-    this.#observe(peer, { kind, room: room ?? rooms[0]?.name, refusal, ...passed }, message);
-    return refusal === undefined;
+  signal(peer: Peer, { to, room: name, signal, isEchoed = false }: Target, message: ClientMessage): boolean {
+    const passed = to === undefined ? this.#signalIn(peer, name, signal) : this.#signalTo(peer, to, signal);
+    this.#observe(peer, { kind: signal.kind, ...passed }, message);
+    const room = isEchoed && name !== undefined ? this.#roomOf(peer, name) : undefined;
+    if (room && !passed.refusal) this.#broadcasts.tell(room, { type: "signal", from: peer.id, room: name, signal }, peer, [peer]);
+    return passed.refusal === undefined;
   }
 
-  #pass(receivers: readonly Peer[], event: PeerEvent): Pick<SignalFact, "deliveries" | "effects"> {
-    const effects = receivers.flatMap((receiver) => this.#send(receiver, event));
+  #signalTo(peer: Peer, to: string, signal: Signal): Passed {
+    const receiver = this.find(to);
+    if (!receiver) return { to, deliveries: 0, refusal: peerUnknown };
+    return { to, ...this.#pass([receiver], { type: "signal", from: peer.id, signal }) };
+  }
+
+  #signalIn(peer: Peer, name: string | undefined, signal: Signal): Passed {
+    const rooms = peer.rooms.flatMap((room) => (name === undefined || name === room.name ? (this.#rooms.get(room.name) ?? []) : []));
+    const [first] = rooms;
+    if (!first) return { room: name, deliveries: 0, refusal: notInRoom(name) };
+    const event: SignalEvent = { type: "signal", from: peer.id, room: name ?? first.name, signal };
+    if (!this.#path.isClear || rooms.length > 1) return { room: event.room, ...this.#pass(othersIn(rooms, peer), event, first, peer) };
+    // Nothing is kept for each member: there may be thousands, and as many who send.
+    for (const member of first.members.values()) if (member.isElsewhere) this.#hand(member, event);
+    this.#broadcasts.tell(first, event, peer);
+    return { room: event.room, deliveries: first.members.size - 1 };
+  }
+
+  /** To some peers, in the order of what else is for the members of a room. */
+  #pass(receivers: readonly Peer[], event: SignalEvent, room?: Room, sender?: Peer): Pick<SignalFact, "deliveries" | "effects"> {
+    const { from, signal } = event;
+    const bytes = () => JSON.stringify(signal.payload ?? null).length;
+    const effects = receivers.flatMap((receiver) =>
+      this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, () => {
+        if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, sender, [receiver]);
+        else this.#broadcasts.send(receiver, event);
+      }),
+    );
     return { deliveries: receivers.length - effects.filter((effect) => effect === "dropped").length, effects };
   }
 
@@ -214,10 +225,10 @@ export class Hub {
 
   sayTo(peer: Peer, to: string, text: string, message: ClientMessage): boolean {
     const receiver = this.find(to);
-    const refusal = receiver ? this.#refusalOfText(text) : ({ code: "peer-unknown", message: "There is no such peer" } as const);
+    const refusal = receiver ? this.#refusalOfText(text) : peerUnknown;
     this.#observe(peer, { kind: "chat", to, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal || !receiver) return false;
-    this.#send(receiver, { type: "chat", from: peer.id, name: peer.name, text, at: Date.now() });
+    this.#broadcasts.send(receiver, { type: "chat", from: peer.id, name: peer.name, text, at: Date.now() });
     return true;
   }
 
@@ -237,7 +248,7 @@ export class Hub {
     if ("to" in target) {
       const peer = this.find(target.to);
       this.#options.observer.onMessage({ kind: "chat", peer: undefined, to: target.to, raw: text, deliveries: peer ? 1 : 0 });
-      if (peer) this.#send(peer, event);
+      if (peer) this.#broadcasts.send(peer, event);
       return peer ? 1 : 0;
     }
     const room = this.#rooms.get(target.room);
@@ -259,11 +270,10 @@ export class Hub {
   /** For the members that are connected here. */
   closeRoomHere(name: string): void {
     const room = this.#rooms.get(name);
-    for (const member of [...(room?.members.values() ?? [])]) {
-      if (!room || member.isElsewhere) continue;
-      this.#send(member, { type: "error", code: "room-closed", message: `The room ${name} was closed` });
-      this.#remove(member, name);
-    }
+    if (!room) return;
+    const members = [...room.members.values()].filter(({ isElsewhere }) => !isElsewhere);
+    for (const member of members) this.#takeOut(member, room);
+    this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed` }, undefined, members);
   }
 
   /** From now on they are told what happens here. */
@@ -286,7 +296,7 @@ export class Hub {
     if (room.members.has(known.id)) return;
     room.add(known);
     known.rooms.push(room);
-    this.#tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name });
+    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name }, undefined);
     if (known.rooms.length === 1) for (const notify of this.appeared) notify(known);
   }
 
@@ -300,10 +310,11 @@ export class Hub {
     this.#elsewhere.delete(id);
   }
 
-  /** A message of another instance for a peer that is connected here. */
-  deliverHere(id: string, event: PeerEvent): void {
-    const peer = this.#peers.get(id);
-    if (peer) this.#send(peer, event);
+  /** A message of another instance for peers that are connected here. */
+  deliverHere(ids: readonly string[], event: PeerEvent): void {
+    const receivers = ids.flatMap((id) => this.#peers.get(id) ?? []);
+    if (event.type === "signal") this.#pass(receivers, event, event.room === undefined ? undefined : this.#rooms.get(event.room));
+    else for (const receiver of receivers) this.#broadcasts.send(receiver, event);
   }
 
   /** A message of chat of another instance. */
@@ -319,6 +330,8 @@ export class Hub {
   }
 
   close(): void {
+    this.#isClosing = true;
+    this.#broadcasts.close();
     for (const peer of [...this.#peers.values()]) this.disconnect(peer, serviceStops, "server");
   }
 
@@ -329,12 +342,7 @@ export class Hub {
 
   #sayToOwn(room: Room, event: ChatEvent, sender: Peer | undefined): void {
     this.#history.add(room, event);
-    this.#tell(room, event, sender);
-  }
-
-  /** The members that are connected here, but for one. */
-  #tell(room: Room, event: PeerEvent, except?: Peer): void {
-    for (const member of room.members.values()) if (member !== except && !member.isElsewhere) this.#send(member, event);
+    this.#broadcasts.tell(room, event, sender);
   }
 
   #roomOf(peer: Peer, name: string): Room | undefined {
@@ -342,18 +350,23 @@ export class Hub {
     return room?.members.has(peer.id) ? room : undefined;
   }
 
-  #remove(peer: Peer, name: string): void {
+  /** `sender`: it has left by a message, and not with its connection. */
+  #remove(peer: Peer, name: string, sender?: Peer): void {
     const room = this.#roomOf(peer, name);
     if (!room) return;
+    this.#takeOut(peer, room);
+    if (room.members.size > 0 && !this.#isClosing) this.#broadcasts.tell(room, { type: "peer-left", room: name, id: peer.id }, sender);
+  }
+
+  /** The others are not told. */
+  #takeOut(peer: Peer, room: Room): void {
     peer.rooms.splice(peer.rooms.indexOf(room), 1);
     room.remove(peer);
+    this.#broadcasts.left(peer, room);
     if (!peer.isElsewhere) this.#others?.left(peer, room);
-    if (room.members.size === 0) {
-      this.#history.forget(room);
-      this.#rooms.delete(name);
-      return;
-    }
-    this.#tell(room, { type: "peer-left", room: name, id: peer.id });
+    if (room.members.size > 0) return;
+    this.#history.forget(room);
+    this.#rooms.delete(room.name);
   }
 
   #refusalOfText(text: string): Refusal | undefined {
@@ -366,30 +379,21 @@ export class Hub {
     peer.received++;
     peer.receivedBytes += raw.length;
     this.#options.observer.onMessage({ ...fact, peer, raw });
-    if (fact.refusal) this.#send(peer, { type: "error", ...fact.refusal, re });
+    if (fact.refusal) this.#hand(peer, { type: "error", ...fact.refusal, re });
   }
 
-  #send(peer: Peer, event: PeerEvent): readonly DeliveryEffect[] {
-    if (!peer.isConnected || this.#unsent.isSlow(peer)) return unaffected;
-    // The faults of the sender are here, those of the receiver where it is connected.
-    if (peer.isElsewhere) return this.#deliver(peer, event);
-    const before = peer.facts.link.unsentBytes;
-    const effects = this.#deliver(peer, event);
-    if (effects.includes("dropped")) return effects;
+  #hand(peer: Peer, event: PeerEvent): void {
+    const { link } = peer.facts;
+    if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
+    if (peer.isElsewhere) {
+      link.deliver(event);
+      return;
+    }
+    const before = link.unsentBytes;
+    link.deliver(event);
     peer.sent++;
     this.#unsent.sent(peer, before);
-    return effects;
   }
 }
 
-const notInRoom = (name: string | undefined): { readonly code: RefusalCode; readonly message: string } => ({
-  code: "not-in-room",
-  message: name === undefined ? "The peer is in no room" : "The peer is not in this room",
-});
-
-function othersIn(rooms: readonly Room[], peer: Peer): readonly Peer[] {
-  const others = new Set<Peer>();
-  for (const room of rooms) for (const member of room.members.values()) others.add(member);
-  others.delete(peer);
-  return [...others];
-}
+type Passed = Pick<SignalFact, "to" | "room" | "refusal" | "deliveries" | "effects">;

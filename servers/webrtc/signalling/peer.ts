@@ -6,6 +6,9 @@ import type { PeerEvent } from "./signalling-event.ts";
 export interface PeerLink {
   /** Never throws, never waits. */
   deliver(event: PeerEvent): void;
+  /** The client is read no further until `release` was called as often. What was read already waits. */
+  hold(): void;
+  release(): void;
   /** Ends the connection. It is called once, after the peer has left its rooms. */
   close(reason: string): void;
   /** What the client has not taken yet. */

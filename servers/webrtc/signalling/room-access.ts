@@ -58,3 +58,10 @@ export class RoomAccess {
     return { code: "wrong-password", message: password === undefined ? "The room has a password" : "The password of the room is wrong" };
   }
 }
+
+export const notInRoom = (name: string | undefined): Refusal => ({
+  code: "not-in-room",
+  message: name === undefined ? "The peer is in no room" : "The peer is not in this room",
+});
+
+export const peerUnknown: Refusal = { code: "peer-unknown", message: "There is no such peer" };

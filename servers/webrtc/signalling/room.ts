@@ -62,6 +62,14 @@ export class Room implements JoinedRoom {
   }
 }
 
+/** The members of several rooms, each once. */
+export function othersIn(rooms: readonly Room[], peer: Peer): readonly Peer[] {
+  const others = new Set<Peer>();
+  for (const room of rooms) for (const member of room.members.values()) others.add(member);
+  others.delete(peer);
+  return [...others];
+}
+
 const saltBytes = 16;
 const digestOf = (password: string, salt: Buffer): Buffer => createHmac("sha256", salt).update(password).digest();
 

@@ -25,6 +25,14 @@ export interface Member {
   readonly name: string;
 }
 
+export interface SignalEvent {
+  readonly type: "signal";
+  readonly from: string;
+  /** Where it was sent to all in it. */
+  readonly room?: string | undefined;
+  readonly signal: Signal;
+}
+
 /** What a peer is told. A dialect leaves out what it has no message for. */
 export type PeerEvent =
   | { readonly type: "welcome"; readonly id: string; readonly iceServers: readonly IceServer[] }
@@ -32,8 +40,7 @@ export type PeerEvent =
   | { readonly type: "joined"; readonly room: string; readonly peers: readonly Member[] }
   | { readonly type: "peer-joined"; readonly room: string; readonly id: string; readonly name: string }
   | { readonly type: "peer-left"; readonly room: string; readonly id: string }
-  /** With a room where it was sent to all in it. */
-  | { readonly type: "signal"; readonly from: string; readonly room?: string | undefined; readonly signal: Signal }
+  | SignalEvent
   | ChatEvent
   /** `re`: the type of the message that is refused; absent where there was none. */
   | { readonly type: "error"; readonly code: RefusalCode; readonly message: string; readonly re?: string | undefined };

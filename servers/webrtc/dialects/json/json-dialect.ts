@@ -97,6 +97,14 @@ class JsonLink implements PeerLink {
     this.#client.sendText(bytes);
   }
 
+  hold(): void {
+    this.#client.input.hold();
+  }
+
+  release(): void {
+    this.#client.input.release();
+  }
+
   close(reason: string): void {
     this.#client.close(closeCode.goingAway, reason);
   }

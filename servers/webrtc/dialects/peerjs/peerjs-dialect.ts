@@ -227,6 +227,14 @@ class PeerJsLink implements PeerLink {
     }
   }
 
+  hold(): void {
+    this.#client.input.hold();
+  }
+
+  release(): void {
+    this.#client.input.release();
+  }
+
   close(reason: string): void {
     this.#client.close(closeCode.goingAway, reason);
   }

@@ -1,6 +1,7 @@
 import type { Socket } from "socket.io";
 import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
+import { ClientInput } from "../client-input.ts";
 
 type EngineConnection = Socket["conn"];
 
@@ -13,24 +14,43 @@ interface WebSocketTransport {
 /** A CONNECT of Socket.IO to another namespace than "/", which is the only one. */
 const connectsElsewhere = /^0\/[^,]/;
 
+export interface SocketIoLimits {
+  readonly messageBytes: number;
+  readonly messagesPerSecond: number;
+  /** A client that leaves more unread is disconnected. */
+  readonly unsentBytes: number;
+}
+
+/** Messages of the greatest length that may wait for one that is being delivered: long polling cannot be held. */
+const waitingMessages = 4;
+
 /** A connection of Engine.IO: how fast it is read, and what its client leaves unread. Closed where a client floods it. */
 export class SocketIoConnection {
   readonly head: ConnectionHead;
   sentBytes = 0;
   readonly #connection: EngineConnection;
-  readonly #packetsPerSecond: number;
+  readonly #limits: SocketIoLimits;
   readonly #faults: FaultLog;
   /** Packets since the last tick: a body of long polling may hold tens of thousands. */
   #recent = 0;
   #isRefused = false;
   #waitingBytes = 0;
   #writtenBytes = 0;
+  /** It sends too fast. */
+  #isFast = false;
+  /** Behind a message that is being delivered. */
+  #waitingInput = 0;
   #held: WebSocketTransport["socket"];
+  /** What its client asks for, each as what there is to do. */
+  readonly input = new ClientInput<() => void>(
+    (work) => work(),
+    (isReading) => this.#setReading(isReading),
+  );
 
-  constructor(connection: EngineConnection, head: ConnectionHead, packetsPerSecond: number, faults: FaultLog) {
+  constructor(connection: EngineConnection, head: ConnectionHead, limits: SocketIoLimits, faults: FaultLog) {
     this.#connection = connection;
     this.head = head;
-    this.#packetsPerSecond = packetsPerSecond;
+    this.#limits = limits;
     this.#faults = faults;
     connection.on("packet", ({ data }: { data?: unknown }) => this.#received(data));
     connection.on("packetCreate", ({ data }: { data?: unknown }) => {
@@ -53,9 +73,16 @@ export class SocketIoConnection {
 
   #received(data: unknown): void {
     if (typeof data === "string" && connectsElsewhere.test(data)) this.#refuse();
-    if (++this.#recent <= this.#packetsPerSecond || this.#held) return;
-    const what = this.#hold() ? "it is read no faster" : "it is disconnected";
-    this.#faults.write(`The client at ${this.head.remote} sends more than ${this.#packetsPerSecond} messages a second: ${what}.`);
+    if (this.input.isHeld && typeof data === "string") this.#waitingInput += data.length;
+    const { messagesPerSecond, messageBytes } = this.#limits;
+    if (this.#waitingInput > waitingMessages * messageBytes) this.#connection.close(true);
+    if (++this.#recent <= messagesPerSecond || this.#isFast) return;
+    this.#isFast = true;
+    this.input.hold();
+    // It cannot be read more slowly.
+    if (!this.#held) this.#connection.close(true);
+    const what = this.#held ? "it is read no faster" : "it is disconnected";
+    this.#faults.write(`The client at ${this.head.remote} sends more than ${messagesPerSecond} messages a second: ${what}.`);
   }
 
   /** The first refusal is still sent. */
@@ -69,22 +96,30 @@ export class SocketIoConnection {
     setImmediate(() => this.#connection.close());
   }
 
-  /** False where it cannot be read more slowly: it is closed then. */
-  #hold(): boolean {
+  #setReading(isReading: boolean): void {
     const transport = this.#connection.transport as unknown as WebSocketTransport;
-    if (transport.name === "websocket") this.#held = transport.socket;
-    this.#held?.pause();
-    if (!this.#held) this.#connection.close(true);
-    return this.#held !== undefined;
-  }
-
-  release(): void {
-    this.#held?.resume();
-    this.#held = undefined;
+    if (isReading) {
+      this.#waitingInput = 0;
+      this.#held?.resume();
+      this.#held = undefined;
+    } else if (transport.name === "websocket") {
+      this.#held = transport.socket;
+      this.#held?.pause();
+    }
   }
 
   tick(): void {
     this.#recent = 0;
-    this.release();
+    // Acknowledgements, which the hub does not see.
+    if (this.unsentBytes > this.#limits.unsentBytes) this.#connection.close(true);
+    if (!this.#isFast) return;
+    this.#isFast = false;
+    this.input.release();
+  }
+
+  /** We are about to close it: what waits is not carried out, and its socket is read to its end. */
+  end(): void {
+    this.input.clear();
+    this.#setReading(true);
   }
 }

@@ -22,6 +22,7 @@ export interface SocketIoDialectOptions {
     readonly messageBytes: number;
     readonly messageDepth: number;
     readonly messagesPerSecond: number;
+    readonly unsentBytes: number;
     readonly heartbeatMs: number;
   };
 }
@@ -63,10 +64,12 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   engine.on("connection", (connection: Socket["conn"]) => {
     // At once: a client that polls comes back on another connection, and the first one has no addresses any more.
     const head = connectionHead(++opened, connection.request.socket);
-    connections.set(connection, new SocketIoConnection(connection, head, limits.messagesPerSecond, faults));
+    connections.set(connection, new SocketIoConnection(connection, head, limits, faults));
     // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
     if ("closeTimeout" in connection.transport) connection.transport.closeTimeout = pollingCloseMs;
     connection.on("close", (reason: string) => {
+      // What waits is carried out before its client is gone.
+      connections.get(connection)?.tick();
       connections.delete(connection);
       if (reason === "parse error" || reason === "forced server close") faults.write(`A Socket.IO client was disconnected: ${reason}.`);
     });
@@ -108,8 +111,13 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
       socket.disconnect(true);
       return;
     }
-    socket.once("disconnect", (reason) => guard(socket, connection, () => hub.disconnect(peer, endText(reason), "client")));
-    socket.onAny((event: unknown, ...values: unknown[]) => guard(socket, connection, () => client.receive(peer, event, values)));
+    const { input } = connection;
+    socket.once("disconnect", (reason) =>
+      input.end(() => guard(socket, connection, () => hub.disconnect(peer, endText(reason), "client"))),
+    );
+    socket.onAny((event: unknown, ...values: unknown[]) =>
+      input.receive(() => guard(socket, connection, () => client.receive(peer, event, values))),
+    );
     client.open(peer);
   }
 
@@ -287,8 +295,16 @@ class SocketIoLink implements PeerLink {
     if (packet !== undefined) this.#socket.conn.write(packet);
   }
 
+  hold(): void {
+    this.#connection.input.hold();
+  }
+
+  release(): void {
+    this.#connection.input.release();
+  }
+
   close(): void {
-    this.#connection.release();
+    this.#connection.end();
     this.#socket.disconnect(true);
   }
 }

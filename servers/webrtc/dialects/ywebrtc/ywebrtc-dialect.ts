@@ -48,13 +48,8 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
         peer.facts.link.send({ type: "pong" });
         return;
       case "subscribe":
-        for (const [topic, part] of taken(request, peer, as)) hub.join(peer, { room: topic }, part);
-        return;
       case "unsubscribe":
-        for (const [topic, part] of taken(request, peer, as)) {
-          hub.leave(peer, topic, part);
-          peer.facts.link.leave(topic);
-        }
+        takeTopics(client, peer, request.type, taken(request, peer, as));
         return;
       case "publish":
         publish(peer, peer.facts.link, request.topic, request.message, as);
@@ -68,12 +63,29 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
    * Each topic once, with its part of the message: of a message with many topics each would be recorded with all of them. Those beyond the
    * limit of a peer are refused together: a message may name tens of thousands.
    */
-  function taken({ type, topics }: YWebrtcTopics, peer: Peer, as: ClientMessage): readonly (readonly [string, ClientMessage])[] {
-    const named = [...new Set(topics)];
-    if (named.length > peerRooms)
-      hub.refuse(peer, { code: "too-many-rooms", message: `Of ${named.length} topics the first ${peerRooms} count` }, as);
+  function taken({ type, topics }: YWebrtcTopics, peer: Peer, as: ClientMessage): readonly NamedTopic[] {
+    const named = new Set<string>();
+    for (const topic of topics) {
+      if (named.size === peerRooms && !named.has(topic)) {
+        hub.refuse(peer, { code: "too-many-rooms", message: `Of ${topics.length} topics the first ${peerRooms} count` }, as);
+        break;
+      }
+      named.add(topic);
+    }
     const partOf = (topic: string): ClientMessage => ({ ...as, raw: JSON.stringify({ type, topics: [topic] }) });
-    return named.slice(0, peerRooms).map((topic) => [topic, named.length === 1 ? as : partOf(topic)]);
+    return [...named].map((topic) => [topic, named.size === 1 ? as : partOf(topic)]);
+  }
+
+  /** One in each turn of the event loop: of each topic the client may be told all who are in it. */
+  function takeTopics(client: WebSocketClient, peer: Peer, type: YWebrtcTopics["type"], [next, ...others]: readonly NamedTopic[]): void {
+    if (!next || !peer.isConnected) return;
+    const [topic, part] = next;
+    if (type === "subscribe") hub.join(peer, { room: topic }, part);
+    else {
+      hub.leave(peer, topic, part);
+      if (peer.facts.link instanceof YWebrtcLink) peer.facts.link.leave(topic);
+    }
+    if (others.length > 0) webSockets.goOn(client, () => takeTopics(client, peer, type, others));
   }
 
   function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
@@ -81,13 +93,10 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
     if (data) link.isKnownAs(topic, data.from);
     const signal = signalOfYWebrtc(message);
     const to = data?.to === undefined ? undefined : link.peerKnownAs(topic, data.to);
-    const sent =
-      to === undefined || !hub.find(to)
-        ? // A message to one client that the service cannot tell from the others: only clients of y-webrtc find out whom it is for.
-          hub.signal(peer, { room: topic, signal: { kind: "other", dialect: "ywebrtc", payload: signal.payload } }, as)
-        : hub.signal(peer, { to, signal }, as);
-    // The client gets its own message too.
-    if (sent) link.publish(topic, message);
+    const common = { room: topic, isEchoed: true };
+    if (to !== undefined && hub.find(to)) hub.signal(peer, { ...common, to, signal }, as);
+    // A message to one client that the service cannot tell from the others: only clients of y-webrtc find out whom it is for.
+    else hub.signal(peer, { ...common, signal: { kind: "other", dialect: "ywebrtc", payload: signal.payload } }, as);
   }
 
   const handler: WebSocketHandler = {
@@ -114,6 +123,8 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
   });
   return { upgrades: [upgradeAt("/y-webrtc"), upgradeAt("/")] };
 }
+
+type NamedTopic = readonly [topic: string, part: ClientMessage];
 
 /**
  * A connection of a client, which serves all of its documents. For each topic the client chooses an id of its own, which the service learns from
@@ -199,7 +210,7 @@ class YWebrtcLink implements PeerLink {
   #passOn(from: string, message: JsonObject): void {
     const topic = message.topic as string;
     const data = dataOf(message);
-    if (data) this.#learn(topic, data.from, from);
+    if (data && !this.#isOwn(from)) this.#learn(topic, data.from, from);
     this.publish(topic, message);
   }
 
@@ -230,6 +241,10 @@ class YWebrtcLink implements PeerLink {
     this.#others.get(topic)?.forget(peer);
   }
 
+  #isOwn(peer: string): boolean {
+    return this.#client.peer instanceof Peer && this.#client.peer.id === peer;
+  }
+
   #isIn(topic: string): boolean {
     return this.#client.peer instanceof Peer && this.#hub.findRoom(topic)?.members.has(this.#client.peer.id) === true;
   }
@@ -237,6 +252,14 @@ class YWebrtcLink implements PeerLink {
   #roomWith(peer: string): string | undefined {
     const rooms = this.#client.peer instanceof Peer ? this.#client.peer.rooms : [];
     return rooms.find(({ name }) => this.#hub.findRoom(name)?.members.has(peer))?.name;
+  }
+
+  hold(): void {
+    this.#client.input.hold();
+  }
+
+  release(): void {
+    this.#client.input.release();
   }
 
   close(reason: string): void {

@@ -197,7 +197,7 @@ export class WebrtcCluster implements OtherInstances {
         hub.closeRoomHere(frame.room);
         return;
       case "deliver":
-        for (const id of frame.to) hub.deliverHere(id, frame.event);
+        hub.deliverHere(frame.to, frame.event);
         return;
       default:
         frame satisfies never;
@@ -348,6 +348,10 @@ class InstanceLink implements PeerLink {
     if (last?.type === "deliver" && last.event === event) last.to.push(this.#id);
     else this.#bus.send({ type: "deliver", to: [this.#id], event }, this.#instance);
   }
+
+  hold(): void {}
+
+  release(): void {}
 
   close(): void {}
 }

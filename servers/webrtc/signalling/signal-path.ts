@@ -1,0 +1,26 @@
+import type { DeliveryEffect, Signal } from "./signalling-event.ts";
+
+/** A signal on its way from one peer to another, by their numbers. */
+export interface PassingSignal {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: Signal["kind"];
+  /** Asked for only where it is held back. */
+  readonly bytes: () => number;
+}
+
+export interface SignalPath {
+  /** Every signal arrives at once, and once. */
+  readonly isClear: boolean;
+  /** `arrive` is called when the signal arrives: at once or later, more than once, or not at all. Says what was done to it. */
+  pass(signal: PassingSignal, arrive: () => void): readonly DeliveryEffect[];
+}
+
+/** Without faults. */
+export const clearPath: SignalPath = {
+  isClear: true,
+  pass(_signal, arrive) {
+    arrive();
+    return [];
+  },
+};

@@ -1,0 +1,127 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { Peer } from "../../servers/webrtc/signalling/peer.ts";
+import { Room } from "../../servers/webrtc/signalling/room.ts";
+import { RoomBroadcasts, sliceDeliveries } from "../../servers/webrtc/signalling/room-broadcasts.ts";
+import type { PeerEvent } from "../../servers/webrtc/signalling/signalling-event.ts";
+import { onEnd } from "../support/start-service.ts";
+
+interface Delivery {
+  readonly to: string;
+  readonly text: string;
+  /** Of the event loop. */
+  readonly turn: number;
+}
+
+function open() {
+  const delivered: Delivery[] = [];
+  const holds = new Map<string, number>();
+  let turn = 0;
+  let isOver = false;
+  onEnd(() => {
+    isOver = true;
+  });
+  void (async () => {
+    for (; !isOver; turn++) await nextTurn();
+  })();
+  const broadcasts = new RoomBroadcasts((peer, event) => void delivered.push({ to: peer.id, text: textOf(event), turn }));
+  const change = (id: string, by: number) => () => holds.set(id, (holds.get(id) ?? 0) + by);
+  const peer = (id: string, instance?: string) =>
+    new Peer(id, {
+      dialect: "json",
+      link: { deliver() {}, hold: change(id, 1), release: change(id, -1), close() {}, unsentBytes: 0, sentBytes: 0 },
+      connection: { id: 0, remote: "", local: "", openedAt: 0, tls: undefined },
+      userAgent: "",
+      ...(instance !== undefined && { instance }),
+    });
+  const roomOf = (name: string, count: number) => {
+    const room = new Room(name, undefined);
+    for (let index = 0; index < count; index++) join(room, peer(`${name} ${index}`));
+    return room;
+  };
+  return { broadcasts, delivered, holds, peer, roomOf, until: async (isDone: () => boolean) => void (await untilTurn(isDone)) };
+}
+
+async function untilTurn(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await nextTurn();
+}
+
+function join(room: Room, peer: Peer): void {
+  room.add(peer);
+  peer.rooms.push(room);
+}
+
+const chat = (text: string): PeerEvent => ({ type: "chat", from: "x", name: "", text, at: 0 });
+const textOf = (event: PeerEvent): string => (event.type === "chat" ? event.text : event.type);
+const members = (room: Room): readonly Peer[] => [...room.members.values()];
+
+it("[WEBRTC-127] what is for many is delivered in slices of bounded length, and all of it in the same order", async () => {
+  const { broadcasts, delivered, holds, roomOf, until } = open();
+  const room = roomOf("large", 700);
+  const [one, other] = members(room) as [Peer, Peer];
+  broadcasts.tell(room, chat("first"), one);
+  broadcasts.tell(room, chat("second"), other);
+  broadcasts.tell(room, chat("third"), undefined);
+  expect([holds.get(one.id), holds.get(other.id)]).toEqual([1, 1]);
+  await until(() => delivered.length === 699 + 699 + 700);
+  for (const [turn, slice] of Map.groupBy(delivered, (delivery) => delivery.turn))
+    expect([turn, slice.length <= sliceDeliveries]).toEqual([turn, true]);
+  for (const [to, all] of Map.groupBy(delivered, (delivery) => delivery.to)) {
+    const expected = ["first", "second", "third"].filter(
+      (text) => !(to === one.id && text === "first") && !(to === other.id && text === "second"),
+    );
+    expect(all.map(({ text }) => text)).toEqual(expected);
+  }
+  await until(() => holds.get(one.id) === 0 && holds.get(other.id) === 0);
+});
+
+it("[WEBRTC-127] a small room has its turn long before a large one is told everything", async () => {
+  const { broadcasts, delivered, roomOf, until } = open();
+  const [large, small] = [roomOf("large", 5_000), roomOf("small", 3)];
+  for (let index = 0; index < 10; index++) broadcasts.tell(large, chat(`large ${index}`), members(large)[index]);
+  broadcasts.tell(small, chat("small"), members(small)[0]);
+  await until(() => delivered.filter(({ text }) => text === "small").length === 2);
+  expect(delivered.length).toBeLessThanOrEqual(3 * sliceDeliveries);
+});
+
+it("[WEBRTC-127] who joins gets what follows, who leaves gets no more, and each gets it once", async () => {
+  const { broadcasts, delivered, holds, peer, roomOf, until } = open();
+  const room = roomOf("large", 500);
+  const leaving = members(room).at(-1) as Peer;
+  broadcasts.tell(room, chat("before"), undefined);
+  const newcomer = peer("newcomer");
+  join(room, newcomer);
+  broadcasts.tell(room, { type: "joined", room: "large", peers: [] }, newcomer, [newcomer]);
+  broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer);
+  room.remove(leaving);
+  broadcasts.left(leaving, room);
+  broadcasts.tell(room, { type: "peer-left", room: "large", id: leaving.id }, undefined);
+  broadcasts.tell(room, chat("after"), undefined);
+  await until(() => holds.get(newcomer.id) === 0 && delivered.filter(({ text }) => text === "after").length === 500);
+  const of = (id: string) => delivered.filter(({ to }) => to === id).map(({ text }) => text);
+  expect(of(newcomer.id)).toEqual(["joined", "peer-left", "after"]);
+  expect(of(leaving.id)).toEqual([]);
+  expect(of("large 0")).toEqual(["before", "peer-joined", "peer-left", "after"]);
+});
+
+it("[WEBRTC-127] what a peer of another instance sends to one stays behind the news that it has joined", async () => {
+  const { broadcasts, delivered, peer, roomOf, until } = open();
+  const room = roomOf("large", 500);
+  const receiver = members(room).at(-1) as Peer;
+  const far = peer("far", "instance");
+  broadcasts.tell(room, chat("before"), undefined);
+  join(room, far);
+  broadcasts.tell(room, { type: "peer-joined", room: "large", id: far.id, name: "" }, undefined);
+  broadcasts.send(receiver, { type: "chat", from: far.id, name: "", text: "direct", at: 0 });
+  broadcasts.send(receiver, { type: "chat", from: "large 0", name: "", text: "at once", at: 0 });
+  await until(() => delivered.some(({ text }) => text === "direct"));
+  expect(delivered.filter(({ to }) => to === receiver.id).map(({ text }) => text)).toEqual(["at once", "before", "peer-joined", "direct"]);
+});
+
+it("[WEBRTC-127] what waits is bounded: beyond that it is delivered at once", () => {
+  const { broadcasts, delivered, roomOf } = open();
+  const room = roomOf("large", 200);
+  const text = "x".repeat(1 << 20);
+  for (let index = 0; index < 100; index++) broadcasts.tell(room, chat(text), undefined);
+  expect(delivered.length).toBeGreaterThan(60 * 200);
+});
