@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { Tone, TrafficRow } from "./row.ts";
 
-/** `all` is no filter; `ended` is for sessions, which end with or without a goodbye. */
-export const toneFilters = ["all", "open", "ended", "ok", "neutral", "refused", "failed"] as const;
+/** `all` is no filter; `ended` is for sessions, which end with or without a goodbye; `unsuccessful` is refused or failed. */
+export const toneFilters = ["all", "open", "ended", "ok", "neutral", "refused", "failed", "unsuccessful"] as const;
 export type ToneFilter = (typeof toneFilters)[number];
 
 /** Fields of calls that filter rows. */
@@ -28,6 +28,7 @@ const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
   neutral: ["neutral"],
   refused: ["refused"],
   failed: ["failed", "aborted"],
+  unsuccessful: ["refused", "failed", "aborted"],
 };
 
 export const hasTone = (tone: Tone, filter: ToneFilter): boolean => tonesOf[filter]?.includes(tone) ?? true;

@@ -73,3 +73,25 @@ it("[EV-78] Space does not pause the table of a stopped service", async () => {
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("Following newest").waitFor();
 });
+
+it("[EV-94] a refused request is a row with its reason, which opens the request and its answer", async () => {
+  const { page, origin } = await openBrowserShell("events");
+  const refuse = (body: string, client: string) =>
+    fetch(`${origin}/events`, { method: "POST", body, headers: { "User-Agent": client } }).then((response) => response.text());
+  await page.getByText("Following newest").waitFor();
+  expect(await page.getByRole("region", { name: "Refused requests" }).count()).toBe(0);
+  await refuse("{not json", "first/1.0");
+  await refuse("{}", "second/1.0");
+  const list = page.getByRole("list", { name: "Refused requests, newest first" });
+  await list.getByRole("button", { name: /^device_id: .*, and \d+ more$/ }).waitFor();
+  await list.getByRole("button", { name: "Malformed JSON in request body" }).click();
+  const inspector = page.getByRole("complementary");
+  await inspector.getByRole("heading", { name: "POST /events" }).waitFor();
+  await inspector.getByRole("tab", { name: "Request" }).click();
+  await inspector.getByText("{not json").first().waitFor();
+  await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("second");
+  await list.getByRole("button", { name: "Malformed JSON in request body" }).waitFor({ state: "detached" });
+  expect(await list.getByRole("button").count()).toBe(1);
+  await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("nobody");
+  await page.getByText("none matches").waitFor();
+});

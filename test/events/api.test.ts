@@ -310,3 +310,23 @@ it("[EV-15] rate limit comes before size, size before validation", async () => {
   expect((await post(url, large)).status).toBe(429);
   expect((await post(url, "{}")).status).toBe(429);
 });
+
+it("[EV-94] the row of a refused request has the reason", async () => {
+  const { url, ended } = await startEvents();
+  const reasonOf = async (answer: Promise<Response>, status: number) => {
+    await (await answer).text();
+    return (await ended(({ outcome, reason }) => outcome === String(status) && reason !== undefined && !known.has(reason))).reason ?? "";
+  };
+  const known = new Set<string>();
+  for (const [body, status, reason] of [
+    ["{", 400, "Malformed JSON in request body"],
+    [eventBody({ outcome: "x" }), 400, /^outcome: /],
+    [{}, 400, /^device_id: .*, and 29 more$/],
+    ["x".repeat(20_000), 413, "Request body too large"],
+  ] as const) {
+    const found = await reasonOf(post(url, body), status);
+    expect(found).toMatch(reason);
+    known.add(found);
+  }
+  expect(await reasonOf(fetch(`${url}/other`), 404)).toBe("Not found");
+});

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useCallback, useEffect } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { usePauseCommand } from "../ui/commands.ts";
 import { isSameFilter, type TrafficFilter } from "./traffic-filter.ts";
@@ -8,18 +8,27 @@ import type { RowChoice } from "./use-row-choice.ts";
 
 const filterAfterMs = 120;
 
+/** Applies a filter that changes while it is typed. */
+export function useLiveFilter(rows: TrafficRows, filter: TrafficFilter, onApply?: () => void): void {
+  useEffect(() => {
+    if (isSameFilter(filter, rows.view().filter)) return;
+    const timer = setTimeout(() => {
+      onApply?.();
+      void rows.setFilter(filter);
+    }, filterAfterMs);
+    return () => clearTimeout(timer);
+  }, [filter, rows, onApply]);
+}
+
 /** Behaviour of all live lists: follow, pause with Space, filter while typing, and arrow down from the filter to the rows. */
 export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: RowChoice<TrafficRow, number>) {
   const { table } = choice;
   const paused = useRowsView(rows, (view) => view.mode === "paused");
-  useEffect(() => {
-    if (isSameFilter(filter, rows.view().filter)) return;
-    const timer = setTimeout(() => {
-      table.current?.toTop();
-      void rows.setFilter(filter);
-    }, filterAfterMs);
-    return () => clearTimeout(timer);
-  }, [filter, rows, table]);
+  useLiveFilter(
+    rows,
+    filter,
+    useCallback(() => table.current?.toTop(), [table]),
+  );
   const follow = () => {
     table.current?.toTop();
     rows.resume();

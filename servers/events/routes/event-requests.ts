@@ -2,6 +2,10 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { type CompletionEvent, completionEvent } from "../completion-event.ts";
 import type { KeyFilter } from "../store/event-store.ts";
 
+/** Its message is the reason that the page shows, too. */
+export const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpRefusal =>
+  new HttpRefusal(status, message, { headers, reason: message });
+
 interface Issue {
   /** "recent_actions.0"; empty for the whole body. */
   readonly path: string;
@@ -9,7 +13,14 @@ interface Issue {
 }
 
 const validationFailed = (issues: readonly Issue[]): HttpRefusal =>
-  new HttpRefusal(400, "Validation failed", { body: JSON.stringify({ error: "Validation failed", issues }) });
+  new HttpRefusal(400, "Validation failed", { body: JSON.stringify({ error: "Validation failed", issues }), reason: reasonOf(issues) });
+
+/** "device_id: Invalid UUID, and 2 more" */
+function reasonOf(issues: readonly Issue[]): string {
+  const [first, ...others] = issues;
+  const text = first ? `${first.path === "" ? "" : `${first.path}: `}${first.message}` : "";
+  return others.length > 0 ? `${text}, and ${others.length} more` : text;
+}
 
 /** The event in a body, whatever its Content-Type says. Throws 400. */
 export function parseEvent(body: Buffer): CompletionEvent {
@@ -25,7 +36,7 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HttpRefusal(400, "Malformed JSON in request body");
+    throw refusal(400, "Malformed JSON in request body");
   }
 }
 

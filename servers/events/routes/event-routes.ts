@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { CorsOptions } from "../../core/http/cors.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import { readBody } from "../../core/http/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
@@ -13,7 +12,7 @@ import { eventTime, newEvent } from "../completion-event.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { publicStoreError } from "../store/store-error.ts";
-import { nextPageLink, parseEvent, parseEventsQuery } from "./event-requests.ts";
+import { nextPageLink, parseEvent, parseEventsQuery, refusal } from "./event-requests.ts";
 
 export interface EventRoutesOptions {
   readonly store: EventStore;
@@ -34,7 +33,8 @@ export interface EventsLimiters {
 
 const accepted = '{"ok":true}';
 const errorBody = (_status: number, message: string): string => JSON.stringify({ error: message });
-const rateLimited = errorBody(429, "Rate limit exceeded");
+const rateLimitReason = "Rate limit exceeded";
+const rateLimited = errorBody(429, rateLimitReason);
 
 type AnswerFrom = (request: HttpRequest, response: HttpResponse, address: string) => void | Promise<void>;
 
@@ -54,6 +54,7 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
         setHeaders(response, decision);
         if (decision.allowed) return answer(request, response, address);
         // Not thrown: refusals in a flood must be cheap.
+        if (response.entry) response.entry.reason = rateLimitReason;
         send(response, 429, jsonType, rateLimited);
       };
       const taken = limiter.take(rateLimitKey(address));
@@ -116,16 +117,14 @@ export const eventsCors: CorsOptions = {
 /** `onFault`: an answer could not be given; `ServiceError`s are faults of the store. */
 export const eventsErrors = (store: EventStore, onFault: (error: unknown) => void): HttpErrors => ({
   body: errorBody,
-  notFound: () => new HttpRefusal(404, "Not found"),
-  notAllowed: (_method, allow) => new HttpRefusal(405, "Method not allowed", { headers: { Allow: allow } }),
-  badPath: () => new HttpRefusal(400, "Malformed request path"),
-  tooLarge: () => new HttpRefusal(413, "Request body too large"),
+  notFound: () => refusal(404, "Not found"),
+  notAllowed: (_method, allow) => refusal(405, "Method not allowed", { Allow: allow }),
+  badPath: () => refusal(400, "Malformed request path"),
+  tooLarge: () => refusal(413, "Request body too large"),
   refusalOf(error) {
     onFault(error);
     const shown = error instanceof ServiceError ? publicStoreError(error, store.place) : undefined;
-    return shown === undefined
-      ? new HttpRefusal(500, "Internal server error")
-      : new HttpRefusal(503, shown, { headers: { "Retry-After": "1" } });
+    return shown === undefined ? refusal(500, "Internal server error") : refusal(503, shown, { "Retry-After": "1" });
   },
 });
 

@@ -1,6 +1,7 @@
 import { useCallback, useState } from "react";
 import { z } from "zod";
 import type { EventFormat, EventJob, EventRow, EventsViews } from "../../../../contract/services/events.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
@@ -32,6 +33,7 @@ import { ImportReport } from "./jobs/import-report.tsx";
 import { useDeletion } from "./jobs/use-deletion.ts";
 import { PlotsBand } from "./plots/plots-band.tsx";
 import { useOutcomePlot } from "./plots/use-outcome-plot.ts";
+import { RefusedInspector, RefusedRequests, useRefusedRows } from "./refused-requests.tsx";
 import { useEventPages } from "./use-event-pages.ts";
 
 const useEventsView = viewsOf<EventsViews>("events");
@@ -60,6 +62,8 @@ export function EventsLive() {
   const deletion = useDeletion(filter);
   const choice = useRowChoice(rowId);
   const { table, opened } = choice;
+  const refusedRows = useRefusedRows();
+  const [refused, setRefused] = useState<TrafficRow>();
   const [generating, setGenerating] = useState(false);
   const [report, setReport] = useState<EventJob>();
   const ask = eventsAsk(client);
@@ -149,6 +153,15 @@ export function EventsLive() {
         ) : (
           <DataTable
             {...choice.tableProps}
+            onChoose={(row) => {
+              setRefused(undefined);
+              if (refused) choice.open(row);
+              else choice.choose(row);
+            }}
+            onOpen={(row) => {
+              setRefused(undefined);
+              choice.open(row);
+            }}
             label={isNewestFirst ? "Events, newest first" : "Events, sorted"}
             count={rows.length}
             rowAt={rowAt}
@@ -170,6 +183,9 @@ export function EventsLive() {
           </div>
         )}
       </ListArea>
+      <Boundary region="events: refused requests" line>
+        <RefusedRequests rows={refusedRows} opened={refused?.id} onOpen={setRefused} />
+      </Boundary>
       <Boundary region="events: status line" line>
         <EventsStatusLine
           pages={pages}
@@ -185,7 +201,8 @@ export function EventsLive() {
         <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
         <ImportReport job={report} onClose={() => setReport(undefined)} />
       </Boundary>
-      {opened?.row && (
+      {refused && <RefusedInspector rows={refusedRows} row={refused} onClose={() => setRefused(undefined)} />}
+      {!refused && opened?.row && (
         <InspectorSlot shows={opened.row.id}>
           <EventInspector
             row={opened.row}
