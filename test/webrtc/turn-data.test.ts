@@ -1,3 +1,4 @@
+import os from "node:os";
 import { describe, expect, it } from "vitest";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
@@ -15,6 +16,11 @@ import {
   type Transport,
   TurnClientUnderTest,
 } from "./turn-harness.ts";
+
+/** Of this computer in a network. */
+const outerAddress = Object.values(os.networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
 async function relaying(changes = {}, transport: Transport = "udp") {
   const server = await startTurn(changes);
@@ -78,6 +84,17 @@ describe("TURN data", () => {
       expect([isAllowed("127.0.0.1", "127.0.0.1"), isAllowed("127.0.0.1", "::ffff:127.0.0.1")]).toEqual([true, true]);
     }
   });
+
+  it.runIf(outerAddress !== undefined)(
+    "[WEBRTC-41] a server on loopback has clients of this computer only, whatever address they send from",
+    async () => {
+      const server = await startTurn();
+      const client = await TurnClientUnderTest.connect(server, "udp", "127.0.0.1", outerAddress);
+      await client.relayedPort();
+      expect(errorOf(await client.permit("127.0.0.1"))).toBe(0);
+      expect(createPeerPolicy(["loopback"], false)("10.0.0.1", "192.168.1.7")).toBe(false);
+    },
+  );
 
   it.runIf(hasIpv6)("[WEBRTC-41] an allocation of IPv6 has no peer with a mapped address", async () => {
     const server = await startTurn();

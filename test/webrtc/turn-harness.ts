@@ -138,10 +138,13 @@ export class TurnClientUnderTest {
     server: Pick<TurnServer, "port" | "tlsPort">,
     transport: Transport = "udp",
     host = "127.0.0.1",
+    /** Over UDP: the address that it sends from. */
+    localAddress?: string,
   ): Promise<TurnClientUnderTest> {
     if (transport === "udp") {
       const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
       onEnd(() => new Promise<void>((resolve) => socket.close(() => resolve())));
+      if (localAddress !== undefined) socket.bind(0, localAddress);
       socket.connect(server.port, host);
       await once(socket, "connect");
       const client = new TurnClientUnderTest(

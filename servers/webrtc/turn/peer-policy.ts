@@ -9,13 +9,14 @@ export type PeerPolicy = (address: string, client: string) => boolean;
 /**
  * `allowed` has addresses, networks ("10.0.0.0/8"), and the names loopback, linklocal and uniquelocal; `*` allows every address of one host.
  * An IPv6 address with an IPv4 address inside is checked as that one. Loopback is for clients of this computer only: others would reach
- * what it serves to nobody else. Throws CONFIG_INVALID for anything else.
+ * what it serves to nobody else. Where the server is not open to the LAN there are no others, whatever address they send from: a browser
+ * that may use the camera sends from each address of its computer. Throws CONFIG_INVALID for anything else.
  */
-export function createPeerPolicy(allowed: readonly string[]): PeerPolicy {
+export function createPeerPolicy(allowed: readonly string[], openToLan = true): PeerPolicy {
   const isListed = allowed.includes("*") ? () => true : compileList(allowed);
   return (address, client) => {
     const canonical = canonicalAddress(address);
-    if (isLoopback(canonical) && !isLoopback(canonicalAddress(client))) return false;
+    if (openToLan && isLoopback(canonical) && !isLoopback(canonicalAddress(client))) return false;
     return isOneHost(canonical) && isListed(canonical, 0);
   };
 }

@@ -19,6 +19,8 @@ export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" |
   /** The value of SOFTWARE. */
   readonly software: string;
   readonly relays: RelayPortsOptions;
+  /** Listens on every address of the machine instead of loopback only. */
+  readonly openToLan: boolean;
   /** See `createPeerPolicy`. */
   readonly allowedPeers: readonly string[];
   readonly lifetimes: TurnLifetimes & { readonly nonce: number; readonly reservation: number };
@@ -77,7 +79,7 @@ export class TurnEngine {
         failures: createFailureLimits({ failures: limits.failures, windowMs: limits.failureWindowMs, now }),
         now: options.wallNow ?? Date.now,
       }),
-      isPeerAllowed: createPeerPolicy(options.allowedPeers),
+      isPeerAllowed: createPeerPolicy(options.allowedPeers, options.openToLan),
       supports: (family) => relayPorts.supports(family),
       // Linux sets the bit on what fits the path. Elsewhere there is no option for it in Node.
       supportsDontFragment: process.platform === "linux",

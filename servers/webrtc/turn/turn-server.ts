@@ -13,8 +13,6 @@ import { UdpClients } from "./udp-clients.ts";
 export interface TurnServerOptions extends TurnEngineOptions {
   /** Of UDP and TCP; 0 picks one that is free for both. */
   readonly port: number;
-  /** Every address of the machine instead of loopback only. */
-  readonly openToLan: boolean;
   readonly tls?: { readonly port: number; readonly certificates: TlsSource } | undefined;
   readonly streams: {
     readonly connections: number;
