@@ -112,7 +112,7 @@ export interface TurnTotals {
   readonly opened: number;
   readonly connections: number;
   readonly requests: Readonly<Record<string, number>>;
-  /** Error responses by code. */
+  /** Error responses by code; without 401 to requests that have no credentials, which only ask for the nonce. */
   readonly errors: Readonly<Record<string, number>>;
   /** What is neither STUN nor ChannelData, or has wrong lengths. */
   readonly malformed: number;

@@ -89,6 +89,9 @@ it("[WEBRTC-404] of a crowd those that signal now have their own lines and keep 
   const next = [...all.slice(1), { ...signal("offer", "p3", "room") }];
   const kept = layOutLadder({ signals: next, mostLanes: 4, foldsCandidates: true, before: lanes.map(({ id }) => id) });
   expect(kept.lanes.map(({ id }) => id)).toEqual(["room", "p48", "p49", othersLane]);
+  const later = [...all, ...Array.from({ length: 60 }, (_, place) => signal(place % 2 === 0 ? "offer" : "answer", "p1", "p2"))];
+  const moved = layOutLadder({ signals: later, mostLanes: 3, foldsCandidates: true, before: lanes.map(({ id }) => id) });
+  expect(moved.lanes.map(({ id }) => id)).toEqual(["p1", "p2", othersLane]);
 });
 
 it("[WEBRTC-404] a message to a room goes to those who are in it, and not to a peer whose connection has ended", () => {
@@ -137,5 +140,11 @@ it("[WEBRTC-430] rooms are listed with their members, whose number is known wher
   const ids = (text: string) => roomRows(...views, text).map(({ id }) => id.trim());
   expect(ids("")).toEqual(["room demo", "peer a demo", "peer b demo", "more demo", "elsewhere demo", "none", "peer c"]);
   expect(ids("B")).toEqual(["room demo", "peer b demo"]);
+  const crowd = Array.from({ length: 30 }, (_, place) => peer(`p${place}`, ["large"]));
+  const large = { ...room, name: "large", peers: crowd.map(({ id }) => id), peerCount: 30, elsewhereCount: 0 };
+  const kinds = (text: string, unfolded?: ReadonlySet<string>) =>
+    roomRows({ rooms: [large], more: 0 }, { peers: crowd, more: 0 }, text, unfolded).map(({ kind }) => kind);
+  expect(kinds("")).toEqual(["room", ...Array.from({ length: 12 }, () => "peer"), "folded"]);
+  expect([kinds("large").length, kinds("", new Set(["large"])).length]).toEqual([31, 31]);
   expect(ids("nobody")).toEqual([]);
 });

@@ -247,15 +247,15 @@ class Judge {
       this.#add("no-relay", {
         tone: "bad",
         side,
-        text: `${side.name}: reflexive but no relay: it never asked for an allocation.`,
-        advice: "Give it a turn: address with user name and credential, as the welcome has them, and not only stun:.",
+        text: `${side.name}: reflexive but no relay: no allocation was asked for.`,
+        advice: "Give the client a turn: address with user name and credential, as the welcome has them, and not only stun:.",
       });
     } else {
       this.#add("no-relay", {
         tone: "bad",
         side,
-        text: `${side.name}: host candidates of another network only. It asked STUN, which saw the same address as its own, and never asked for an allocation.`,
-        advice: "Give it a turn: address with user name and credential, as the welcome has them.",
+        text: `${side.name}: only host candidates of different networks. STUN was asked and saw the same address; no allocation was asked for.`,
+        advice: "Give the client a turn: address with user name and credential, as the welcome has them.",
       });
     }
   }

@@ -105,5 +105,5 @@ function logLine(fact: SignalFact): string {
     : effects.length > 0
       ? outcomeOf(fact).text
       : `delivered to ${deliveries}`;
-  return `${kind} of ${from}${target}, ${oneLine(outcome)}`;
+  return `${kind === "bad" ? "bad message" : kind} of ${from}${target}, ${oneLine(outcome)}`;
 }

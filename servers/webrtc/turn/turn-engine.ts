@@ -183,10 +183,11 @@ export class TurnEngine {
   #reportRequest(event: TurnRequestEvent): void {
     const { log, observer } = this.#options;
     this.#requests[event.method]++;
-    if (event.code !== 0) this.#errors[event.code] = (this.#errors[event.code] ?? 0) + 1;
     // The first request of a client is without credentials: it only asks for the nonce.
     const isChallenge = event.code === 401 && event.username === undefined;
-    if (event.code !== 0 && !isChallenge && log.enabled("info")) {
+    const isRefused = event.code !== 0 && !isChallenge;
+    if (isRefused) this.#errors[event.code] = (this.#errors[event.code] ?? 0) + 1;
+    if (isRefused && log.enabled("info")) {
       const { transport, address, port } = event.client;
       log.info(`${event.method} of ${address}:${port} over ${transport}: ${event.code}, ${event.why}`);
     }

@@ -77,7 +77,7 @@ export interface TurnStatistics {
   readonly connections: number;
   readonly connectionsRefused: number;
   readonly opened: number;
-  /** Requests by method, and error responses by code. */
+  /** Requests by method, and error responses by code; without 401 to requests that have no credentials. */
   readonly requests: Readonly<Record<RequestMethod, number>>;
   readonly errors: Readonly<Record<number, number>>;
   /** Requests that were repeated and got the same answer. */

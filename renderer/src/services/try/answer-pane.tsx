@@ -81,17 +81,19 @@ interface AnswerHeadProps {
   readonly facts: ReactNode;
   /** Absent if there is no row for it in Live. */
   readonly onShowInLive?: (() => void) | undefined;
+  /** The title of another tab that shows it. */
+  readonly shownIn?: string;
 }
 
 /** The first line of an answer. */
-export function AnswerHead({ mark, facts, onShowInLive }: AnswerHeadProps) {
+export function AnswerHead({ mark, facts, onShowInLive, shownIn = "Live" }: AnswerHeadProps) {
   return (
     <div className={styles.head}>
       <h2 aria-live="polite">{mark}</h2>
       <Caption grow>{facts}</Caption>
       {onShowInLive && (
         <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={onShowInLive}>
-          Show in Live
+          {`Show in ${shownIn}`}
         </Button>
       )}
     </div>

@@ -14,10 +14,12 @@ interface ClientLinesProps {
   readonly group?: ClientGroup;
   readonly first: ClientKind;
   readonly title?: string;
+  /** As wide as what it is in. */
+  readonly isWide?: boolean;
 }
 
 /** Clients to copy, in the words of each dialect, with credentials that are valid now. */
-export function ClientLines({ group = "signalling", first, title = "Connect" }: ClientLinesProps) {
+export function ClientLines({ group = "signalling", first, title = "Connect", isWide = false }: ClientLinesProps) {
   const client = useControl();
   const service = useService("webrtc");
   const kinds: readonly ClientKind[] = clientGroups[group];
@@ -29,7 +31,7 @@ export function ClientLines({ group = "signalling", first, title = "Connect" }: 
     everyMs: credentialsEveryMs,
   });
   return (
-    <div className={styles.lines}>
+    <div className={isWide ? undefined : styles.lines}>
       <SameAs
         title={title}
         languages={kinds.map((value) => ({ value, label: clientTitle(value) }))}

@@ -1,5 +1,6 @@
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { WebrtcDialect } from "../../../../contract/traffic/webrtc.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
@@ -8,7 +9,8 @@ import type { TrafficPicksProps } from "../../pages/service/define-service-page.
 import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
-import { useWebrtcView } from "./use-webrtc-view.ts";
+import { usePeerName, useWebrtcView } from "./use-webrtc-view.ts";
+import { dialectTitles, signalTitle } from "./webrtc-words.ts";
 
 /** Scopes of the filter over rows. */
 export const webrtcScopes = [
@@ -42,11 +44,34 @@ export const WebrtcPicks = ({ filter, onFilter }: TrafficPicksProps) => (
   />
 );
 
+/** What a row is of: the dialect of a peer, the transport of a relay, or what was asked. */
+function whatOf({ kind, verb, preview }: TrafficRow): string {
+  if (kind === "webrtc-peer") return dialectTitles[verb as WebrtcDialect] ?? verb;
+  if (kind === "webrtc-signal") return signalTitle(verb);
+  return kind === "turn-allocation" ? preview : verb;
+}
+
+/** Who sent it, by its name where that is known. Credentials of TURN name a peer behind the time of their end. */
+function Sender({ row: { kind, user = "", parent, peer } }: { readonly row: TrafficRow }) {
+  const ofCredentials = kind === "turn-request" || kind === "turn-allocation" ? user.replace(/^\d+:/, "") : undefined;
+  const named = usePeerName(ofCredentials) ?? user;
+  const unnamed = useWebrtcView("peers", ({ peers }) =>
+    kind === "webrtc-signal" && named === "" ? peers.find(({ row }) => row === parent)?.id : undefined,
+  );
+  const text = named || unnamed || (kind === "webrtc-signal" && peer === "" ? "Backlot" : "");
+  return (
+    <CellText tone={text === "" ? "quiet" : "soft"} mono={text !== "" && text === unnamed} title={user || text}>
+      {shownText(text) || "–"}
+    </CellText>
+  );
+}
+
 /** The receiver of a signal by its name, where that is known. */
 function Target({ row: { kind, target } }: { readonly row: TrafficRow }) {
   const isPeer = kind === "webrtc-signal" && target !== "" && !target.startsWith("#");
-  const name = useWebrtcView("peers", ({ peers }) => (isPeer ? peers.find(({ id }) => id === target)?.name : undefined)) ?? "";
-  if (name === "") return <code>{shownText(target)}</code>;
+  const name = usePeerName(isPeer ? target : undefined);
+  if (kind === "turn-request") return <CellText tone="quiet">{`over ${target}`}</CellText>;
+  if (name === undefined) return <code>{shownText(target)}</code>;
   return (
     <>
       {shownText(name)} <CellText tone="quiet">{shownText(target)}</CellText>
@@ -88,11 +113,20 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "verb",
     title: "What",
-    sortValue: ({ verb }) => verb,
+    sortValue: whatOf,
     minSample: "create permission",
     leastSample: "candidate",
     rank: 0,
-    cell: ({ verb }) => <CellText strong>{shownText(verb)}</CellText>,
+    cell: (row) => <CellText strong>{shownText(whatOf(row))}</CellText>,
+  },
+  {
+    id: "from",
+    title: "From",
+    sortValue: ({ user }) => user,
+    minSample: "MVd2u5XFlx6W",
+    face: "mono",
+    rank: 2,
+    cell: (row) => <Sender row={row} />,
   },
   {
     id: "target",
@@ -120,20 +154,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     rank: 0,
     cell: (row) => <ToneMark tone={rowMark(row)} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
   },
-  {
-    id: "from",
-    title: "From",
-    sortValue: ({ user }) => user,
-    minSample: "Ada Lovelace",
-    preferredSample: "1782340000:MVd2u5XFlx6W",
-    rank: 2,
-    cell: ({ user = "" }) => (
-      <CellText tone="soft" title={user}>
-        {shownText(user) || "–"}
-      </CellText>
-    ),
-  },
-  bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
   bytesColumn({ id: "sent", title: "Sent", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
   {
     ...lastedColumn,

@@ -9,3 +9,6 @@ export const dialectTitles: Readonly<Record<WebrtcDialect, string>> = {
   whip: "WHIP",
   service: "Backlot",
 };
+
+/** Of a message that could not be read there is no kind. */
+export const signalTitle = (kind: string): string => (kind === "bad" ? "bad message" : kind);

@@ -1,21 +1,14 @@
 import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
-import type {
-  IceCheck,
-  IceFinding,
-  IceRelayFacts,
-  IceRequestCount,
-  IceSideFacts,
-  IceVerdict,
-} from "../../../../../contract/services/webrtc-ice-check.ts";
+import type { IceCheck, IceFinding, IceVerdict } from "../../../../../contract/services/webrtc-ice-check.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { type MarkTone, ToneMark } from "../../../list/tone-mark.tsx";
 import { LowerPanel } from "../../../ui/lower-panel.tsx";
 import { Caption, Spring } from "../../../ui/panel.tsx";
-import { formatCount, pluralOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { peerName } from "../ladder/ladder-columns.tsx";
 import styles from "./ice-check.module.css";
+import { candidatesText, joinedFindings, relayText, requestsText } from "./ice-check-texts.ts";
 
 const verdicts: Readonly<Record<IceVerdict, { readonly tone: MarkTone; readonly word: string }>> = {
   connected: { tone: "ok", word: "connected" },
@@ -95,7 +88,7 @@ export const VerdictMark = ({ check: { verdict } }: { readonly check: IceCheck }
 export function IceCheckResult({ check, names }: { readonly check: IceCheck; readonly names: Readonly<Record<string, string>> }) {
   return (
     <>
-      {check.findings.map((finding, index) => (
+      {joinedFindings(check).map((finding, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a finding is its place.
         <li key={index} className={styles.finding} data-tone={finding.tone}>
           <span className={styles.mark}>
@@ -106,52 +99,24 @@ export function IceCheckResult({ check, names }: { readonly check: IceCheck; rea
           </span>
         </li>
       ))}
-      {check.sides.map((side) => (
-        <li key={side.peer} className={styles.side}>
-          <span className={styles.name} title={shownText(side.peer)}>
-            {shownText(peerName(side.peer, { ...names, ...(side.name && { [side.peer]: side.name }) }))}
-            <Caption>{shownText(side.address)}</Caption>
-          </span>
-          <dl className={styles.facts}>
-            <dt>Candidates</dt>
-            <dd>{candidatesText(side)}</dd>
-            <dt>STUN, TURN</dt>
-            <dd>{requestsText(side.requests)}</dd>
-            <dt>Relays</dt>
-            <dd>{side.relays.length === 0 ? "none" : side.relays.map(relayText).join("; ")}</dd>
-          </dl>
-        </li>
-      ))}
+      <li className={styles.sides}>
+        {check.sides.map((side) => (
+          <div key={side.peer} className={styles.side}>
+            <span className={styles.name} title={shownText(side.peer)}>
+              {shownText(peerName(side.peer, { ...names, ...(side.name && { [side.peer]: side.name }) }))}
+              <Caption>{shownText(side.address)}</Caption>
+            </span>
+            <dl className={styles.facts}>
+              <dt>Candidates</dt>
+              <dd>{candidatesText(side)}</dd>
+              <dt>STUN, TURN</dt>
+              <dd>{requestsText(side.requests)}</dd>
+              <dt>Relays</dt>
+              <dd>{side.relays.length === 0 ? "none" : side.relays.map(relayText).join("; ")}</dd>
+            </dl>
+          </div>
+        ))}
+      </li>
     </>
   );
 }
-
-const typeNames = { host: "host", mdns: "mDNS", srflx: "reflexive", prflx: "peer reflexive", relay: "relay" } as const;
-
-function candidatesText({ candidates, isGathered }: IceSideFacts): string {
-  const counts = (Object.keys(typeNames) as (keyof typeof typeNames)[]).filter((type) => candidates[type] > 0);
-  const text = counts.length === 0 ? "none" : counts.map((type) => `${formatCount(candidates[type])} ${typeNames[type]}`).join(", ");
-  return isGathered ? `${text}; no more` : text;
-}
-
-/** Above the codes of RFC 8489: a first request without credentials, which is told what it needs. */
-const unauthenticated = 1_401;
-
-function requestsText(requests: readonly IceRequestCount[]): string {
-  if (requests.length === 0) return "no request came";
-  return (
-    requests
-      .filter(({ code }) => code !== unauthenticated)
-      .map(({ method, transport, code, count }) =>
-        `${method} over ${transport.toUpperCase()} ${code === 0 ? "" : `refused with ${code}`}${count > 1 ? ` ×${formatCount(count)}` : ""}`
-          .replace(/ +/g, " ")
-          .trim(),
-      )
-      .join(", ") || "asked without credentials only"
-  );
-}
-
-const relayText = ({ relayed, transport, closed, permissions, toPeers, fromPeers }: IceRelayFacts): string =>
-  shownText(
-    `${relayed} over ${transport.toUpperCase()}, ${formatCount(permissions.length)} ${pluralOf(permissions.length, "permission", "permissions")}, ${formatCount(toPeers)} out, ${formatCount(fromPeers)} in${closed === undefined ? "" : `, closed: ${closed}`}`,
-  );

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { type TurnAllocationView, webrtcActions } from "../../../../../contract/services/webrtc.ts";
+import { type TurnAllocationHistory, type TurnAllocationView, webrtcActions } from "../../../../../contract/services/webrtc.ts";
 import type { TurnAllocation } from "../../../../../contract/traffic/webrtc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
@@ -16,7 +16,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatDurationExact, formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { FaultPairs } from "../faults/fault-badges.tsx";
 import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
-import { useWebrtcView } from "../use-webrtc-view.ts";
+import { usePeerName, useWebrtcView } from "../use-webrtc-view.ts";
 
 /** A relay of TURN: what it passed on, over time and in all, and who may use it. */
 export function AllocationInspector({ row, detail, onClose }: InspectorProps<"turn-allocation">) {
@@ -56,10 +56,9 @@ export function CloseRelay({ allocation, relayed }: { readonly allocation: numbe
   return <Button onClick={() => void close()}>Close relay</Button>;
 }
 
-const bitsText = (bits: number): string => formatByteRate(bits / 8);
 const panels: readonly HistoryPanel<"toPeers" | "fromPeers" | "lost">[] = [
-  { series: "toPeers", title: "To peers", color: "--bl-s1", text: bitsText, leastTop: 8_000, leastStep: 80 },
-  { series: "fromPeers", title: "From peers", color: "--bl-s2", text: bitsText, leastTop: 8_000, leastStep: 80 },
+  { series: "toPeers", title: "To peers", color: "--bl-s1", text: formatByteRate, leastTop: 1_000, leastStep: 10 },
+  { series: "fromPeers", title: "From peers", color: "--bl-s2", text: formatByteRate, leastTop: 1_000, leastStep: 10 },
   {
     series: "lost",
     title: "Datagrams not passed on",
@@ -82,10 +81,18 @@ export function RelayPlots({ allocation, isOpen }: { readonly allocation: number
   return (
     <Section title="Last two minutes">
       <Answered answer={history} what="the figures" compact>
-        {(value) => (value ? <HistoryPlots panels={panels} history={value} /> : <Note>The relay is closed; its figures are gone.</Note>)}
+        {(value) =>
+          value ? <HistoryPlots panels={panels} history={inBytes(value)} /> : <Note>The relay is closed; its figures are gone.</Note>
+        }
       </Answered>
     </Section>
   );
+}
+
+/** It is kept in bits per second; relays are counted in bytes everywhere else. */
+function inBytes(history: TurnAllocationHistory): TurnAllocationHistory {
+  const bytes = (bits: readonly (number | null)[]) => bits.map((value) => value && value / 8);
+  return { ...history, toPeers: bytes(history.toPeers), fromPeers: bytes(history.fromPeers) };
 }
 
 interface RelayFactsProps {
@@ -104,6 +111,7 @@ const lossWords: Readonly<Record<keyof TurnAllocationView["lost"], string>> = {
 
 export function RelayFacts({ detail, now }: RelayFactsProps) {
   const { at, transport, remote, user, username, software, relayed, ended, totalMs } = detail;
+  const name = usePeerName(user);
   const toPeers = now?.toPeers ?? detail.toPeers;
   const fromPeers = now?.fromPeers ?? detail.fromPeers;
   const permissions = now?.permissions ?? detail.permissions.map((address) => ({ address, leftMs: undefined }));
@@ -120,6 +128,7 @@ export function RelayFacts({ detail, now }: RelayFactsProps) {
             {remote}
           </Pair>
           <Pair name="Over">{transport.toUpperCase()}</Pair>
+          {name !== undefined && <Pair name="Peer">{shownText(name)}</Pair>}
           <Pair name="User" mono>
             {user}
           </Pair>

@@ -27,7 +27,7 @@ import { peerName } from "../ladder/ladder-columns.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
 import { ChatForm } from "../rooms/chat-form.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
-import { dialectTitles } from "../webrtc-words.ts";
+import { dialectTitles, signalTitle } from "../webrtc-words.ts";
 import styles from "./inspectors.module.css";
 
 /** A client of signalling: what it exchanged, and its connection. */
@@ -136,7 +136,9 @@ const exchangedColumns = (peer: string, names: Readonly<Record<string, string>>)
     id: "signal",
     title: "Signal",
     rank: 0,
-    cell: ({ kind, summary }) => <span title={shownText(summary)}>{shownText(summary === "" ? kind : `${kind} · ${summary}`)}</span>,
+    cell: ({ kind, summary }) => (
+      <span title={shownText(summary)}>{shownText(summary === "" ? signalTitle(kind) : `${signalTitle(kind)} · ${summary}`)}</span>
+    ),
   },
   {
     id: "with",
@@ -176,8 +178,8 @@ function PeerFacts({ detail, isHere }: { readonly detail: WebrtcPeer; readonly i
           <Pair name="Connected" mono title={isoTime(at)}>
             {clockTime(at)}
           </Pair>
-          <Pair name="Received">{`${formatCount(now?.received ?? detail.received)} from it`}</Pair>
-          <Pair name="Sent">{`${formatCount(now?.sent ?? detail.sent)} to it`}</Pair>
+          <Pair name="Received">{formatCountOf(now?.received ?? detail.received, "message")}</Pair>
+          <Pair name="Sent">{formatCountOf(now?.sent ?? detail.sent, "message")}</Pair>
           {now !== undefined && now.unsentBytes > 0 && <Pair name="Not taken yet">{formatBytes(now.unsentBytes)}</Pair>}
           {ended !== undefined && <Pair name="Ended">{ended}</Pair>}
           {totalMs !== undefined && <Pair name="Lasted">{formatTook(totalMs)}</Pair>}

@@ -23,11 +23,13 @@ import { ContentViewer } from "../../../viewer/content-viewer.tsx";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import styles from "../description/description.module.css";
 import { candidateText, DescriptionView } from "../description/description-view.tsx";
-import { dialectTitles } from "../webrtc-words.ts";
+import { usePeerName } from "../use-webrtc-view.ts";
+import { dialectTitles, signalTitle } from "../webrtc-words.ts";
 
 /** A message of signalling: its description by sections, or its candidate, and the message as it came. */
 export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<"webrtc-signal">) {
-  const { base64, bytes, signal, outcome } = detail;
+  const { base64, bytes, signal, outcome, to } = detail;
+  const receiver = usePeerName(to) ?? to;
   const content = useMemo(() => fromBase64(base64), [base64]);
   const carried = useMemo(() => readCarriedSignal(new TextDecoder().decode(content)), [content]);
   const description = carried.sdp === undefined ? undefined : readDescription(carried.sdp);
@@ -69,7 +71,7 @@ export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<
         ];
   return (
     <InspectorFrame
-      title={`${signal} ${shownText(row.target)}`}
+      title={shownText(receiver === undefined ? `${signalTitle(signal)} ${row.target}` : `${signal} to ${receiver}`)}
       hint={row.target}
       mono
       mark={<ToneMark tone={row.tone} word={outcome} title={row.reason ?? outcome} />}
@@ -81,7 +83,7 @@ export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<
           ...first,
           ...sdp,
           message,
-          { name: "signal", title: "Signal", content: <SignalFacts detail={detail} reason={row.reason} /> },
+          { name: "signal", title: "Signal", content: <SignalFacts detail={detail} sender={row.user} reason={row.reason} /> },
         ]}
       />
     </InspectorFrame>
@@ -224,19 +226,27 @@ function Candidate({ candidate, text, mid }: CandidateProps) {
   );
 }
 
-function SignalFacts({ detail, reason }: { readonly detail: WebrtcSignal; readonly reason: string | undefined }) {
+interface SignalFactsProps {
+  readonly detail: WebrtcSignal;
+  /** Its name. */
+  readonly sender: string | undefined;
+  readonly reason: string | undefined;
+}
+
+function SignalFacts({ detail, sender, reason }: SignalFactsProps) {
   const { at, signal, dialect, from, to, room, deliveries, outcome, bytes } = detail;
+  const receiver = usePeerName(to);
   return (
     <Section title="Signal">
       <Pairs>
-        <Pair name="Kind">{signal}</Pair>
+        <Pair name="Kind">{signalTitle(signal)}</Pair>
         <Pair name="Dialect">{dialectTitles[dialect]}</Pair>
         <Pair name="From" mono>
-          {from}
+          {namedPeer(from, sender)}
         </Pair>
         {to !== undefined && (
           <Pair name="To" mono>
-            {to}
+            {namedPeer(to, receiver)}
           </Pair>
         )}
         {room !== undefined && <Pair name="Room">{room}</Pair>}
@@ -251,3 +261,5 @@ function SignalFacts({ detail, reason }: { readonly detail: WebrtcSignal; readon
     </Section>
   );
 }
+
+const namedPeer = (peer: string, name: string | undefined): string => shownText(name === undefined ? peer : `${name}, ${peer}`);

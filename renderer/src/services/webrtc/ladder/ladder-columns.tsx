@@ -4,6 +4,7 @@ import type { Column } from "../../../list/column.ts";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
+import { signalTitle } from "../webrtc-words.ts";
 import styles from "./ladder.module.css";
 import { type LaidOutLadder, type Lane, othersLane, type Rung, serviceLane } from "./lay-out-ladder.ts";
 
@@ -30,7 +31,8 @@ const usualOutcomes: ReadonlySet<string> = new Set(["delivered", "received", "jo
 
 function titleOf({ kind, outcome, isEnd }: LadderSignal): string {
   if (isEnd) return "disconnected";
-  return usualOutcomes.has(outcome) || (kind === "join" && outcome === "nobody there") ? kind : `${kind}, ${outcome}`;
+  const title = signalTitle(kind);
+  return usualOutcomes.has(outcome) || (kind === "join" && outcome === "nobody there") ? title : `${title}, ${outcome}`;
 }
 
 /** "host 2, relay 1" of several candidates. */

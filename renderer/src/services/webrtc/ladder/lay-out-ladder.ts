@@ -31,6 +31,9 @@ export interface LaidOutLadder {
   readonly rungs: readonly Rung[];
 }
 
+/** A peer of a crowd that was not concerned by the last ones gives its lane to one that was. */
+const activeSignals = 60;
+
 export interface LadderOptions {
   /** In the order in which they came. */
   readonly signals: readonly LadderSignal[];
@@ -51,8 +54,7 @@ export interface LadderOptions {
 export function layOutLadder({ signals, mostLanes, foldsCandidates, names = {}, before = [] }: LadderOptions): LaidOutLadder {
   const spans = spansOf(signals);
   const wasShown = new Set(before);
-  // Of the newer half of the signals.
-  const keeps = ({ id, last }: Span) => wasShown.has(id) && last >= signals.length / 2;
+  const keeps = ({ id, last }: Span) => wasShown.has(id) && last >= signals.length - activeSignals;
   const ranked = spans.toSorted((one, other) => Number(keeps(other)) - Number(keeps(one)) || other.last - one.last);
   const { lanes, places } = lanesOf(spans, ranked, Math.max(2, mostLanes), names);
   const others = lanes.findIndex(({ id }) => id === othersLane);

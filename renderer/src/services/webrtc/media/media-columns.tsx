@@ -28,7 +28,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     id: "state",
     title: "State",
     minSample: "DTLS handshake",
-    leastSample: "connected",
+    leastSample: "waits for ICE",
     face: "mono",
     besidePx: 14,
     rank: 0,
@@ -125,7 +125,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
   },
   {
     id: "since",
-    title: "For",
+    title: "Lasted",
     align: "end",
     minSample: "00 m 00 s",
     rank: 3,

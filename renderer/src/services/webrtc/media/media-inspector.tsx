@@ -8,7 +8,7 @@ import { rowMark, ToneMark } from "../../../list/tone-mark.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Notice, Pair, Pairs } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
-import { formatBitRate, formatBytes, formatCount, formatPercent } from "../../../ui/texts/quantity.ts";
+import { formatBitRate, formatBytes, formatCount, formatCountOf, formatPercent } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { useWebrtcView } from "../use-webrtc-view.ts";
@@ -40,7 +40,7 @@ export function MediaInspector({ row, detail, onClose }: InspectorProps<"webrtc-
             <Pair name={protocol === "whep" ? "Sent" : "Received"}>
               {formatBytes(protocol === "whep" ? detail.bytesSent : detail.bytesReceived)}
             </Pair>
-            <Pair name="Key frames">{`${formatCount(keyFrameRequests)} asked for`}</Pair>
+            <Pair name="Key frames">{formatCountOf(keyFrameRequests, "request")}</Pair>
             <Pair name="Began" mono title={isoTime(at)}>
               {clockTime(at)}
             </Pair>

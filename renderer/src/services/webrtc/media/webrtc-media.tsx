@@ -7,7 +7,7 @@ import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
-import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
+import { ServiceStopped, StartServiceButton } from "../../../ui/services/start-service-button.tsx";
 import { Loading } from "../../../ui/status/answered.tsx";
 import { EmptyState, NoRows } from "../../../ui/status/empty-state.tsx";
 import { EmptyPage } from "../../../ui/status/first-steps.tsx";
@@ -25,6 +25,7 @@ const sessionRow = ({ row }: WebrtcMediaSessionView) => row;
 /** Who plays a path of the RTSP service in a browser (WHEP), and who publishes one (WHIP). */
 export function WebrtcMediaSessions() {
   const service = useService("webrtc");
+  const rtsp = useService("rtsp");
   const view = useWebrtcView("media");
   const [text, setText] = useRemembered("webrtc.media.filter", "");
   const columns = useColumnChoice("webrtc-media", mediaColumns);
@@ -36,6 +37,7 @@ export function WebrtcMediaSessions() {
   );
   const { opened } = choice;
   const count = (protocol: WebrtcMediaSessionView["protocol"]) => view?.sessions.filter((one) => one.protocol === protocol).length ?? 0;
+  const unconnected = view?.sessions.filter(({ state }) => state !== "connected").length ?? 0;
   const bitRate = view?.sessions.reduce((sum, session) => sum + session.bitRate, 0) ?? 0;
   const withLeftOut = view?.sessions.filter(({ leftOut }) => leftOut.length > 0).length ?? 0;
   return (
@@ -55,6 +57,9 @@ export function WebrtcMediaSessions() {
             {view && <Fact>{formatCountOf(count("whep"), "player")}</Fact>}
             {view && <Fact>{formatCountOf(count("whip"), "publisher")}</Fact>}
             {view && view.more > 0 && <Fact title="The newest are shown.">{`${formatCount(view.more)} more not shown`}</Fact>}
+            {unconnected > 0 && (
+              <Fact title="Their first checks of ICE, or their keys, are awaited.">{`${formatCount(unconnected)} not connected yet`}</Fact>
+            )}
             {bitRate > 0 && <Fact>{formatBitRate(bitRate)}</Fact>}
             {withLeftOut > 0 && (
               <Fact title="Their rows say which track, and why.">{`${formatCount(withLeftOut)} without pictures or sound`}</Fact>
@@ -72,6 +77,15 @@ export function WebrtcMediaSessions() {
     >
       {rows === undefined ? (
         <Loading what="the sessions" />
+      ) : view?.sessions.length === 0 && rtsp?.status.state !== "running" ? (
+        <EmptyPage>
+          <EmptyState
+            title="The RTSP service is not running"
+            text="Its paths are what browsers play by WHEP here, and publish into by WHIP. Until it runs, their offers get 503."
+          >
+            <StartServiceButton id="rtsp" service={rtsp} title="Start RTSP" />
+          </EmptyState>
+        </EmptyPage>
       ) : view?.sessions.length === 0 ? (
         <EmptyPage>
           <EmptyState

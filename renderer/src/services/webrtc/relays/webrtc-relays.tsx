@@ -24,7 +24,7 @@ import { ClientLines } from "../client-lines-view.tsx";
 import { FaultBadges } from "../faults/fault-badges.tsx";
 import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
-import { useWebrtcView } from "../use-webrtc-view.ts";
+import { usePeerName, useWebrtcView } from "../use-webrtc-view.ts";
 import { RelayRates } from "./relay-rates.ts";
 import { TotalPlots } from "./total-plots.tsx";
 
@@ -37,6 +37,16 @@ interface RelayRow extends TurnAllocationView {
 const relayRow = ({ row }: RelayRow) => row;
 const none = <CellText tone="quiet">–</CellText>;
 const lostOf = ({ lost }: RelayRow): number => Object.values(lost).reduce((sum, count) => sum + count, 0);
+
+/** A peer by its name, where its credentials are those of its welcome. */
+function RelayUser({ row: { user, username } }: { readonly row: RelayRow }) {
+  const name = usePeerName(user);
+  return (
+    <CellText tone="soft" title={username}>
+      {shownText(name ?? user)}
+    </CellText>
+  );
+}
 
 const relayColumns: readonly Column<RelayRow>[] = [
   {
@@ -56,12 +66,8 @@ const relayColumns: readonly Column<RelayRow>[] = [
     id: "user",
     title: "User",
     minSample: "MVd2u5XFlx6W",
-    rank: 2,
-    cell: ({ user, username }) => (
-      <CellText tone="soft" title={username}>
-        {shownText(user)}
-      </CellText>
-    ),
+    rank: 1,
+    cell: (row) => <RelayUser row={row} />,
   },
   {
     id: "client",
@@ -159,6 +165,7 @@ export function WebrtcRelays() {
   const service = useService("webrtc");
   const view = useWebrtcView("allocations");
   const turn = useWebrtcView("turn");
+  const peers = useWebrtcView("peers");
   const rates = useRef<RelayRates>(undefined);
   rates.current ??= new RelayRates();
   const [text, setText] = useRemembered("webrtc.relays.filter", "");
@@ -167,11 +174,15 @@ export function WebrtcRelays() {
   if (service?.status.state !== "running") return <ServiceStopped id="webrtc" text="Start the service to see its TURN relays." />;
   const needle = text.trim().toLowerCase();
   const all = view && rates.current.of(view.allocations);
-  const rows = all?.filter(({ relayed, user, remote, transport }) =>
-    `${relayed.join(" ")} ${user} ${remote} ${transport}`.toLowerCase().includes(needle),
-  );
+  const nameOf = (user: string) => peers?.peers.find(({ id }) => id === user)?.name ?? "";
+  const rows =
+    needle === ""
+      ? all
+      : all?.filter(({ relayed, user, remote, transport }) =>
+          `${relayed.join(" ")} ${user} ${nameOf(user)} ${remote} ${transport}`.toLowerCase().includes(needle),
+        );
   const { opened } = choice;
-  const openErrors = Object.entries(turn?.errors ?? {}).filter(([, count]) => count > 0);
+  const errors = Object.entries(turn?.errors ?? {});
   return (
     <ListPage
       label="Relays"
@@ -191,9 +202,9 @@ export function WebrtcRelays() {
             {view && <Fact>{formatCountOf(view.allocations.length + view.more, "relay")}</Fact>}
             {turn && <Fact>{`${formatCount(turn.opened)} opened since the start`}</Fact>}
             {turn && <Fact>{`${formatBytes(turn.toPeers.bytes)} to peers, ${formatBytes(turn.fromPeers.bytes)} from peers`}</Fact>}
-            {openErrors.length > 0 && (
-              <Fact title="Error responses by code. 401 is also the answer to each first request, which has no credentials.">
-                {`errors ${openErrors.map(([code, count]) => `${code} ×${formatCount(count)}`).join(", ")}`}
+            {errors.length > 0 && (
+              <Fact title="Requests that were refused, by the code of the error">
+                {`refused: ${errors.map(([code, count]) => `${code} ×${formatCount(count)}`).join(", ")}`}
               </Fact>
             )}
           </Facts>

@@ -1,4 +1,4 @@
-import { IconLock } from "@tabler/icons-react";
+import { IconChevronRight, IconLock } from "@tabler/icons-react";
 import type { WebrtcPeerView } from "../../../../../contract/services/webrtc.ts";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
@@ -43,7 +43,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "since",
-    title: "Here for",
+    title: "Lasted",
     align: "end",
     minSample: "00 m 00 s",
     rank: 1,
@@ -52,7 +52,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "received",
-    title: "From it",
+    title: "Received",
     align: "end",
     minSample: "000,000",
     rank: 2,
@@ -60,7 +60,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "sent",
-    title: "To it",
+    title: "Sent",
     align: "end",
     minSample: "000,000",
     rank: 2,
@@ -68,7 +68,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "unsent",
-    title: "Not taken",
+    title: "Unsent",
     align: "end",
     minSample: "000 kB",
     rank: 4,
@@ -113,6 +113,13 @@ function RoomName({ row }: { readonly row: RoomRow }) {
             <FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />
           </span>
           {row.peer.name !== "" && <CellText tone="quiet">{shownText(row.peer.id)}</CellText>}
+        </span>
+      );
+    case "folded":
+      return (
+        <span className={styles.peer} title="Open it to list them.">
+          <IconChevronRight size={14} stroke={1.5} aria-hidden="true" />
+          {`list ${formatCount(row.count)} more`}
         </span>
       );
     case "more":

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useService } from "../../../control/use-store.ts";
@@ -34,7 +34,8 @@ export function WebrtcRooms() {
   const [text, setText] = useRemembered("webrtc.rooms.filter", "");
   const columns = useColumnChoice("webrtc-rooms", roomColumns);
   const choice = useRowChoice(rowId);
-  const rows = useMemo(() => (rooms && peers ? roomRows(rooms, peers, text) : undefined), [rooms, peers, text]);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
+  const rows = useMemo(() => (rooms && peers ? roomRows(rooms, peers, text, unfolded) : undefined), [rooms, peers, text, unfolded]);
   useCommands([
     {
       id: "webrtc-call",
@@ -82,6 +83,7 @@ export function WebrtcRooms() {
       ) : (
         <DataTable
           {...choice.tableProps}
+          onOpen={(row) => (row.kind === "folded" ? setUnfolded((known) => new Set([...known, row.room])) : choice.open(row))}
           label="Rooms and peers"
           count={rows.length}
           rowAt={(index) => rows[index]}

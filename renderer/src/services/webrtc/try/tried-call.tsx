@@ -39,6 +39,7 @@ function Call({ view }: { readonly view: CallView }) {
     <AnswerSection label="Answer">
       <AnswerHead
         mark={<StateMark view={view} />}
+        shownIn="Signals"
         facts={[way, ...(tookMs === undefined ? [] : [formatTook(tookMs)])].join(" · ")}
         onShowInLive={
           peers.length === 2

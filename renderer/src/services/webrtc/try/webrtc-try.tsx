@@ -92,8 +92,8 @@ export function WebrtcTry() {
               </Note>
             )}
           </TrySection>
-          {running && <ClientLines first="browser" />}
-          {running && <ClientLines group="media" first="whep" title="Play or publish" />}
+          {running && <ClientLines first="browser" isWide />}
+          {running && <ClientLines group="media" first="whep" title="Play or publish" isWide />}
         </>
       }
     >
