@@ -50,7 +50,12 @@ export async function startWebrtc(
 
   const turnRecorder = new TurnRecorder(traffic);
   const secret = config.turnSecret || (await keptTurnSecret(context.dataDir(), log));
-  const requests = new RequestHistory({ allocations: () => turn?.engine.allocations() ?? [] });
+  // Requests of TURN may come before there are peers.
+  let peers: Pick<Hub, "find"> | undefined;
+  const requests = new RequestHistory({
+    allocations: () => turn?.engine.allocations() ?? [],
+    isPeer: (user) => peers?.find(user) !== undefined,
+  });
   const observer = joinObservers(turnRecorder, requests, {
     onClosed: (allocation) => demanded.relayClosed(allocation.id),
   });
@@ -98,6 +103,7 @@ export async function startWebrtc(
     failures: passwordFailures(failures),
     iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
   });
+  peers = hub;
 
   if (config.cluster !== "") {
     const cluster = await WebrtcCluster.join({ url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });

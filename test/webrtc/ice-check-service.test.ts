@@ -137,7 +137,7 @@ it("[WEBRTC-422] networks: private ones by their prefix, public ones reach each 
 
 it("[WEBRTC-423] requests are kept by user and by address, within bounds; a request without credentials is told apart from a wrong one", () => {
   let at = 1_000;
-  const history = new RequestHistory({ allocations: () => [], now: () => at });
+  const history = new RequestHistory({ allocations: () => [], isPeer: (user) => user === "ada", now: () => at });
   const client = { address: "127.0.0.1", port: 1, transport: "udp" } as const;
   const event = { client, why: undefined, software: undefined, allocation: undefined };
   history.onRequest({ ...event, method: "binding", code: 0, username: undefined });
@@ -148,8 +148,10 @@ it("[WEBRTC-423] requests are kept by user and by address, within bounds; a requ
   const of = (peer: string, since = 0) =>
     history.requestsOf(peer, "127.0.0.1", since).map(({ method, code, count }) => `${method} ${code} ×${count}`);
   expect(of("ada")).toEqual(["allocate 401 ×2", "binding 0 ×1", `allocate ${unauthenticated} ×1`]);
-  // Another peer of this address has not asked in its own name: what came from the address counts.
-  expect(of("bob", 1_500)).toEqual(["allocate 401 ×2"]);
+  // What another peer of this address asked is not counted for one that has not asked, what no peer asked is.
+  expect(of("bob", 1_500)).toEqual([]);
+  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:elsewhere" });
+  expect(of("bob", 1_500)).toEqual(["allocate 401 ×1"]);
   for (let user = 0; user < 5_000; user++) history.onRequest({ ...event, method: "allocate", code: 0, username: `1:u${user}` });
   expect(of("ada", 3_000)).toEqual([]);
 });
@@ -164,7 +166,7 @@ it("[WEBRTC-426] when data last passed a relay is known from its counts, and whe
     lost: { notPermitted: 0, withoutChannel: 0, impaired: 0, clientBehind: 0, unsendable: 0 },
   });
   let open = [state(0, 0)];
-  const history = new RequestHistory({ allocations: () => open, now: () => at });
+  const history = new RequestHistory({ allocations: () => open, isPeer: () => false, now: () => at });
   const times = () => history.relays().map((one) => [one.lastToPeersAt, one.lastFromPeersAt, one.lastRequestAt]);
   history.onOpened(state(0, 0));
   expect(times()).toEqual([[0, 0, 0]]);

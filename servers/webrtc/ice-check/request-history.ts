@@ -24,6 +24,8 @@ interface RelayUse {
 export interface RequestHistoryOptions {
   /** Those that are open now. */
   readonly allocations: () => readonly AllocationState[];
+  /** Whether a user is a connected peer: its requests are no one else's, and all peers of one computer share an address. */
+  readonly isPeer: (user: string) => boolean;
   readonly now?: () => number;
 }
 
@@ -52,8 +54,9 @@ export class RequestHistory implements TurnObserver {
     // The first request of a client has no credentials, and is told which ones are needed.
     const shown = code === 401 && username === undefined ? unauthenticated : code;
     const count = { method, transport: client.transport, code: shown };
-    if (username !== undefined) this.#count(`user ${userOf(username)}`, count, at);
-    this.#count(`address ${client.address}`, count, at);
+    const user = username === undefined ? undefined : userOf(username);
+    if (user !== undefined) this.#count(`user ${user}`, count, at);
+    if (user === undefined || !this.#options.isPeer(user)) this.#count(`address ${client.address}`, count, at);
   }
 
   onOpened(allocation: AllocationState): void {
@@ -96,7 +99,10 @@ export class RequestHistory implements TurnObserver {
     known.counts.set(key, { method, transport, code, count: before + 1, lastAt: at });
   }
 
-  /** Of a peer: those with credentials of its welcome, which name it; of STUN, which has none, all from its address since it connected. */
+  /**
+   * Of a peer: those with credentials of its welcome, which name it. All from its address since it connected that name no peer: of STUN, which has no
+   * credentials, and where none names this one, of TURN with credentials from elsewhere.
+   */
   requestsOf(peer: string, address: string, since: number): readonly IceRequestCount[] {
     const ofUser = [...(this.#clients.get(`user ${peer}`)?.counts.values() ?? [])];
     const ofAddress = [...(this.#clients.get(`address ${address}`)?.counts.values() ?? [])].filter(
