@@ -147,11 +147,17 @@ it("[WEBRTC-423] requests are kept by user and by address, within bounds; a requ
   history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:ada" });
   const of = (peer: string, since = 0) =>
     history.requestsOf(peer, "127.0.0.1", since).map(({ method, code, count }) => `${method} ${code} ×${count}`);
-  expect(of("ada")).toEqual(["allocate 401 ×2", "binding 0 ×1", `allocate ${unauthenticated} ×1`]);
+  // What came without credentials from the socket that named her is hers, and of nobody else at her address.
+  expect(of("ada")).toEqual([`binding 0 ×1`, `allocate ${unauthenticated} ×1`, "allocate 401 ×2"]);
+  expect(of("bob")).toEqual([]);
+  history.onRequest({ ...event, method: "binding", code: 0, username: undefined });
+  expect([of("ada")[0], of("bob")]).toEqual(["binding 0 ×2", []]);
+  const other = { ...event, client: { ...client, port: 2 } };
+  history.onRequest({ ...other, method: "binding", code: 0, username: undefined });
+  expect(of("bob")).toEqual(["binding 0 ×1"]);
   // What another peer of this address asked is not counted for one that has not asked, what no peer asked is.
-  expect(of("bob", 1_500)).toEqual([]);
-  history.onRequest({ ...event, method: "allocate", code: 401, username: "1799999999:elsewhere" });
-  expect(of("bob", 1_500)).toEqual(["allocate 401 ×1"]);
+  history.onRequest({ ...other, method: "allocate", code: 401, username: "1799999999:elsewhere" });
+  expect(of("bob")).toEqual(["binding 0 ×1", "allocate 401 ×1"]);
   for (let user = 0; user < 5_000; user++) history.onRequest({ ...event, method: "allocate", code: 0, username: `1:u${user}` });
   expect(of("ada", 3_000)).toEqual([]);
 });

@@ -5,11 +5,22 @@ import { unauthenticated } from "./allocation-refusals.ts";
 import type { SeenRelay } from "./ice-side.ts";
 
 const mostClients = 2_000;
+const mostSockets = 4_000;
+/** Of one socket, without credentials. */
+const mostAnonymous = 20;
 const mostCounts = 50;
 const mostRelays = 1_000;
 
+type Counted = Omit<IceRequestCount, "count" | "lastAt">;
+
 interface ClientRequests {
   readonly counts: Map<string, IceRequestCount>;
+}
+
+/** Of one client: a browser asks STUN, and TURN at first without credentials, from the socket that names a user then. */
+interface SocketRequests {
+  user: string | undefined;
+  readonly anonymous: Counted[];
 }
 
 /** When a relay was last used, in milliseconds since the epoch; 0 before the first time. */
@@ -36,6 +47,7 @@ export interface RequestHistoryOptions {
 export class RequestHistory implements TurnObserver {
   readonly #options: RequestHistoryOptions;
   readonly #clients = new Map<string, ClientRequests>();
+  readonly #sockets = new Map<string, SocketRequests>();
   readonly #uses = new Map<number, RelayUse>();
   readonly #closed: SeenRelay[] = [];
 
@@ -54,9 +66,29 @@ export class RequestHistory implements TurnObserver {
     // The first request of a client has no credentials, and is told which ones are needed.
     const shown = code === 401 && username === undefined ? unauthenticated : code;
     const count = { method, transport: client.transport, code: shown };
-    const user = username === undefined ? undefined : userOf(username);
+    const ofAddress = `address ${client.address}`;
+    const socket = this.#socketOf(`${client.transport} ${socketText(client)}`);
+    const named = username === undefined ? undefined : userOf(username);
+    if (named !== undefined && this.#options.isPeer(named)) {
+      for (const earlier of socket.anonymous.splice(0)) {
+        this.#uncount(ofAddress, earlier);
+        this.#count(`user ${named}`, earlier, at);
+      }
+      socket.user = named;
+    }
+    const user = named ?? socket.user;
     if (user !== undefined) this.#count(`user ${user}`, count, at);
-    if (user === undefined || !this.#options.isPeer(user)) this.#count(`address ${client.address}`, count, at);
+    if (user !== undefined && this.#options.isPeer(user)) return;
+    this.#count(ofAddress, count, at);
+    if (named === undefined && socket.anonymous.length < mostAnonymous) socket.anonymous.push(count);
+  }
+
+  #socketOf(key: string): SocketRequests {
+    const socket = this.#sockets.get(key) ?? { user: undefined, anonymous: [] };
+    this.#sockets.delete(key);
+    this.#sockets.set(key, socket);
+    dropOldest(this.#sockets, mostSockets);
+    return socket;
   }
 
   onOpened(allocation: AllocationState): void {
@@ -84,19 +116,25 @@ export class RequestHistory implements TurnObserver {
     return use;
   }
 
-  #count(client: string, { method, transport, code }: Omit<IceRequestCount, "count" | "lastAt">, at: number): void {
+  #count(client: string, { method, transport, code }: Counted, at: number): void {
     const known = this.#clients.get(client) ?? { counts: new Map() };
     // The last ones to be set are the newest.
     this.#clients.delete(client);
     this.#clients.set(client, known);
-    for (const oldest of this.#clients.keys()) {
-      if (this.#clients.size <= mostClients) break;
-      this.#clients.delete(oldest);
-    }
+    dropOldest(this.#clients, mostClients);
     const key = `${method} ${transport} ${code}`;
     const before = known.counts.get(key)?.count ?? 0;
     if (before === 0 && known.counts.size >= mostCounts) return;
     known.counts.set(key, { method, transport, code, count: before + 1, lastAt: at });
+  }
+
+  #uncount(client: string, { method, transport, code }: Counted): void {
+    const counts = this.#clients.get(client)?.counts;
+    const key = `${method} ${transport} ${code}`;
+    const known = counts?.get(key);
+    if (!known) return;
+    if (known.count > 1) counts?.set(key, { ...known, count: known.count - 1 });
+    else counts?.delete(key);
   }
 
   /**
@@ -114,6 +152,14 @@ export class RequestHistory implements TurnObserver {
   /** Of all peers: those that were closed, and those that are open. */
   relays(): readonly SeenRelay[] {
     return [...this.#closed, ...this.#options.allocations().map((allocation) => relayOf(allocation, this.#useOf(allocation)))];
+  }
+}
+
+/** The last ones to be set are the newest. */
+function dropOldest(map: Map<string, unknown>, most: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
   }
 }
 
