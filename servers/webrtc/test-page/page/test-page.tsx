@@ -83,13 +83,13 @@ function Signalling({ state: { signalling, id } }: { readonly state: RoomState }
       return (
         <span className={styles.line}>
           <State tone="ok">Signalling open</State>
-          <code title="The number of this peer">{id}</code>
+          <code title="The identifier of this peer">{id}</code>
         </span>
       );
     case "connecting":
-      return <State tone="warn">Signalling connects</State>;
+      return <State tone="warn">Connecting to the server</State>;
     case "closed":
-      return <State tone="bad">No signalling, tries again</State>;
+      return <State tone="bad">No connection to the server, trying again</State>;
     default:
       return signalling satisfies never;
   }

@@ -65,7 +65,7 @@ function Line({ line, to }: { readonly line: ChatLine; readonly to: string | und
       <span className={styles.who}>
         <strong>{who}</strong>
         {line.isPrivate && <span className={styles.chip}>{line.isOwn ? `private, to ${to ?? "one peer"}` : "private"}</span>}
-        <time>{new Date(line.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}</time>
+        <time>{new Date(line.at).toLocaleTimeString([], { hourCycle: "h23", hour: "2-digit", minute: "2-digit", second: "2-digit" })}</time>
       </span>
       <span>{line.text}</span>
     </li>

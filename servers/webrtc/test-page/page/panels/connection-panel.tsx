@@ -12,7 +12,7 @@ export function ConnectionPanel({ state }: { readonly state: RoomState }) {
     <div className={styles.scroll}>
       <h3>ICE servers</h3>
       {state.iceServers.length === 0 ? (
-        <p className={styles.note}>The welcome has named none.</p>
+        <p className={styles.note}>The server offers none.</p>
       ) : (
         <ul className={styles.urls}>{state.iceServers.flatMap(({ urls }) => [urls].flat().map((url) => <li key={url}>{url}</li>))}</ul>
       )}

@@ -26,8 +26,8 @@ export function PeersPanel({ room, state, isRelayOnly }: PeersPanelProps) {
       <div className={styles.bar}>
         <h2>{state.room}</h2>
         <span>{peers.length === 0 ? "you alone" : `you and ${peers.length} more`}</span>
-        <button type="button" className={styles.button} aria-pressed={hasSound} onClick={() => setSound(!hasSound)}>
-          {hasSound ? "Sound on" : "Sound off"}
+        <button type="button" className={styles.button} onClick={() => setSound(!hasSound)}>
+          {hasSound ? "Sound off" : "Sound on"}
         </button>
       </div>
       {peers.length === 0 && <p className={styles.note}>Open this page in a second window or on another device and join the same room.</p>}

@@ -85,8 +85,8 @@ function Stream({ direction, title, note, firstPath, client, media, room, relay 
           <div className={styles.picture}>
             <Video stream={state.stream} isMuted={!hasSound} label={`Stream ${path}`} />
           </div>
-          <button type="button" className={styles.button} aria-pressed={hasSound} onClick={() => setSound(!hasSound)}>
-            {hasSound ? "Sound on" : "Sound off"}
+          <button type="button" className={styles.button} onClick={() => setSound(!hasSound)}>
+            {hasSound ? "Sound off" : "Sound on"}
           </button>
         </>
       )}

@@ -2,8 +2,8 @@ import type { CallState } from "../room/peer-call.ts";
 import type { Tone } from "./controls.tsx";
 
 export function bitRateText(bitsPerSecond: number): string {
-  if (bitsPerSecond >= 1e6) return `${(bitsPerSecond / 1e6).toFixed(1)} Mb/s`;
-  return `${Math.round(bitsPerSecond / 1e3)} kb/s`;
+  if (bitsPerSecond >= 1e6) return `${(bitsPerSecond / 1e6).toFixed(1)} Mbit/s`;
+  return `${Math.round(bitsPerSecond / 1e3)} kbit/s`;
 }
 
 export const millisecondsText = (ms: number): string => (ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`);
@@ -21,7 +21,7 @@ const connectionWords: Readonly<Record<RTCPeerConnectionState, string>> = {
   new: "New",
   connecting: "Connecting",
   connected: "Connected",
-  disconnected: "Disconnected, tries again",
+  disconnected: "Disconnected, trying again",
   failed: "Failed",
   closed: "Closed",
 };

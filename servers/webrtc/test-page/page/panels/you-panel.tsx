@@ -31,10 +31,10 @@ export function YouPanel({ room, state, media, relay, onRelay, onPhone }: YouPan
     remember("room", roomName.trim());
     room.join(roomName.trim(), name.trim(), password);
   };
-  const noRelay = whyNoRelay(state.iceServers, relay);
+  const noRelay = state.signalling === "open" ? whyNoRelay(state.iceServers, relay) : undefined;
   return (
     <section className={styles.panel} aria-label="You">
-      <div className={styles.own}>
+      <div className={styles.own} data-joined={isIn || undefined}>
         <Video stream={stream} isMuted label="Your own video" />
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons, not of fields. */}
@@ -61,6 +61,7 @@ export function YouPanel({ room, state, media, relay, onRelay, onPhone }: YouPan
       )}
       <form
         className={styles.form}
+        data-joined={isIn || undefined}
         onSubmit={(event) => {
           event.preventDefault();
           join();

@@ -26,9 +26,10 @@ export function configurationFor(servers: readonly RTCIceServer[], choice: Relay
   return { iceServers, iceTransportPolicy: "relay" };
 }
 
-/** Undefined where the server offers it; else what is missing, in words. */
+/** Undefined where the welcome offers it; else what is missing, in words. */
 export function whyNoRelay(servers: readonly RTCIceServer[], choice: RelayChoice): string | undefined {
-  if (choice === "any" || servers.length === 0 || configurationFor(servers, choice).iceServers?.length) return undefined;
+  if (choice === "any" || configurationFor(servers, choice).iceServers?.length) return undefined;
+  if (servers.length === 0) return "The server offers no TURN. Switch STUN and TURN on in Config of the WebRTC service.";
   return choice === "tls"
     ? "The server offers no TURN over TLS. Switch TURN over TLS on in Config of the WebRTC service."
     : `The server offers no TURN over ${choice.toUpperCase()}.`;

@@ -109,7 +109,6 @@ export class RoomClient {
   #connect(): void {
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
-    this.#set({ signalling: "connecting" });
     socket.onmessage = ({ data }) => {
       const message = parseServerMessage(data);
       if (message) this.#receive(message);
@@ -119,7 +118,10 @@ export class RoomClient {
       this.#left();
       this.#set({ signalling: "closed", id: undefined });
       if (was !== undefined)
-        this.#report("CONNECTION_LOST", `The connection to the signalling was lost${reason === "" ? "" : `: ${reason}`}. Join again.`);
+        this.#report(
+          "CONNECTION_LOST",
+          `The connection to the server was lost${reason === "" ? "" : `: ${reason}`}. Join again once it is back.`,
+        );
       setTimeout(() => this.#connect(), reconnectMs);
     };
   }
