@@ -13,17 +13,21 @@ const stepMs = 400;
 const pauseMs = 3_000;
 const room = "sample";
 
-const sdp = (ufrag: string): string =>
-  [
-    ...["v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0"],
-    ...[
-      "m=application 9 UDP/DTLS/SCTP webrtc-datachannel",
-      "c=IN IP4 0.0.0.0",
-      `a=ice-ufrag:${ufrag}`,
-      "a=ice-pwd:sample-traffic-of-backlot",
-    ],
-    ...["a=setup:actpass", "a=mid:0", "a=sctp-port:5000", ""],
+const fingerprint = Array.from({ length: 32 }, (_, index) => (index * 8).toString(16).toUpperCase().padStart(2, "0")).join(":");
+
+function sdp(ufrag: string, setup: "actpass" | "active"): string {
+  const transport = [
+    `a=ice-ufrag:${ufrag}`,
+    "a=ice-pwd:sample-traffic-of-backlot",
+    `a=fingerprint:sha-256 ${fingerprint}`,
+    `a=setup:${setup}`,
+  ];
+  return [
+    ...["v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1"],
+    ...["m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", ...transport, "a=mid:0", "a=sendrecv", "a=rtcp-mux", "a=rtpmap:96 VP8/90000"],
+    ...["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", ...transport, "a=mid:1", "a=sctp-port:5000", ""],
   ].join("\r\n");
+}
 const candidate = (port: number) => ({
   candidate: `candidate:1 1 udp 2122260223 127.0.0.1 ${port} typ host`,
   sdpMid: "0",
@@ -69,10 +73,10 @@ export function createWebrtcSampleTraffic({ port, show }: WebrtcSampleOptions): 
       await step();
       ben.send({ type: "join", room, name: "Ben" });
       await step();
-      ben.send({ type: "offer", to: anna.id, sdp: sdp("ben1") });
+      ben.send({ type: "offer", to: anna.id, sdp: sdp("ben1", "actpass") });
       ben.send({ type: "candidate", to: anna.id, candidate: candidate(50_001) });
       await step();
-      anna.send({ type: "answer", to: ben.id, sdp: sdp("ann1") });
+      anna.send({ type: "answer", to: ben.id, sdp: sdp("ann1", "active") });
       anna.send({ type: "candidate", to: ben.id, candidate: candidate(50_002) });
       await step();
       anna.send({ type: "chat", room, text: "Can you hear me?" });
