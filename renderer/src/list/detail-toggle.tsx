@@ -16,5 +16,5 @@ export function DetailToggle({ details, filter, onFilter }: DetailToggleProps) {
   const toggle = () => onFilter({ ...filter, inDetails: !inDetails });
   const label = `Search ${details} too`;
   useCommands([{ id: "filter-details", title: inDetails ? `Do not search ${details}` : label, keywords: "filter find", run: toggle }]);
-  return <IconButton label={label} icon={IconFileSearch} pressed={inDetails} size={20} onClick={toggle} />;
+  return <IconButton label={label} icon={IconFileSearch} pressed={inDetails} onClick={toggle} />;
 }

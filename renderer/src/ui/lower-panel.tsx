@@ -35,7 +35,6 @@ export function LowerPanel({ title, rememberAs, heightPx, listLabel, heightLabel
       {showsList && <EdgeHandle axis="y" {...heightBounds} value={height} onChange={setHeight} label={heightLabel} />}
       <PanelHead plain className={styles.head}>
         <ActionIcon
-          size={20}
           className={styles.fold}
           data-open={open}
           aria-expanded={open}

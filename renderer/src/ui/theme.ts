@@ -12,6 +12,7 @@ import {
   Kbd,
   type MantineColorsTuple,
   Menu,
+  PasswordInput,
   Progress,
   SegmentedControl,
   Slider,
@@ -143,6 +144,7 @@ export const theme = createTheme({
       defaultProps: { variant: "default", radius: "xs" },
       styles: { root: { textTransform: "none", fontWeight: 500, fontSize: 11, height: 18, padding: "0 6px", letterSpacing: 0 } },
     }),
+    PasswordInput: PasswordInput.extend({ vars: () => ({ root: { "--psi-icon-size": "15px", "--psi-button-size": "24px" } }) }),
     Kbd: Kbd.extend({
       styles: {
         root: {

@@ -29,22 +29,14 @@ interface IconButtonProps {
   /** For a button that stays pressed. */
   readonly pressed?: boolean | undefined;
   readonly disabled?: boolean;
-  readonly size?: number;
 }
 
 /** An icon with a tooltip; it looks pressed while `pressed`. */
-export function IconButton({ label, icon: Icon, onClick, pressed, disabled = false, size }: IconButtonProps) {
+export function IconButton({ label, icon: Icon, onClick, pressed, disabled = false }: IconButtonProps) {
   return (
     <Tooltip label={label}>
-      <ActionIcon
-        {...(size !== undefined && { size })}
-        className={styles.toggle}
-        aria-label={label}
-        aria-pressed={pressed}
-        disabled={disabled}
-        onClick={onClick}
-      >
-        <Icon size={size === undefined ? 15 : 14} stroke={1.5} />
+      <ActionIcon className={styles.toggle} aria-label={label} aria-pressed={pressed} disabled={disabled} onClick={onClick}>
+        <Icon size={15} stroke={1.5} />
       </ActionIcon>
     </Tooltip>
   );

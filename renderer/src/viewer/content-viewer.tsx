@@ -133,7 +133,7 @@ function Viewer(props: ContentViewerProps) {
             <IconTextWrap size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
-        <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the body" : "the body"} size={24} />
+        <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the body" : "the body"} />
         <Tooltip label={isCut ? "Save this part as a file" : "Save as a file"}>
           <ActionIcon
             aria-label={isCut ? "Save this part of the body as a file" : "Save the body as a file"}

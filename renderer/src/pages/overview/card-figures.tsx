@@ -20,7 +20,7 @@ function figureText({ label, value, unit }: Figure): string {
   }
 }
 
-const factsText = ({ figures, note }: RateSample): string => [...figures.map(figureText), ...(note === "" ? [] : [note])].join(" · ");
+const factsOf = ({ figures, note }: RateSample): readonly string[] => [...figures.map(figureText), ...(note === "" ? [] : [note])];
 
 export function CardFigures({ service, note }: { service: ServiceView; note: string }) {
   const newest = useRate(service.id);
@@ -30,7 +30,8 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
   const values = running ? recent.itemsPerSecond : [];
   const unit = service.rateUnit;
   const perSecond = formatRate(rate?.itemsPerSecond ?? 0);
-  const facts = (rate && factsText(rate)) || note;
+  const known = rate ? factsOf(rate) : [];
+  const facts = known.length > 0 ? known : [note];
   return (
     <>
       <div className={styles.figures}>
@@ -49,8 +50,10 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
         color={seriesToken(service.id)}
         label={`${service.title}: ${perSecond} ${unit}, the last two minutes`}
       />
-      <p className={styles.note} title={facts}>
-        {facts}
+      <p className={styles.facts} title={facts.join(" · ")}>
+        {facts.map((fact) => (
+          <span key={fact}>{fact}</span>
+        ))}
       </p>
     </>
   );

@@ -31,7 +31,7 @@ function Authority({ authority }: { readonly authority: AuthorityView }) {
       </SettingRow>
       <SettingRow label="SHA-256 fingerprint">
         <span className={styles.value}>
-          <code>{authority.fingerprint}</code>
+          <code className={styles.fingerprint}>{authority.fingerprint}</code>
         </span>
       </SettingRow>
       <SettingRow label="Valid until">

@@ -10,7 +10,7 @@ const user: Column<TrafficRow> = {
   sortValue: (row) => row.user,
   minSample: "billing@example.org",
   preferredSample: "somebody.else@a-company.example.org",
-  rank: 0,
+  rank: 1,
   cell: (row) =>
     row.user === undefined ? <CellText tone="quiet">–</CellText> : <span title={shownText(row.user)}>{shownText(row.user)}</span>,
 };

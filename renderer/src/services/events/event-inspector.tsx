@@ -96,7 +96,7 @@ function Json({ value, note, label }: { readonly value: unknown; readonly note: 
             <IconTextWrap size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
-        <CopyButton text={laidOut.text} what="the JSON" size={24} />
+        <CopyButton text={laidOut.text} what="the JSON" />
       </div>
       <TextWell label={label} laidOut={laidOut} wrap={wrap} />
     </InspectorContent>

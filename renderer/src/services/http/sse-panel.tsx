@@ -107,7 +107,6 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
       {isHere && (
         <Tooltip label="Disconnect" position="left">
           <ActionIcon
-            size={20}
             aria-label={`Disconnect ${subscriber.peer}`}
             onClick={() => void attempt(client.action(httpActions, "http", "sse.disconnect", { subscriber: id }))}
           >

@@ -39,7 +39,7 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
           onChange={(value) => onLanguage(value as Language)}
         />
         {children}
-        <CopyButton text={copied ?? text} what={copies} size={24} />
+        <CopyButton text={copied ?? text} what={copies} />
       </TrySectionHead>
       <TextBlock>{text}</TextBlock>
       {notes?.map((note) => (

@@ -26,11 +26,11 @@ export function useCopy(): readonly [copied: boolean, copy: (text: string | Prom
 }
 
 /** `what` completes "Copy …" for the tooltip and for screen readers. */
-export function CopyButton({ text, what, size = 20 }: { text: string | (() => string); what: string; size?: number }) {
+export function CopyButton({ text, what }: { text: string | (() => string); what: string }) {
   const [copied, copy] = useCopy();
   return (
     <Tooltip label={copied ? "Copied" : `Copy ${what}`}>
-      <ActionIcon size={size} onClick={() => copy(typeof text === "string" ? text : text())} aria-label={`Copy ${what}`}>
+      <ActionIcon onClick={() => copy(typeof text === "string" ? text : text())} aria-label={`Copy ${what}`}>
         {copied ? <IconCheck size={14} stroke={1.5} color="var(--bl-ok)" /> : <IconCopy size={14} stroke={1.5} />}
       </ActionIcon>
     </Tooltip>

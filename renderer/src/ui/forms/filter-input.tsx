@@ -37,7 +37,6 @@ export function FilterInput({
   useCommands(slash ? [{ id: "filter", title: "Go to the filter", key: "filter", run: () => input.current?.select() }] : []);
   const clear = (
     <ActionIcon
-      size={18}
       aria-label="Clear the filter"
       onClick={() => {
         onChange("");
@@ -64,7 +63,7 @@ export function FilterInput({
       spellCheck={false}
       autoComplete="off"
       leftSection={<IconSearch size={14} stroke={1.5} />}
-      {...(options !== undefined && { rightSectionWidth: 48 })}
+      {...(options !== undefined && { rightSectionWidth: 54 })}
       rightSection={
         options === undefined ? (
           empty

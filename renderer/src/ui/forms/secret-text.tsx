@@ -14,7 +14,7 @@ function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
   const label = `${revealed ? "Hide" : "Reveal"} ${what}`;
   return (
     <Tooltip label={label}>
-      <ActionIcon size={20} aria-label={label} onClick={onToggle}>
+      <ActionIcon aria-label={label} onClick={onToggle}>
         {revealed ? <IconEyeOff size={14} stroke={1.5} /> : <IconEye size={14} stroke={1.5} />}
       </ActionIcon>
     </Tooltip>

@@ -32,7 +32,7 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
       >
         Save .crt
       </Button>
-      <CopyButton text={pem} what="the certificate of the authority" size={24} />
+      <CopyButton text={pem} what="the certificate of the authority" />
       <Button size="compact-xs" variant="subtle" onClick={() => setIsOpen(true)}>
         How to trust it
       </Button>

@@ -34,7 +34,7 @@ export function ImportReport({ job, onClose }: ImportReportProps) {
         </dl>
       </section>
       <Group justify="flex-end" mt="lg" gap="sm">
-        <CopyButton text={() => lines.map(({ line, reason }) => `${line}\t${reason}`).join("\n")} what="the report" size={28} />
+        <CopyButton text={() => lines.map(({ line, reason }) => `${line}\t${reason}`).join("\n")} what="the report" />
         <Button onClick={onClose} data-autofocus>
           Close
         </Button>

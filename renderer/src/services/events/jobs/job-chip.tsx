@@ -43,7 +43,6 @@ export function JobChip({ job, inBar, onReport }: JobChipProps) {
       )}
       <Tooltip label={running ? "Cancel" : "Remove"}>
         <ActionIcon
-          size={20}
           aria-label={`${running ? "Cancel" : "Remove"}: ${title}`}
           onClick={() => void attempt(running ? ask("job.cancel", { job: job.id }) : ask("job.remove", { job: job.id }))}
         >
@@ -64,7 +63,7 @@ export function CountingChip({ onCancel }: { readonly onCancel: () => void }) {
       <span className={styles.title}>{countingTitle}</span>
       <Progress className={styles.progress} value={100} animated aria-label={countingTitle} />
       <Tooltip label="Cancel">
-        <ActionIcon size={20} aria-label={`Cancel: ${countingTitle}`} onClick={onCancel}>
+        <ActionIcon aria-label={`Cancel: ${countingTitle}`} onClick={onCancel}>
           <IconX size={14} stroke={1.5} />
         </ActionIcon>
       </Tooltip>

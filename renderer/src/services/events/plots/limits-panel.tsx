@@ -31,7 +31,6 @@ export function LimitsPanel({ limits, running, chosen }: LimitsPanelProps) {
         {gauges.length > 0 && (
           <Tooltip label="Reset all request counts">
             <ActionIcon
-              size={20}
               aria-label="Reset all request counts"
               onClick={() => void attempt(client.action(eventsActions, "events", "limits.reset"))}
             >

@@ -57,7 +57,6 @@ export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
             <IconButton
               label="Read the protocol files again"
               icon={IconRefresh}
-              size={20}
               disabled={isReading}
               onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.reload", {}))}
             />
@@ -127,7 +126,7 @@ function Source({ source: { id, kind, title, files, services, problems: count },
         </span>
         {kind === "dropped" && (
           <Tooltip label="Remove" position="left">
-            <ActionIcon size={20} aria-label={`Remove ${title}`} onClick={() => void remove()}>
+            <ActionIcon aria-label={`Remove ${title}`} onClick={() => void remove()}>
               <IconX size={14} stroke={1.5} />
             </ActionIcon>
           </Tooltip>

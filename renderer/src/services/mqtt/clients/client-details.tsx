@@ -89,7 +89,7 @@ function Head({ clientId, onClose }: { readonly clientId: string; readonly onClo
       <SectionTitle as="h3" className={styles.name} title={shownText(clientId)}>
         {shownText(clientId)}
       </SectionTitle>
-      <IconButton size={20} label="Close the client" icon={IconX} onClick={onClose} />
+      <IconButton label="Close the client" icon={IconX} onClick={onClose} />
     </PanelHead>
   );
 }

@@ -53,11 +53,10 @@ export function HistoryHead(props: HistoryHeadProps) {
             <TopicName topic={filter} hasLeaf />
           </h2>
           <CopyButton text={filter} what="the topic" />
-          <IconButton size={20} label="Copy the mosquitto_sub command" icon={IconTerminal2} onClick={() => void copyCommand()} />
+          <IconButton label="Copy the mosquitto_sub command" icon={IconTerminal2} onClick={() => void copyCommand()} />
           {isRetained && !scope.below && <Chip className={styles.retainedChip}>retained</Chip>}
           {isBranch && !hasWildcard(scope.topic) && (
             <IconButton
-              size={20}
               label="With all topics below"
               icon={IconSitemap}
               pressed={scope.below}

@@ -160,7 +160,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         {commands.map((command) => (
           <CommandButton key={command.id} command={command} />
         ))}
-        <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" size={24} />
+        <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" />
       </PanelHead>
       <div className={styles.content}>
         {message.bytes === 0 ? (

@@ -129,7 +129,7 @@ function Subscription({
     <li title={shownText(filter)}>
       <code>{shownText(filter)}</code>
       <span>{subscriptionText(subscription)}</span>
-      <ActionIcon size={18} aria-label={`Unsubscribe from ${filter}`} onClick={() => onRemove(filter)}>
+      <ActionIcon aria-label={`Unsubscribe from ${filter}`} onClick={() => onRemove(filter)}>
         <IconX size={12} stroke={1.5} />
       </ActionIcon>
     </li>

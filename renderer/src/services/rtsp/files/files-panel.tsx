@@ -76,7 +76,7 @@ function RefusedRow({ file: { name, reason, advice, command }, onDismiss }: { re
         {command !== "" && <CommandLine command={command} />}
       </div>
       <Tooltip label="Dismiss" position="left">
-        <ActionIcon size={20} aria-label={`Dismiss ${name}`} onClick={onDismiss}>
+        <ActionIcon aria-label={`Dismiss ${name}`} onClick={onDismiss}>
           <IconX size={14} stroke={1.5} />
         </ActionIcon>
       </Tooltip>
@@ -109,12 +109,12 @@ function FileRow({ file: { path, name, bytes, problem }, onRename }: { readonly 
         {problem}
       </span>
       <Tooltip label="Change the path" position="left">
-        <ActionIcon size={20} aria-label={`Change the path of ${name}`} onClick={onRename}>
+        <ActionIcon aria-label={`Change the path of ${name}`} onClick={onRename}>
           <IconPencil size={14} stroke={1.5} />
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Remove" position="left">
-        <ActionIcon size={20} aria-label={`Remove ${name}`} onClick={() => void remove()}>
+        <ActionIcon aria-label={`Remove ${name}`} onClick={() => void remove()}>
           <IconX size={14} stroke={1.5} />
         </ActionIcon>
       </Tooltip>

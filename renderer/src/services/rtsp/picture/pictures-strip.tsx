@@ -28,7 +28,6 @@ export function PicturesStrip() {
     <section className={styles.strip} aria-label="Pictures">
       <div className={styles.stripHead}>
         <ActionIcon
-          size={20}
           className={styles.fold}
           data-open={isOpen}
           aria-expanded={isOpen}

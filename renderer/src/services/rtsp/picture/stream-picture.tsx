@@ -51,17 +51,10 @@ export function StreamPictureParts({ path, children }: StreamPictureProps) {
     tools: (
       <>
         {audioOf(path) && <SoundButton path={path.name} />}
-        <IconButton
-          label="Copy the picture"
-          icon={IconPhoto}
-          size={22}
-          disabled={!hasPicture}
-          onClick={() => void copyPicture(shown.canvas)}
-        />
+        <IconButton label="Copy the picture" icon={IconPhoto} disabled={!hasPicture} onClick={() => void copyPicture(shown.canvas)} />
         <IconButton
           label="Save the picture"
           icon={IconDownload}
-          size={22}
           disabled={!hasPicture}
           onClick={() => void savePicture(shown.canvas, path.name)}
         />
@@ -96,7 +89,7 @@ function noticeOf(path: RtspPathView, { state, stillSeconds }: StreamPicture): s
 function SoundButton({ path }: { readonly path: string }) {
   const { isOn, toggle, unsupported } = useStreamSound(path);
   const label = unsupported === undefined ? (isOn ? "Sound off" : "Sound on") : `This browser cannot decode ${decoderName(unsupported)}`;
-  return <IconButton label={label} icon={isOn ? IconVolume : IconVolumeOff} size={22} pressed={isOn} onClick={toggle} />;
+  return <IconButton label={label} icon={isOn ? IconVolume : IconVolumeOff} pressed={isOn} onClick={toggle} />;
 }
 
 function pngOf(canvas: RefObject<HTMLCanvasElement | null>): Promise<Blob> {
