@@ -46,9 +46,18 @@ describe("a session of WHIP", () => {
     expect(preflight.headers.get("access-control-allow-origin")).toBe(origin);
     expect(preflight.headers.get("access-control-allow-methods")).toMatch(/POST.*PATCH.*DELETE/);
     expect(preflight.headers.get("access-control-allow-headers")).toBe("authorization, content-type, if-match");
+    expect([preflight.headers.get("accept-post"), preflight.headers.get("allow")]).toEqual(["application/sdp", "POST, OPTIONS"]);
     const created = await offer("/whip/live", publisherOffer(), { origin });
     expect([created.status, created.headers.get("access-control-allow-origin")]).toEqual([201, origin]);
     for (const name of ["Location", "ETag", "Link"]) expect(created.headers.get("access-control-expose-headers")).toContain(name);
+    const accepted = async (path: string, method: string) => {
+      const headers = { origin, "access-control-request-method": method };
+      const answer = await fetch(`${url}${path}`, { method: "OPTIONS", headers });
+      return [answer.status, answer.headers.get("accept-post"), answer.headers.get("accept-patch")];
+    };
+    expect(await accepted("/whep/test", "POST")).toEqual([204, "application/sdp", null]);
+    expect(await accepted(created.headers.get("location") ?? "", "PATCH")).toEqual([204, null, "application/trickle-ice-sdpfrag"]);
+    expect(await accepted("/ice-servers", "GET")).toEqual([204, null, null]);
     const foreign = await offer("/whip/live", publisherOffer(), { origin: "https://elsewhere.example" });
     expect(foreign.status).toBe(403);
     expect((await fetch(`${url}${created.headers.get("location")}`, { method: "DELETE", headers: { origin } })).status).toBe(200);

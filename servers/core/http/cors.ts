@@ -15,6 +15,8 @@ export interface CorsOptions {
   readonly isPreflight: (request: IncomingMessage, allow: string | undefined) => boolean;
   /** An answer to OPTIONS also says which methods the path takes. */
   readonly listsAllow?: boolean;
+  /** More fields of the answer to a preflight. */
+  readonly preflightFields?: (request: IncomingMessage) => Readonly<Record<string, string>>;
   /** Allows pages of the internet to reach the service on this computer, if their browser asks (Private Network Access). */
   readonly privateNetwork?: boolean;
 }
@@ -71,6 +73,7 @@ export function createCors(options: CorsOptions): Cors {
         "Access-Control-Max-Age": preflightSeconds,
         ...(options.privateNetwork &&
           request.headers["access-control-request-private-network"] === "true" && { "Access-Control-Allow-Private-Network": "true" }),
+        ...options.preflightFields?.(request),
       });
     },
   };

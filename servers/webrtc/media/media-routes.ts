@@ -102,11 +102,10 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
   }
 
   function describe(request: HttpRequest, response: HttpResponse, target: Target): void {
-    const isSession = target.id !== undefined;
     sendEmpty(response, 204, {
-      Allow: isSession ? sessionMethods : endpointMethods,
+      ...acceptedBy(target),
       "Access-Control-Expose-Headers": exposed,
-      ...(isSession ? { "Accept-Patch": fragmentType } : { "Accept-Post": sdpType, ...links(request, target) }),
+      ...(target.id === undefined && links(request, target)),
     });
   }
 
@@ -129,8 +128,18 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
       { path, methods: ["OPTIONS"] as const, handle: answered(describe) },
     ];
   };
-  return { http: [...routesOf("whep"), ...routesOf("whip")] };
+  return {
+    http: [...routesOf("whep"), ...routesOf("whip")],
+    preflightFields(path) {
+      const names = /^\/(?:whep|whip)\/(.+)$/.exec(path)?.[1]?.split("/");
+      return names && acceptedBy(resourceOf(names));
+    },
+  };
 }
+
+/** RFC 9725 §4.2: what OPTIONS says of a path or a session, also to the preflight of a page. */
+const acceptedBy = ({ id }: Pick<Target, "id">): Readonly<Record<string, string>> =>
+  id === undefined ? { Allow: endpointMethods, "Accept-Post": sdpType } : { Allow: sessionMethods, "Accept-Patch": fragmentType };
 
 function sendProblem(response: HttpResponse, { status, message: detail, headers }: MediaProblem): void {
   if (response.entry) response.entry.reason = detail;
@@ -138,10 +147,16 @@ function sendProblem(response: HttpResponse, { status, message: detail, headers 
   send(response, status, problemType, `${body}\n`, { ...headers, "Access-Control-Expose-Headers": exposed });
 }
 
-function targetOf(protocol: WebrtcMediaProtocol, { params }: HttpRequest): Target {
-  const names = [params.path ?? []].flat().filter((name) => name !== "");
+const targetOf = (protocol: WebrtcMediaProtocol, { params }: HttpRequest): Target => ({
+  protocol,
+  ...resourceOf([params.path ?? []].flat()),
+});
+
+/** Of the names behind /whep/ or /whip/. */
+function resourceOf(segments: readonly string[]): Pick<Target, "path" | "id"> {
+  const names = segments.filter((name) => name !== "");
   const id = names.length > 1 && uuid.test(names.at(-1) ?? "") ? names.pop() : undefined;
-  return { protocol, path: names.join("/"), id };
+  return { path: names.join("/"), id };
 }
 
 function clientOf({ socket, headers }: HttpRequest): MediaClient {

@@ -60,6 +60,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     exposed: "Location, Link, ETag",
     methods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
     isPreflight: ({ headers }) => headers.origin !== undefined && headers["access-control-request-method"] !== undefined,
+    preflightFields: ({ url = "" }) => Object.assign({}, ...routes.map((part) => part.preflightFields?.(pathOf(url)))),
     privateNetwork: true,
   });
   const errors = errorsOf(limits.bodyBytes, log);

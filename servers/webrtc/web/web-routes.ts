@@ -13,6 +13,8 @@ export interface UpgradeRoute {
 export interface WebRoutes {
   readonly http?: readonly HttpRoute[];
   readonly upgrades?: readonly UpgradeRoute[];
+  /** What the answer to a preflight for this path has beside the fields of CORS. */
+  preflightFields?(path: string): Readonly<Record<string, string>> | undefined;
 }
 
 /** The first one that has the path; an exact path wins. */
