@@ -165,7 +165,7 @@ export const webrtcConfig = z.strictObject({
   }),
   offlineBytes: limitField(0, 1 << 30, 16 << 20, {
     title: "Waiting bytes of PeerJS",
-    help: "Of the messages for clients that are not connected yet.",
+    help: "Memory for the messages to clients that are not connected yet; one more expires at once.",
     unit: "B",
     env: "WEBRTC_OFFLINE_BYTES",
   }),

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { OfflineQueue } from "../../servers/webrtc/dialects/peerjs/offline-queue.ts";
+import { onEnd } from "../support/start-service.ts";
+import { until } from "../support/until.ts";
 import { connectWire, joinJson, openPeerJs, startWebrtc } from "./dialect-harness.ts";
 
 const offer = {
@@ -114,6 +117,40 @@ describe("PeerJS", () => {
     const bert = await openPeerJs(webrtc, "bert");
     await bert.log.until(({ payload }) => (payload as { number?: number } | undefined)?.number === 1);
     expect(bert.log.items.length).toBe(3);
+  });
+
+  it("[WEBRTC-204] what waits counts with its text, its identifiers and what waiting costs, until it is taken or its sender is told", async () => {
+    const expired: string[] = [];
+    const text = Buffer.alloc(500, "x");
+    // Each counts 1,300 and 500 bytes, and twice the length of both identifiers.
+    const one = 1_800 + 2 * (4 + 4);
+    const queue = new OfflineQueue({ holdMs: 20, messages: 100, bytes: 3 * one, onExpired: ({ dst }) => void expired.push(dst) });
+    onEnd(() => queue.close());
+    for (const dst of ["ben1", "ben2", "ben2"]) queue.add(dst, "anna", text);
+    expect([queue.heldBytes, expired]).toEqual([3 * one, []]);
+    queue.add("b", "anna", text);
+    expect([queue.heldBytes, expired]).toEqual([3 * one, ["b"]]);
+    expect(queue.take("ben2")).toEqual([
+      { src: "anna", text },
+      { src: "anna", text },
+    ]);
+    expect(queue.heldBytes).toBe(one);
+    // Long identifiers count too.
+    queue.add("x".repeat(2_000), "anna", text);
+    expect([queue.heldBytes, expired.at(-1)?.length]).toEqual([one, 2_000]);
+    queue.add("ben3", "anna", text);
+    await until(() => expired.includes("ben1") && expired.includes("ben3"));
+    expect(queue.heldBytes).toBe(0);
+  });
+
+  it("[WEBRTC-204] beyond the bytes that may wait, messages expire at once", async () => {
+    const webrtc = await startWebrtc({ offlineBytes: 6_000, offlineSeconds: 600 });
+    const anna = await openPeerJs(webrtc, "anna");
+    for (let number = 0; number < 5; number++) anna.send({ type: "OFFER", dst: "bert", payload: { number } });
+    expect(await anna.until("EXPIRE")).toEqual({ type: "EXPIRE", src: "bert", dst: "anna" });
+    const bert = await openPeerJs(webrtc, "bert");
+    await bert.log.until(({ payload }) => (payload as { number?: number } | undefined)?.number === 3);
+    expect(bert.log.items.length).toBe(5);
   });
 
   it("[WEBRTC-205] a key is a room, with a password behind a colon; a wrong one gives INVALID-KEY", async () => {

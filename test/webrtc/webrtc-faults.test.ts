@@ -173,7 +173,7 @@ describe("faults on demand", () => {
   it("[WEBRTC-464] with a seed the same signals are chosen each time; what is held back is bounded", () => {
     const faults = new FaultRegistry<string, PeerFault>();
     onEnd(() => faults.stopAll());
-    const signals = new SignalFaults({ faults, mostHeldBytes: 10_000 });
+    const signals = new SignalFaults({ faults, mostHeldBytes: 15_000 });
     onEnd(() => signals.stop());
     const signal: PassingSignal = { from: "ada", to: "bob", kind: "offer", bytes: () => 500 };
     const chosen = () => {

@@ -29,8 +29,8 @@ interface Link {
   overtakenTimer: NodeJS.Timeout | undefined;
 }
 
-/** What waiting costs beside the signal. */
-const waitingBytes = 500;
+/** What waiting takes beside the signal: its event, its place in the list, and the link where nothing else waits on it. */
+const waitingBytes = 1_000;
 /** A signal that nothing follows is not held for ever. */
 const longestOvertakenMs = 2_000;
 

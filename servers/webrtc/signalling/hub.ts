@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
+import { memoryOf } from "../dialects/json-value.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, passwordOf, Room } from "./room.ts";
@@ -204,7 +205,7 @@ export class Hub {
   /** To some peers, in the order of what else is for the members of a room. */
   #pass(receivers: readonly Peer[], event: SignalEvent, room?: Room, sender?: Peer): Pick<SignalFact, "deliveries" | "effects"> {
     const { from, signal } = event;
-    const bytes = () => JSON.stringify(signal.payload ?? null).length;
+    const bytes = () => memoryOf(signal.payload);
     const effects = receivers.flatMap((receiver) =>
       this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, () => {
         if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, sender, [receiver]);

@@ -5,7 +5,7 @@ export interface PassingSignal {
   readonly from: string;
   readonly to: string;
   readonly kind: Signal["kind"];
-  /** Asked for only where it is held back. */
+  /** What it takes in memory; asked for only where it is held back. */
   readonly bytes: () => number;
 }
 

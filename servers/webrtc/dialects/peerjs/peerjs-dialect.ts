@@ -36,13 +36,14 @@ const otherPaths: ReadonlySet<string> = new Set(["whep", "whip"]);
 /** The protocol of PeerJS clients: a WebSocket at /peerjs, and identifiers over HTTP. A client's key names its room. */
 export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { close(): void } {
   const { hub, webSockets, messageDepth, nameLength } = options;
-  const offline = new OfflineQueue<{ readonly message: PeerJsMessage; readonly as: ClientMessage }>({
+  const offline = new OfflineQueue({
     holdMs: options.offlineMs,
     messages: options.offlineMessages,
     bytes: options.offlineBytes,
-    onExpired({ dst, src, message: { message, as }, isLast }) {
+    onExpired({ dst, src, text, isLast }) {
       const sender = clientOf(src);
       if (!sender) return;
+      const { message, as } = waitingMessage(text);
       hub.refuse(sender.peer, { code: "peer-unknown", message: `${dst} has not connected in time` }, as, signalOfPeerJs(message).kind);
       // One for each sender.
       if (isLast) sender.link.send({ type: "EXPIRE", src: dst, dst: src });
@@ -57,9 +58,11 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
 
   /** Also a client of another instance, or of another dialect. */
   function deliverWaiting(peer: Peer): void {
-    for (const { src, message } of offline.take(peer.id)) {
+    for (const { src, text } of offline.take(peer.id)) {
       const sender = clientOf(src);
-      if (sender) pass(sender, peer.id, message.message, message.as);
+      if (!sender) continue;
+      const { message, as } = waitingMessage(text);
+      pass(sender, peer.id, message, as);
     }
     if (offline.has(peer.id))
       setImmediate(() => {
@@ -119,7 +122,7 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
       if (isHere && !offline.has(dst)) pass(owner, dst, message, as);
       // Nobody is told that a client which is not there was left.
       else if (!isHere && (type === "LEAVE" || type === "EXPIRE")) hub.note(owner.peer, "other", as);
-      else offline.add(dst, owner.peer.id, { message, as }, bytes.length);
+      else offline.add(dst, owner.peer.id, bytes);
     } else if (type === "LEAVE") hub.disconnect(owner.peer, "the client left", "client");
     else hub.refuse(owner.peer, { code: "bad-message", message: `${type} needs dst, the id of a peer` }, as);
   }
@@ -250,6 +253,12 @@ function roomOf(key: string): JoinRequest {
   const [, name = "", password] = /^([^:]*)(?::(.*))?$/s.exec(key) ?? [];
   const isImplicit = name === standardKey || name === "";
   return { room: isImplicit ? defaultRoom : name, isImplicit, password: password || undefined };
+}
+
+/** It was read before it began to wait: it is kept as text, whose size is known. */
+function waitingMessage(text: Buffer): { readonly message: PeerJsMessage; readonly as: ClientMessage } {
+  const message = jsonOf(text.toString()) as PeerJsMessage;
+  return { message, as: { raw: text, re: message.type } };
 }
 
 const queryOf = ({ url = "" }: HttpRequest): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?") + 1));
