@@ -26,6 +26,8 @@ afterAll(() => browser.close());
 async function openPage({ host }: Webrtc, script?: string): Promise<Page> {
   const context = await browser.newContext();
   onEnd(() => context.close());
+  // A busy machine may take long to connect two pages.
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   await page.goto(`http://${host}/ice-servers`);
   if (script !== undefined) await page.addScriptTag({ content: script });
@@ -38,8 +40,14 @@ interface DataConnection {
   send(data: unknown): void;
 }
 interface PeerJs extends DataConnection {
+  readonly socket: { on(event: "message", listener: (message: OpenMessage) => void): void };
+  readonly options: { config: object };
   connect(id: string, options?: object): DataConnection;
   call(id: string, stream: MediaStream): DataConnection & { answer(stream: MediaStream): void };
+}
+interface OpenMessage {
+  readonly type: string;
+  readonly payload: { readonly iceServers: readonly RTCIceServer[] };
 }
 declare const Peer: new (id: string, options: object) => PeerJs;
 
@@ -100,6 +108,28 @@ function callWithPeerJs({ id, to }: { id: string; to: string }): Promise<{ answe
   });
 }
 
+/** Without ICE servers of its own: it takes those of OPEN. Calls the other one, if there is one, and resolves with its answer; else it answers. */
+function exchangeWithPeerJs({ id, to }: { id: string; to?: string }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const port = Number(location.port);
+    const config = { iceTransportPolicy: "relay" };
+    const peer = new Peer(id, { host: location.hostname, port, path: "/", secure: false, config });
+    peer.on("error", reject);
+    peer.on("connection", (connection: DataConnection) => connection.on("data", (data) => connection.send(`${data}!`)));
+    peer.socket.on("message", ({ type, payload }) => {
+      if (type !== "OPEN") return;
+      peer.options.config = { ...config, iceServers: payload.iceServers };
+      if (to === undefined) {
+        resolve("");
+        return;
+      }
+      const connection = peer.connect(to);
+      connection.on("open", () => connection.send("hello"));
+      connection.on("data", resolve as (data: never) => void);
+    });
+  });
+}
+
 /** Offers a data channel by plain JSON to a PeerJS client. Resolves with the answer to a message. */
 async function callByPlainJson(to: string): Promise<string> {
   const socket = new WebSocket(`ws://${location.host}/ws`);
@@ -141,6 +171,14 @@ describe("unmodified clients in Chromium", () => {
     expect(await (await fetch(`http://${webrtc.host}/peerjs/peers`)).json()).toEqual(["bert", "anna"]);
   });
 
+  it("[WEBRTC-211] two pages with PeerJS call one another through the relays that OPEN names", async () => {
+    const webrtc = await startWebrtc();
+    const script = scriptOf("peerjs/dist/peerjs.min.js");
+    const [anna, bert] = [await openPage(webrtc, script), await openPage(webrtc, script)];
+    await bert.evaluate(exchangeWithPeerJs, { id: "bert" });
+    expect(await anna.evaluate(exchangeWithPeerJs, { id: "anna", to: "bert" })).toBe("hello!");
+  });
+
   it("[WEBRTC-252] a page with plain JSON opens a data channel to a page with PeerJS", async () => {
     const webrtc = await startWebrtc();
     const bert = await openPage(webrtc, scriptOf("peerjs/dist/peerjs.min.js"));
@@ -151,23 +189,32 @@ describe("unmodified clients in Chromium", () => {
 
   it("[WEBRTC-243] documents of y-webrtc in two pages get the same content", async () => {
     const webrtc = await startWebrtc();
-    const script = await bundleYWebrtc();
-    const pages = [await openPage(webrtc, script), await openPage(webrtc, script)];
-    const watcher = await joinJson(webrtc, "document");
-    // Each is in the room before the next one comes: two that call one another at once wait for one another for up to a minute.
-    for (const page of pages) {
-      const joined = watcher.log.next(({ type }) => type === "peer-joined");
-      await page.evaluate(openDocument);
-      await joined;
-    }
-    await pages[0]?.evaluate(() => shared.getText("t").insert(0, "from the first"));
-    await pages[1]?.waitForFunction(() => shared.getText("t").toString() === "from the first");
-    await pages[1]?.evaluate(() => shared.getText("t").insert(0, "and back, "));
-    await pages[0]?.waitForFunction(() => shared.getText("t").toString() === "and back, from the first");
+    await exchangeTexts(webrtc, openDocument);
     const last = await joinJson(webrtc, "document");
     expect(((await last.until("joined")).peers as unknown[]).length).toBe(3);
   });
+
+  it("[WEBRTC-247] documents in two pages get the same content through the relays that the welcome names", async () => {
+    await exchangeTexts(await startWebrtc(), openDocumentByWelcome);
+  });
 });
+
+/** Two pages with the document: each gets what the other one writes. */
+async function exchangeTexts(webrtc: Webrtc, open: () => void | Promise<void>): Promise<void> {
+  const script = await bundleYWebrtc();
+  const [first, second] = [await openPage(webrtc, script), await openPage(webrtc, script)];
+  const watcher = await joinJson(webrtc, "document");
+  // Each is in the room before the next one comes: two that call one another at once wait for one another for up to a minute.
+  for (const page of [first, second]) {
+    const joined = watcher.log.next(({ type }) => type === "peer-joined");
+    await page.evaluate(open);
+    await joined;
+  }
+  await first.evaluate(() => shared.getText("t").insert(0, "from the first"));
+  await second.waitForFunction(() => shared.getText("t").toString() === "from the first");
+  await second.evaluate(() => shared.getText("t").insert(0, "and back, "));
+  await first.waitForFunction(() => shared.getText("t").toString() === "and back, from the first");
+}
 
 interface SharedText {
   insert(at: number, text: string): void;
@@ -177,7 +224,15 @@ interface SharedDocument {
 }
 declare let shared: SharedDocument;
 declare const YDoc: new () => SharedDocument;
-declare const WebrtcProvider: new (room: string, document: SharedDocument, options: object) => unknown;
+interface Provider {
+  peerOpts: object;
+  readonly signalingConns: readonly { on(event: "message", listener: (message: Welcome) => void): void }[];
+}
+interface Welcome {
+  readonly type: string;
+  readonly iceServers: readonly RTCIceServer[];
+}
+declare const WebrtcProvider: new (room: string, document: SharedDocument, options: object) => Provider;
 
 async function openDocument(): Promise<void> {
   const iceServers = await (await fetch("/ice-servers")).json();
@@ -187,6 +242,15 @@ async function openDocument(): Promise<void> {
     signaling,
     filterBcConns: false,
     peerOpts: { config: { iceServers, iceTransportPolicy: "relay" } },
+  });
+}
+
+/** Without ICE servers of its own: it takes those of the welcome. */
+function openDocumentByWelcome(): void {
+  shared = new YDoc();
+  const provider = new WebrtcProvider("document", shared, { signaling: [`ws://${location.host}/y-webrtc`], filterBcConns: false });
+  provider.signalingConns[0]?.on("message", ({ type, iceServers }) => {
+    if (type === "welcome") provider.peerOpts = { config: { iceServers, iceTransportPolicy: "relay" } };
   });
 }
 

@@ -10,6 +10,8 @@ const offer = {
   connectionId: "dc_1",
 };
 
+const opened = { type: "OPEN", payload: { iceServers: expect.any(Array) } };
+
 describe("PeerJS", () => {
   it("[WEBRTC-200] gives identifiers over HTTP, to pages too, on the paths that clients use", async () => {
     const webrtc = await startWebrtc();
@@ -28,7 +30,7 @@ describe("PeerJS", () => {
   it("[WEBRTC-201] opens a WebSocket with key, id and token; without one of them it is closed with ERROR", async () => {
     const webrtc = await startWebrtc();
     const client = await openPeerJs(webrtc, "anna");
-    expect(client.log.items).toEqual([{ type: "OPEN" }]);
+    expect(client.log.items).toEqual([opened]);
     for (const query of ["id=a&token=b", "key=peerjs&token=b", "key=peerjs&id=a", "key=peerjs&id=&token=b", ""]) {
       const refused = await connectWire(webrtc, `/peerjs?${query}`);
       const msg = "No id, token, or key supplied to websocket server";
@@ -67,7 +69,7 @@ describe("PeerJS", () => {
     anna.send({ type: "HEARTBEAT" });
     anna.send({ type: "LEAVE" });
     await anna.closed;
-    expect(anna.log.items).toEqual([{ type: "OPEN" }]);
+    expect(anna.log.items).toEqual([opened]);
   });
 
   it("[WEBRTC-204] messages for a client that is not connected wait, in order; if it does not come, the sender gets EXPIRE once", async () => {
@@ -81,12 +83,12 @@ describe("PeerJS", () => {
     await webrtc.service.ended((row) => row.verb === "OTHER" || row.verb === "other");
     const bert = await openPeerJs(webrtc, "bert");
     await bert.log.until(({ payload }) => (payload as { number?: number } | undefined)?.number === 2);
-    expect(bert.log.items).toEqual([{ type: "OPEN" }, ...late.map((message) => ({ ...message, src: "anna" }))]);
+    expect(bert.log.items).toEqual([opened, ...late.map((message) => ({ ...message, src: "anna" }))]);
     await anna.until("EXPIRE");
     bert.send({ type: "ANSWER", dst: "anna", payload: {} });
     await anna.until("ANSWER");
     expect(anna.log.items).toEqual([
-      { type: "OPEN" },
+      opened,
       { type: "EXPIRE", src: "nobody", dst: "anna" },
       { type: "ANSWER", src: "bert", dst: "anna", payload: {} },
     ]);
@@ -205,6 +207,17 @@ describe("PeerJS", () => {
     expect(turn?.urls[0]).toMatch(/^turn:127\.0\.0\.1:\d+\?transport=udp$/);
     expect(turn?.username).toMatch(/^\d+:.+/);
     expect(turn?.credential).toMatch(/^[\w+/]+=*$/);
+  });
+
+  it("[WEBRTC-211] OPEN has the ICE servers with credentials of the client's name", async () => {
+    const webrtc = await startWebrtc();
+    const client = await openPeerJs(webrtc, "anna");
+    const { iceServers } = (await client.until("OPEN")).payload as { iceServers: readonly { urls: string[]; username?: string }[] };
+    const at = (await (await fetch(`http://${webrtc.host}/ice-servers`)).json()) as typeof iceServers;
+    expect(iceServers.map(({ urls }) => urls)).toEqual(at.map(({ urls }) => urls));
+    expect(iceServers[1]?.username).toMatch(/^\d+:anna$/);
+    const without = await startWebrtc({ turn: false });
+    expect(await (await openPeerJs(without, "anna")).until("OPEN")).toEqual({ type: "OPEN", payload: { iceServers: [] } });
   });
 
   it("[WEBRTC-207] a message that is no message of PeerJS gets ERROR, bytes end the connection, and others go on", async () => {

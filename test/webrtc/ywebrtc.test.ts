@@ -28,8 +28,8 @@ describe("y-webrtc", () => {
     expect(await one.log.until(({ data }) => data === 2)).toEqual({ type: "publish", topic: "t1", data: 2, clients: 1 });
     outside.send({ type: "ping" });
     await outside.log.next(({ type }) => type === "pong");
-    expect(other.log.items.map(({ type }) => type)).toEqual(["pong", "publish", "pong"]);
-    expect(outside.log.items.map(({ type }) => type)).toEqual(["pong", "pong"]);
+    expect(other.log.items.map(({ type }) => type)).toEqual(["welcome", "pong", "publish", "pong"]);
+    expect(outside.log.items.map(({ type }) => type)).toEqual(["welcome", "pong", "pong"]);
   });
 
   it("[WEBRTC-246] a WebSocket at / speaks y-webrtc, and GET / is the page", async () => {
@@ -50,6 +50,22 @@ describe("y-webrtc", () => {
     expect(error.message).toContain("403");
   });
 
+  it("[WEBRTC-247] the first message is a welcome with the ICE servers", async () => {
+    const webrtc = await startWebrtc();
+    for (const target of ["/y-webrtc", "/"]) {
+      const client = await connectWire(webrtc, target);
+      client.send({ type: "ping" });
+      await client.until("pong");
+      const at = (await (await fetch(`http://${webrtc.host}/ice-servers`)).json()) as readonly { urls: string[] }[];
+      const [stun, turn] = at.map(({ urls }) => urls);
+      const credentials = { username: expect.stringMatching(/^\d+:.+/), credential: expect.stringMatching(/^[\w+/]+=*$/) };
+      expect(client.log.items).toEqual([
+        { type: "welcome", id: expect.any(String), iceServers: [{ urls: stun }, { urls: turn, ...credentials }] },
+        { type: "pong" },
+      ]);
+    }
+  });
+
   it("[WEBRTC-241] a signal for a client that the service knows by its id goes to that client", async () => {
     const webrtc = await startWebrtc();
     const [one, other, third] = [
@@ -65,13 +81,13 @@ describe("y-webrtc", () => {
       client.send({ type: "subscribe", topics: ["t"] });
       client.send({ type: "publish", topic: "t", data: { type: "announce", from } });
       for (const receiver of [one, other, third])
-        if (receiver === client) await receiver.log.until(({ data }) => (data as { from: string }).from === from);
+        if (receiver === client) await receiver.log.until(({ data }) => (data as { from?: string } | undefined)?.from === from);
     }
     const data = { type: "signal", from: "id-2", to: "id-1", token: 1, signal: { type: "offer", sdp: "v=0" } };
     one.send({ type: "publish", topic: "t", data: { type: "announce", from: "id-1" } });
-    await other.log.until(({ data: said }) => (said as { from: string }).from === "id-1");
+    await other.log.until(({ data: said }) => (said as { from?: string } | undefined)?.from === "id-1");
     other.send({ type: "publish", topic: "t", data });
-    expect(await one.log.until(({ data: said }) => (said as { type: string }).type === "signal")).toEqual({
+    expect(await one.log.until(({ data: said }) => (said as { type?: string } | undefined)?.type === "signal")).toEqual({
       type: "publish",
       topic: "t",
       data,

@@ -51,7 +51,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults }: Di
   };
 }
 
-/** For clients whose protocol has no place for them: PeerJS and y-webrtc take them from their own configuration. */
+/** For clients that take them from their own configuration, before they connect: PeerJS and y-webrtc. */
 const iceServersRoute = (hub: Hub, iceServers: IceServersFor): HttpRoute => ({
   path: "/ice-servers",
   methods: ["GET"],

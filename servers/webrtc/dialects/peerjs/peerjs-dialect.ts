@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { IceServer } from "../../../../contract/services/webrtc.ts";
 import { send } from "../../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/http-route.ts";
@@ -187,6 +188,8 @@ class PeerJsLink implements PeerLink {
   readonly connections = new PeerJsConnections(mostConnections);
   sentBytes = 0;
   readonly #client: WebSocketClient;
+  /** They come before it is in its room. */
+  #iceServers: readonly IceServer[] = [];
 
   constructor(client: WebSocketClient) {
     this.#client = client;
@@ -204,8 +207,12 @@ class PeerJsLink implements PeerLink {
 
   deliver(event: PeerEvent): void {
     switch (event.type) {
+      case "welcome":
+        this.#iceServers = event.iceServers;
+        return;
+      // Its clients do not read the payload of OPEN.
       case "joined":
-        this.send({ type: "OPEN" });
+        this.send({ type: "OPEN", payload: { iceServers: this.#iceServers } });
         return;
       case "signal": {
         const { from, signal } = event;
@@ -221,7 +228,6 @@ class PeerJsLink implements PeerLink {
         if (event.code !== "peer-unknown")
           this.send({ type: event.re === joinedAs ? "INVALID-KEY" : "ERROR", payload: { msg: event.message } });
         return;
-      case "welcome":
       case "peer-joined":
       case "chat":
         return;

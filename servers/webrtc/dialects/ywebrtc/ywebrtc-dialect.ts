@@ -199,7 +199,10 @@ class YWebrtcLink implements PeerLink {
       case "error":
         this.send({ type: "error", code: event.code, message: event.message, re: event.re ?? null });
         return;
+      // Its clients pass over types that they do not know.
       case "welcome":
+        this.send(event);
+        return;
       case "chat":
         return;
       default:
