@@ -179,6 +179,7 @@ export const controlCalls = {
   /** Null once it is no longer kept. */
   "traffic.detail": operation<RowDetail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
   /** The parts of a row with an index of `from` or more, at most `limit` of them; without `from` the newest. Null once the row is no longer kept. */
+  /** As many as the limit allows and about 1 MiB holds: `next` of the answer says where to go on. */
   "traffic.parts": operation<DetailPartPage | null>()(
     z.strictObject({
       id: serviceId,

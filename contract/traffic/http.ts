@@ -12,6 +12,8 @@ export interface HttpBody {
   readonly base64: string;
   /** Set where values in `base64` were redacted: the number of bytes before that. */
   readonly hiddenIn?: number;
+  /** Set where it was cut because so much of other bodies was kept at the time. */
+  readonly overBudget?: boolean;
 }
 
 /** The detail of a request to any service that speaks HTTP. */

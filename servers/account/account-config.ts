@@ -70,7 +70,7 @@ export const accountConfig = z.strictObject({
   ...httpLimitFields({
     prefix: "ACCOUNT",
     body: { minimum: 1_024, maximum: 16 << 20, standard: 65_536 },
-    recordedHelp: "Bytes of each body kept for the inspector, without passwords and tokens.",
+    recordedHelp: "First bytes of each body, always kept for the inspector, without passwords and tokens.",
   }),
 });
 export type AccountConfig = z.output<typeof accountConfig>;

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import type { HttpBody } from "../../contract/traffic/http.ts";
+import { BodyBudget, mostKeptBytes } from "../../servers/core/http/body-budget.ts";
 import { clientName } from "../../servers/core/http/client-name.ts";
 import { loggedTarget } from "../../servers/core/http/http-log-line.ts";
 import { threadCpuMs } from "../support/cpu-time.ts";
@@ -103,7 +105,7 @@ it("[HTTP-95] the detail has the exchange as it crossed the wire", async () => {
 });
 
 it("[HTTP-96] bodies are recorded up to the configured size, and counted whole", async () => {
-  const service = await startHttp({ recordedBodyBytes: 10 });
+  const service = await startHttp({ recordedBodyBytes: 10, recordedBodyRate: 0 });
   await fetch(`${service.url}/anything`, { method: "POST", body: "0123456789abcdef" }).then((response) => response.text());
   const posted = await service.ended(({ verb }) => verb === "POST");
   const { request, response } = service.detail(posted.id);
@@ -111,6 +113,36 @@ it("[HTTP-96] bodies are recorded up to the configured size, and counted whole",
   expect(response?.body).toMatchObject({ bytes: posted.bytesOut, base64: base64('{\n  "args"') });
   await fetch(`${service.url}/bytes/50000`).then((answer) => answer.arrayBuffer());
   expect(await service.ended(({ verb }) => verb === "GET")).toMatchObject({ bytesOut: 50_000, preview: "" });
+});
+
+it("[HTTP-143] bodies are kept to 256 KiB while the budget lasts; after that only their first bytes, which is said", async () => {
+  const service = await startHttp({ recordedBodyRate: 1 });
+  const body = "0123456789".repeat(30_000);
+  await fetch(`${service.url}/anything`, { method: "POST", body }).then((answer) => answer.text());
+  const { request, response } = service.detail((await service.ended(({ verb }) => verb === "POST")).id);
+  const keptOf = ({ base64: kept }: HttpBody) => Buffer.from(kept, "base64").toString();
+  expect([request.body.bytes, keptOf(request.body) === body.slice(0, 262_144), request.body.overBudget]).toEqual([
+    300_000,
+    true,
+    undefined,
+  ]);
+  // The request has used up nearly all of it.
+  expect([response && keptOf(response.body).length, response?.body.overBudget]).toEqual([8_192, true]);
+});
+
+it("[HTTP-143] the budget of bodies is a rate, and saves up for one second or one body", () => {
+  let now = 0;
+  const [slow, fast] = [1_000, 1_000_000].map((rate) => new BodyBudget(rate, () => now)) as [BodyBudget, BodyBudget];
+  expect([slow.take(mostKeptBytes), slow.take(1), fast.take(1_000_000), fast.take(1)]).toEqual([true, false, true, false]);
+  now = 500;
+  expect([slow.take(501), slow.take(500), slow.take(1), fast.take(500_001), fast.take(500_000)]).toEqual([false, true, false, false, true]);
+  now = 10_000_000;
+  expect([slow.take(mostKeptBytes + 1), slow.take(mostKeptBytes), fast.take(1_000_001), fast.take(1_000_000)]).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
 });
 
 it("[HTTP-97] HEAD, 204 and 304 are recorded without content", async () => {

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
+import type { HttpBody } from "../../contract/traffic/http.ts";
+import type { WebSocketMessage } from "../../contract/traffic/websocket.ts";
 import { type HttpUnderTest, onEnd, raw, rawConnection, startHttp, until } from "./harness.ts";
 
 async function open(service: HttpUnderTest, path = "/ws/echo", protocols: string[] = []): Promise<WebSocket> {
@@ -148,8 +150,25 @@ it("[HTTP-91] the WebSocket is one row and each message its own", async () => {
   });
 });
 
+it("[HTTP-143] a large message is kept whole while the budget lasts, and says so if it was not", async () => {
+  const service = await startHttp({ recordedBodyRate: 1 });
+  const socket = await open(service);
+  const large = "large message ".repeat(12_000);
+  const bodies: HttpBody[] = [];
+  for (const [count, name] of ["first", "second"].entries()) {
+    socket.send(`${name} ${large}`);
+    await nextMessage(socket);
+    const row = await service.ended(({ preview, kind }) => kind === "websocket-message" && preview.startsWith(name));
+    bodies[count] = (service.anyDetail(row.id) as WebSocketMessage).body;
+  }
+  socket.close();
+  const bytesOf = (body: HttpBody | undefined) => Buffer.from(body?.base64 ?? "", "base64").toString();
+  expect([bytesOf(bodies[0]) === `first ${large}`, bodies[0]?.overBudget]).toEqual([true, undefined]);
+  expect([bytesOf(bodies[1]), bodies[1]?.overBudget]).toEqual([`second ${large}`.slice(0, 8_192), true]);
+});
+
 it("[HTTP-120] a message is a part of its connection's row, and a row with the connection as its parent", async () => {
-  const service = await startHttp({ recordedBodyBytes: 10 });
+  const service = await startHttp({ recordedBodyBytes: 10, recordedBodyRate: 0 });
   const socket = await open(service);
   for (const message of ["first", Buffer.from([1, 2]), "a text that is cut"]) {
     socket.send(message);

@@ -78,9 +78,17 @@ export function useParts(service: ServiceId, row: number, total: number): Parts 
     const known = queries.getQueryData<KnownParts | null>(key);
     const first = known?.parts[0]?.index ?? 0;
     if (!known || first === 0 || known.parts.length >= heldParts) return;
-    const page = await client.call("traffic.parts", { id: service, row, from: Math.max(0, first - pageParts), limit: pageParts });
+    const older: DetailPart[] = [];
+    // Large parts come in several pages.
+    for (let from = Math.max(0, first - pageParts); from < first; ) {
+      const page = await client.call("traffic.parts", { id: service, row, from, limit: first - from });
+      if (!page) return;
+      older.push(...page.parts);
+      if (page.next <= from) break;
+      from = page.next;
+    }
     // Newer ones may have arrived meanwhile.
-    queries.setQueryData<KnownParts | null>(key, (now) => now && page && withOlder(now, page.parts));
+    queries.setQueryData<KnownParts | null>(key, (now) => now && withOlder(now, older));
   };
   return { ...answer, loadOlder };
 }

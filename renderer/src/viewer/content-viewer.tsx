@@ -30,6 +30,8 @@ export interface Content {
   readonly totalBytes: number;
   /** If values in `bytes` are hidden: the number of recorded bytes before that. */
   readonly hiddenIn?: number | undefined;
+  /** It was cut because the budget of bodies was used up. */
+  readonly overBudget?: boolean | undefined;
 }
 
 interface ContentViewerProps {
@@ -101,7 +103,7 @@ function Viewer(props: ContentViewerProps) {
     leftEncoded && `${leftEncoded}, shown as sent`,
     props.facts,
   ].filter(Boolean);
-  const notes = noteText(laidOut, [isCut && cutText(cutBy)]);
+  const notes = noteText(laidOut, [isCut && cutText(cutBy, content.overBudget)]);
   const formats = hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />;
   return (
     <div ref={box.ref} className={styles.viewer}>
@@ -160,8 +162,11 @@ const rawChoices = [
   { value: "raw", label: "Raw" },
 ];
 
-const cutText = (cutBy: string | undefined): string =>
-  `Copy and Save have this part only.${cutBy === undefined ? "" : ` “${cutBy}” in Config says how many bytes are kept.`}`;
+function cutText(cutBy: string | undefined, overBudget = false): string {
+  const part = "Copy and Save have this part only";
+  if (overBudget) return `${part}: the budget of bodies was used up (“Recorded rest of bodies” in Config).`;
+  return cutBy === undefined ? `${part}.` : `${part}. “${cutBy}” in Config says how many bytes are kept.`;
+}
 
 /** Notes on what is not shown as requested. */
 export function noteText(laidOut: ContentLayout | undefined, others: readonly (string | false | undefined)[] = []): string {

@@ -1,24 +1,40 @@
 import { previewBytes } from "../../../contract/traffic/row.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
+import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
 
 /** The first bytes of a body and the count of all, kept by reference so that a busy server pays little. */
 export class BodyCapture {
   bytes = 0;
   /** Bytes of memory that the kept parts hold. */
   held = 0;
+  /** The rest was not kept because the budget was used up. */
+  isOverBudget = false;
+  #isCut = false;
   #parts: (string | Uint8Array)[] | undefined;
   /** Parts that were written. */
   #written = 0;
 
-  add(chunk: string | Uint8Array, encoding: BufferEncoding | undefined, limit: number): void {
+  /** Keeps the bytes up to the limit, and those beyond it as far as the budget allows. */
+  add(chunk: string | Uint8Array, encoding: BufferEncoding | undefined, limit: number, budget?: BodyBudget): void {
     const length = typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
-    const room = limit - this.bytes;
+    const before = this.bytes;
     this.bytes += length;
-    if (room <= 0 || length === 0) return;
+    if (length === 0 || this.#isCut) return;
+    const room = length <= limit - before ? length : this.#roomBeyond(before, length, limit, budget);
+    if (room <= 0) return;
     this.#parts ??= [];
     const part = this.#kept(chunk, encoding, length, room);
     this.#parts.push(part);
     this.held += Math.min(length, room);
+  }
+
+  #roomBeyond(before: number, length: number, limit: number, budget: BodyBudget | undefined): number {
+    const beyond = Math.min(before + length, mostKeptBytes) - Math.max(before, limit);
+    const isGranted = beyond > 0 && budget?.take(beyond) === true;
+    this.isOverBudget = beyond > 0 && budget !== undefined && !isGranted;
+    const room = Math.min(length, (isGranted ? mostKeptBytes : limit) - before);
+    this.#isCut = room < length;
+    return room;
   }
 
   #kept(chunk: string | Uint8Array, encoding: BufferEncoding | undefined, length: number, room: number): string | Uint8Array {
@@ -29,11 +45,11 @@ export class BodyCapture {
     return copyOfSlice(length > room ? chunk.subarray(0, room) : chunk);
   }
 
-  kept(limit: number): Buffer {
+  kept(): Buffer {
     if (!this.#parts) return Buffer.alloc(0);
     const [first] = this.#parts;
-    if (this.#parts.length === 1 && first !== undefined) return asBuffer(first).subarray(0, limit);
-    return this.#firstBytes(limit);
+    if (this.#parts.length === 1 && first !== undefined) return asBuffer(first);
+    return this.#firstBytes(Number.POSITIVE_INFINITY);
   }
 
   /** A stream may have sent its body in many small parts. */

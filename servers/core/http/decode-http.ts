@@ -2,7 +2,7 @@ import type { HeaderList, HttpBody, HttpExchangeFacts, SseEventPart } from "../.
 import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
 import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../traffic/record-reader.ts";
-import { bodySide, httpTag, isBinary, isSent, parseHead } from "./http-record.ts";
+import { bodySide, httpTag, isBinary, isOverBudget, isSent, parseHead } from "./http-record.ts";
 import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
 
 export const httpDecoder: DetailDecoder<"http"> = {
@@ -49,7 +49,7 @@ const messageFacts = ({ flags, bytes, content }: RecordedPart) =>
   ({
     direction: isSent(flags) ? "sent" : "received",
     type: isBinary(flags) ? "binary" : "text",
-    body: { bytes, base64: content.toString("base64") },
+    body: { bytes, base64: content.toString("base64"), ...(isOverBudget(flags) && { overBudget: true }) },
   }) as const;
 
 /** Joins the pieces that were written one by one. */
@@ -65,6 +65,7 @@ function readExchange({ row, detail }: RecordedRow) {
   let timing: HttpExchangeFacts["timing"] = {};
   let closed: { readonly code: number; readonly reason: string } | undefined;
   const bodies: readonly [Buffer[], Buffer[]] = [[], []];
+  const overBudget: [boolean, boolean] = [false, false];
   const hiddenIn: [number | undefined, number | undefined] = [undefined, undefined];
 
   while (!reader.atEnd) {
@@ -86,6 +87,11 @@ function readExchange({ row, detail }: RecordedRow) {
       case httpTag.hiddenIn: {
         const side = reader.u8();
         if (side === bodySide.request || side === bodySide.response) hiddenIn[side] = reader.u32();
+        break;
+      }
+      case httpTag.overBudget: {
+        const side = reader.u8();
+        if (side === bodySide.request || side === bodySide.response) overBudget[side] = true;
         break;
       }
       case httpTag.responseHead:
@@ -114,6 +120,7 @@ function readExchange({ row, detail }: RecordedRow) {
     bytes,
     base64: Buffer.concat(bodies[side]).toString("base64"),
     ...(hiddenIn[side] !== undefined && { hiddenIn: hiddenIn[side] }),
+    ...(overBudget[side] && { overBudget: true }),
   });
   const facts: HttpExchangeFacts = {
     id: row.id,

@@ -5,6 +5,7 @@ import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
 import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
@@ -29,8 +30,9 @@ export interface HttpEntryHead {
   readonly rawHeaders: readonly string[];
   readonly client: string;
   readonly connection: ConnectionFacts;
-  /** Bytes that are kept of each body. */
+  /** First bytes that are kept of each body; further ones as far as the budget allows. */
   readonly bodyLimit: number;
+  readonly bodyBudget?: BodyBudget | undefined;
   readonly redaction?: HttpRedaction | undefined;
 }
 
@@ -88,7 +90,7 @@ export class HttpEntry implements TrafficEntry {
   }
 
   received(chunk: string | Uint8Array): void {
-    this.requestBody.add(chunk, undefined, this.head.bodyLimit);
+    this.requestBody.add(chunk, undefined, this.head.bodyLimit, this.head.bodyBudget);
   }
 
   /** Bytes of messages, which are kept as parts. */
@@ -112,7 +114,8 @@ export class HttpEntry implements TrafficEntry {
   }
 
   sent(chunk: string | Uint8Array, encoding?: BufferEncoding): void {
-    this.responseBody.add(chunk, encoding, this.head.bodyLimit);
+    // The content of a stream is kept as parts.
+    this.responseBody.add(chunk, encoding, this.head.bodyLimit, this.longLived ? undefined : this.head.bodyBudget);
   }
 
   /** An answer that was written without a ServerResponse; `head` is its text up to the empty line. */
@@ -274,7 +277,7 @@ export class HttpEntry implements TrafficEntry {
     if (body.bytes === 0) return nothing;
     const known = this.#hidden;
     if (known?.of === body && known.bytes === body.bytes) return known;
-    const kept = body.kept(this.head.bodyLimit);
+    const kept = body.kept();
     this.#hidden = { of: body, bytes: body.bytes, kept, shown: redaction.body(kept) };
     return this.#hidden;
   }
@@ -294,6 +297,14 @@ export class HttpEntry implements TrafficEntry {
   }
 
   #writeEnd(record: RecordWriter): void {
+    if (this.requestBody.isOverBudget) {
+      record.u8(httpTag.overBudget);
+      record.u8(bodySide.request);
+    }
+    if (this.responseBody.isOverBudget) {
+      record.u8(httpTag.overBudget);
+      record.u8(bodySide.response);
+    }
     if (this.#requestTrailers.length > 0) {
       record.u8(httpTag.trailers);
       this.#writeFields(record, this.#requestTrailers);

@@ -30,9 +30,16 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
-    help: recordedHelp ?? "Bytes of each body kept for the inspector.",
+    help: recordedHelp ?? "First bytes of each body, always kept for the inspector.",
     unit: "B",
     env: `${prefix}_RECORDED_BODY_BYTES`,
+    group: "Recorder",
+  }),
+  recordedBodyRate: field(wholeNumber(0, 64 << 20, 2 << 20), {
+    title: "Recorded rest of bodies",
+    help: "Bytes a second that are kept beyond the first ones, up to 256 KiB of each body; 0 keeps the first ones only.",
+    unit: "B/s",
+    env: `${prefix}_RECORDED_BODY_RATE`,
     group: "Recorder",
   }),
 });

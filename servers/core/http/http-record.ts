@@ -21,6 +21,8 @@ export const httpTag = {
   aborted: 10,
   /** Of a WebSocket: code and reason of the close frame. */
   closed: 11,
+  /** A body was not kept whole because the budget was used up. */
+  overBudget: 12,
 } as const;
 
 export const bodySide = { request: 0, response: 1 } as const;
@@ -28,9 +30,12 @@ export const bodySide = { request: 0, response: 1 } as const;
 /** Flags of a WebSocket's message. */
 const binaryFlag = 1;
 const sentFlag = 2;
-export const messageFlags = (binary: boolean, sent: boolean): number => (binary ? binaryFlag : 0) | (sent ? sentFlag : 0);
+const overBudgetFlag = 4;
+export const messageFlags = (binary: boolean, sent: boolean, isOverBudget: boolean): number =>
+  (binary ? binaryFlag : 0) | (sent ? sentFlag : 0) | (isOverBudget ? overBudgetFlag : 0);
 export const isBinary = (flags: number): boolean => (flags & binaryFlag) !== 0;
 export const isSent = (flags: number): boolean => (flags & sentFlag) !== 0;
+export const isOverBudget = (flags: number): boolean => (flags & overBudgetFlag) !== 0;
 
 /** "HTTP/1.1 200 OK\r\nName: value\r\n…" */
 export function parseHead(head: string): { reason: string; headers: HeaderList } {

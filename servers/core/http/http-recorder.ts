@@ -3,6 +3,7 @@ import type { Log } from "../service/log.ts";
 import { countText } from "../service/quantity.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
 import { createLatencyWindow } from "../traffic/latency-window.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { createClientNames } from "./client-name.ts";
 import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
 import { HttpEntry } from "./http-entry.ts";
@@ -14,8 +15,10 @@ import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "./web
 export interface HttpRecorderOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
-  /** Bytes kept of each request body and of each response body. */
+  /** First bytes kept of each request body and of each response body. */
   readonly bodyLimit: number;
+  /** For the bytes beyond them; without it none are kept. */
+  readonly bodyBudget?: BodyBudget;
   /** Hides credentials before a row or its detail leaves the process. */
   readonly redaction?: HttpRedaction;
   /** Redacts a path for the log, for services whose paths contain secrets. */
@@ -49,7 +52,7 @@ export interface EntryFacts {
   readonly userAgent: string | undefined;
 }
 
-export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
+export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
   const connections = createHttpConnections();
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
@@ -74,6 +77,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
       client,
       connection,
       bodyLimit,
+      bodyBudget,
       redaction,
     });
     if (watched.size > 0) watched.get(connection.remote)?.(entry.id);

@@ -5,6 +5,7 @@ import type { HttpActions } from "../../../contract/services/http.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
 import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
@@ -27,6 +28,7 @@ export interface HttpBaseConfig {
   readonly keepAliveTimeoutMs: number;
   readonly unansweredRequests: number;
   readonly recordedBodyBytes: number;
+  readonly recordedBodyRate: number;
 }
 
 export interface HttpOptions {
@@ -75,6 +77,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     traffic: context.traffic,
     log,
     bodyLimit: config.recordedBodyBytes,
+    ...(config.recordedBodyRate > 0 && { bodyBudget: new BodyBudget(config.recordedBodyRate) }),
     ...(redaction && { redaction }),
     ...(maskPath && { maskPath }),
   });

@@ -2,6 +2,7 @@ import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../service/service.ts";
 import { PendingParts } from "../traffic/pending-parts.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
+import { mostKeptBytes } from "./body-budget.ts";
 import { copyOfSlice } from "./body-capture.ts";
 import type { HttpEntry } from "./http-entry.ts";
 import { messageFlags } from "./http-record.ts";
@@ -36,16 +37,19 @@ export class WebSocketMessageEntry implements TrafficEntry {
   #wroteIndex = false;
 
   constructor(id: number, connection: HttpEntry, bytes: Buffer, facts: MessageFacts) {
-    const { bodyLimit, redaction } = connection.head;
-    const kept = copyOfSlice(bytes.subarray(0, bodyLimit));
+    const { bodyLimit, bodyBudget, redaction } = connection.head;
+    connection.parts ??= new PendingParts();
+    const mayBeWhole = bytes.length > bodyLimit && bytes.length <= mostKeptBytes && connection.parts.hasRoom(bytes.length);
+    const isWhole = mayBeWhole && bodyBudget?.take(bytes.length - bodyLimit) === true;
+    const kept = copyOfSlice(isWhole ? bytes : bytes.subarray(0, bodyLimit));
     const content = redaction ? redaction.body(kept) : kept;
     this.id = id;
     this.#connection = connection;
     this.#facts = facts;
     this.#bytes = bytes.length;
     this.#start = content.subarray(0, previewBytes);
-    connection.parts ??= new PendingParts();
-    this.#index = connection.parts.add(content, bytes.length, messageFlags(facts.binary, facts.sent), id);
+    const isOverBudget = mayBeWhole && !isWhole && bodyBudget !== undefined;
+    this.#index = connection.parts.add(content, bytes.length, messageFlags(facts.binary, facts.sent, isOverBudget), id);
   }
 
   get heldBytes(): number {

@@ -6,7 +6,7 @@ export interface PartLimits {
   readonly bytes: number;
 }
 
-const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
+const partLimits: PartLimits = { parts: 2_000, bytes: 512 << 10 };
 
 /** Numbers of a part in `#numbers`: index, time, bytes, flags, row. */
 const numbersPerPart = 5;
@@ -30,11 +30,15 @@ export class PendingParts {
     this.#limits = limits;
   }
 
+  hasRoom(bytes: number): boolean {
+    return this.#waiting < this.#limits.parts && this.held + bytes <= this.#limits.bytes;
+  }
+
   /** Keeps a reference to `content`, which may be truncated; `bytes` is its full length. Returns the part's index. */
   add(content: Uint8Array, bytes: number, flags = 0, row = 0): number {
     const index = this.total++;
     this.bytes += bytes;
-    if (this.#waiting >= this.#limits.parts || this.held + content.length > this.#limits.bytes) return index;
+    if (!this.hasRoom(content.length)) return index;
     let at = this.#waiting * numbersPerPart;
     this.#numbers[at++] = index;
     this.#numbers[at++] = Date.now();

@@ -70,17 +70,19 @@ export class PartList {
     }
   }
 
-  /** The index of the first of the newest `count` parts; 0 if there are fewer. */
-  newest(count: number): number {
-    let parts = 0;
-    for (const chunk of this.#chunks.toReversed()) {
-      parts += chunk.parts;
-      if (parts < count) continue;
-      let at = 0;
-      for (let surplus = parts - count; surplus > 0; surplus--) at += 4 + chunk.bytes.readUInt32LE(at);
-      return chunk.bytes.readUInt32LE(at + 4);
+  /** The index of the first of the newest parts: as many as the count and the bytes allow, at least one. */
+  newest(count: number, mostBytes: number): number {
+    const places: { readonly index: number; readonly length: number }[] = [];
+    for (const { bytes, used } of this.#chunks) {
+      for (let at = 0; at < used; at += 4 + bytes.readUInt32LE(at))
+        places.push({ index: bytes.readUInt32LE(at + 4), length: bytes.readUInt32LE(at) });
     }
-    return 0;
+    let first = places.length - 1;
+    for (let left = mostBytes - (places[first]?.length ?? 0); first > 0 && places.length - first < count; first--) {
+      left -= (places[first - 1] as { length: number }).length;
+      if (left < 0) break;
+    }
+    return places[first]?.index ?? 0;
   }
 
   #chunkFor(needed: number): Chunk {

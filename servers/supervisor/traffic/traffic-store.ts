@@ -65,6 +65,8 @@ const inNoSegment = { segment: 0, offset: 0 };
 /** Memory of an open row in addition to its bytes. */
 const openRowBytes = 300;
 const recordsBytes = 256 << 10;
+/** Content of the parts in one answer; one part is always in it. */
+const partPageBytes = 1 << 20;
 /** Before a length and the head of a part. */
 const shortestPart = 29;
 
@@ -283,8 +285,10 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
         const list = partLists.get(id);
         const parts = [];
         let next = from ?? 0;
-        for (const found of list?.from(from ?? list.newest(limit)) ?? []) {
-          if (parts.length === limit) break;
+        let bytes = 0;
+        for (const found of list?.from(from ?? list.newest(limit, partPageBytes)) ?? []) {
+          bytes += found.content.length;
+          if (parts.length === limit || (parts.length > 0 && bytes > partPageBytes)) break;
           if (decoder.part) parts.push(decoder.part(found));
           next = found.index + 1;
         }

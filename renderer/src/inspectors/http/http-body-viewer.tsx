@@ -14,7 +14,10 @@ interface HttpBodyViewerProps {
 
 /** The body of a request or of its answer, as its headers describe it. */
 export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBodyViewerProps) {
-  const content = useMemo(() => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn }), [body]);
+  const content = useMemo(
+    () => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn, overBudget: body.overBudget }),
+    [body],
+  );
   return (
     <ContentViewer
       of={of}

@@ -72,7 +72,10 @@ interface MessageContentProps {
 }
 
 export function MessageContent({ message: { type, body }, rememberAs }: MessageContentProps) {
-  const content = useMemo(() => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn }), [body]);
+  const content = useMemo(
+    () => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn, overBudget: body.overBudget }),
+    [body],
+  );
   return (
     <ContentViewer
       of="message"
