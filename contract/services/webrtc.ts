@@ -126,8 +126,12 @@ export interface WebrtcViews extends SampleViews, WebrtcFaultViews, WebrtcMediaV
   readonly offers: WebrtcOffers;
   /** Those with the most members first. */
   readonly rooms: { readonly rooms: readonly WebrtcRoomView[]; readonly more: number };
-  /** The newest ones. */
-  readonly peers: { readonly peers: readonly WebrtcPeerView[]; readonly more: number };
+  /** The newest ones; `left` names those that were the last to leave, if they had a name: rows still mention them. */
+  readonly peers: {
+    readonly peers: readonly WebrtcPeerView[];
+    readonly more: number;
+    readonly left: readonly { readonly id: string; readonly name: string }[];
+  };
   /** The newest ones. */
   readonly allocations: { readonly allocations: readonly TurnAllocationView[]; readonly more: number };
   readonly turn: TurnTotals;

@@ -114,6 +114,7 @@ export async function startWebrtc(
 
   const addresses = { port: turn?.port ?? config.turnPort, tlsPort: turn?.tlsPort || undefined };
   const iceChecks = new IceChecks({ hub, signals, requests, addresses });
+  const lastLeft = (most: number) => iceChecks.lastLeft(most);
 
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults });
@@ -170,7 +171,7 @@ export async function startWebrtc(
     turnRecorder.tick(allocations);
     requests.tick(allocations);
     context.view("signals", { total: signals.total });
-    showViews({ hub, recorder, turnRecorder, turn: turn?.engine, isWatched: context.isWatched(), view: context.view });
+    showViews({ hub, recorder, turnRecorder, turn: turn?.engine, lastLeft, isWatched: context.isWatched(), view: context.view });
     context.view("media", media?.view() ?? { sessions: [], more: 0 });
     const http = httpRecorder.counters();
     const played = media?.bytes();

@@ -95,6 +95,9 @@ it("[WEBRTC-150] the page sees rooms, peers and what the service offers", async 
   });
   await until(() => service.counters()?.clients === 2);
   expect(service.counters()?.note).toBe("2 peers in 1 room · 0 relays");
+  // Rows mention her after she has left.
+  anna.socket.close();
+  await until(() => service.views.get("peers")?.left.some(({ id, name }) => id === anna.id && name === "Anna"));
 });
 
 it("[WEBRTC-151] a peer can be disconnected, a room closed, and a message sent", async () => {

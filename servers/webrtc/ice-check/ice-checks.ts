@@ -43,6 +43,14 @@ export class IceChecks {
     }
   }
 
+  /** The names of those that were the last to leave. */
+  lastLeft(most: number): readonly { readonly id: string; readonly name: string }[] {
+    return [...this.#left]
+      .slice(-most)
+      .filter(([, { name }]) => name !== "")
+      .map(([id, { name }]) => ({ id, name }));
+  }
+
   check(one: string, other: string): IceCheck | undefined {
     const relays = this.#options.requests.relays();
     const [first, second] = [this.#evidence(one, other, relays), this.#evidence(other, one, relays)];

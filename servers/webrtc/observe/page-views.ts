@@ -16,15 +16,17 @@ export interface PageViewsOptions {
   readonly recorder: SignallingRecorder;
   readonly turnRecorder: TurnRecorder;
   readonly turn: TurnEngine | undefined;
+  /** The last peers to leave, with their names. */
+  readonly lastLeft: (most: number) => WebrtcViews["peers"]["left"];
   /** A page is open. */
   readonly isWatched: boolean;
   readonly view: <Name extends "rooms" | "peers" | "allocations" | "turn">(name: Name, value: WebrtcViews[Name]) => void;
 }
 
 /** Rooms, peers and allocations as the page shows them. To be called once a second. */
-export function showViews({ hub, recorder, turnRecorder, turn, isWatched, view }: PageViewsOptions): void {
+export function showViews({ hub, recorder, turnRecorder, turn, lastLeft, isWatched, view }: PageViewsOptions): void {
   view("rooms", roomsView(hub));
-  view("peers", peersView(hub, recorder, isWatched ? mostWatchedPeers : mostShown));
+  view("peers", { ...peersView(hub, recorder, isWatched ? mostWatchedPeers : mostShown), left: lastLeft(mostShown) });
   view("allocations", turnRecorder.views(mostShown));
   if (!turn) return;
   const { allocations, opened, connections, requests, errors, malformed, withoutAllocation, toPeers, fromPeers } = turn.statistics();
@@ -50,7 +52,7 @@ function roomView({ name, since, password, members, chat, chatMessages }: Room):
   };
 }
 
-function peersView(hub: Hub, recorder: SignallingRecorder, most: number): WebrtcViews["peers"] {
+function peersView(hub: Hub, recorder: SignallingRecorder, most: number): Omit<WebrtcViews["peers"], "left"> {
   const first = Math.max(0, hub.peerCount - most);
   const newest = [...hub.peers()].slice(first).reverse();
   return { peers: newest.map((peer) => peerView(peer, recorder.rowOf(peer))), more: first };

@@ -161,5 +161,5 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     title: "Lasted",
     cell: (row, roomCh) => (momentary.has(row.kind) ? <CellText tone="quiet">–</CellText> : lastedColumn.cell(row, roomCh)),
   },
-  clientColumn(3, { minSample: "Chromium :00000" }),
+  clientColumn(3, { minSample: "Chromium :00000", preferredSample: "Backlot-sample :00000" }),
 ];

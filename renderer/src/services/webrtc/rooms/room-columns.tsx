@@ -119,7 +119,7 @@ function RoomName({ row }: { readonly row: RoomRow }) {
       return (
         <span className={styles.peer} title="Open it to list them.">
           <IconChevronRight size={14} stroke={1.5} aria-hidden="true" />
-          {`list ${formatCount(row.count)} more`}
+          {`and ${formatCount(row.count)} more`}
         </span>
       );
     case "more":

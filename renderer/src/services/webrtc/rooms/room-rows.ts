@@ -24,7 +24,7 @@ const listedMembers = 12;
  */
 export function roomRows(
   rooms: WebrtcViews["rooms"],
-  peers: WebrtcViews["peers"],
+  peers: Omit<WebrtcViews["peers"], "left">,
   text: string,
   unfolded: ReadonlySet<string> = nothingUnfolded,
 ): readonly RoomRow[] {
@@ -43,8 +43,10 @@ export function roomRows(
       ...(folds ? shown.slice(0, listedMembers) : shown).map(
         (peer): RoomRow => ({ kind: "peer", id: `peer ${peer.id} ${room.name}`, room: room.name, peer }),
       ),
-      ...(folds ? [{ kind: "folded", id: `folded ${room.name}`, room: room.name, count: members.length - listedMembers } as const] : []),
-      ...(isWhole && unnamed > 0
+      ...(folds
+        ? [{ kind: "folded", id: `folded ${room.name}`, room: room.name, count: room.peerCount - elsewhere - listedMembers } as const]
+        : []),
+      ...(isWhole && !folds && unnamed > 0
         ? [{ kind: "more", id: `more ${room.name}`, room: room.name, count: unnamed, isAll: members.length === 0 } as const]
         : []),
       ...(isWhole && elsewhere > 0
