@@ -14,14 +14,17 @@ const wanted: MediaStreamConstraints = { video: { width: { ideal: 1_280 }, heigh
 
 /** What this page sends: the test picture at first, or the camera. A store for React. */
 export class LocalMedia {
+  /** Written into the test picture: of this window, since others of the browser may have another one. */
+  name: string;
   state: LocalMediaState;
   readonly #picture: TestPicture;
   readonly #listeners = new Set<() => void>();
   readonly #onStream: (stream: MediaStream) => void;
   #camera: MediaStream | undefined;
 
-  constructor(name: () => string, onStream: (stream: MediaStream) => void) {
-    this.#picture = createTestPicture(name);
+  constructor(name: string, onStream: (stream: MediaStream) => void) {
+    this.name = name;
+    this.#picture = createTestPicture(() => this.name);
     this.#onStream = onStream;
     this.state = { source: "test", stream: this.#picture.stream, isOpening: false, problem: undefined };
     onStream(this.state.stream);

@@ -17,5 +17,3 @@ export function remember(what: keyof typeof keys, value: string): void {
     // It is typed again next time.
   }
 }
-
-export const rememberedName = (): string => remembered("name", "");

@@ -74,6 +74,7 @@ export function YouPanel({ room, state, media, relay, onRelay, onPhone }: YouPan
           placeholder="Guest"
           onChange={(value) => {
             setName(value);
+            media.name = value.trim();
             remember("name", value.trim());
           }}
         />
