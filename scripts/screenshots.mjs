@@ -11,6 +11,7 @@ import { Client, credentials, loadPackageDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import mqtt from "mqtt";
 import { chromium } from "playwright-core";
+import { io } from "socket.io-client";
 import { root } from "./setup.mjs";
 
 const folder = path.join(root, "docs/screenshots");
@@ -18,6 +19,7 @@ const sizes = [
   { width: 1_280, height: 800 },
   { width: 1_920, height: 1_080 },
 ];
+const phoneSizes = [{ width: 390, height: 844 }];
 const schemes = ["dark", "light"];
 const wanted = process.argv.slice(2);
 const titles = { http: "HTTP", grpc: "gRPC", mqtt: "MQTT", rtsp: "RTSP", webrtc: "WebRTC", account: "Account", events: "Events" };
@@ -163,6 +165,16 @@ try {
     await page.getByRole("row").filter({ hasText: "answer" }).first().click();
     return leave;
   });
+  await everywhere(dashboard, "webrtc-rooms", async (page) => {
+    const leave = await meetInRooms();
+    await openService(page, "WebRTC", "Rooms");
+    await page.getByRole("row").filter({ hasText: "standup" }).first().click();
+    await page.keyboard.press("Enter");
+    await page.getByText("Then I call the others").waitFor();
+    return leave;
+  });
+  await everywhere(dashboard, "webrtc-test-page", (page) => callOnTestPage(page));
+  await everywhere(dashboard, "webrtc-test-page-phone", (page) => callOnTestPage(page), phoneSizes);
   await everywhere(dashboard, "webrtc-media", async (page) => {
     const end = await playInBrowser(page, ["test", "stream"]);
     await openService(page, "WebRTC", "Media");
@@ -338,24 +350,46 @@ async function chat() {
   };
 }
 
+/** A client of plain JSON that has joined a room. */
+async function join(room, name, password) {
+  const socket = new WebSocket("ws://127.0.0.1:8443/ws");
+  const send = (message) => socket.send(JSON.stringify(message));
+  const id = await new Promise((resolve) => {
+    let welcomed;
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(data);
+      if (message.type === "welcome") {
+        welcomed = message.id;
+        send({ type: "join", room, name, ...(password && { password }) });
+      } else if (message.type === "joined") resolve(welcomed);
+    };
+  });
+  return { id, send, leave: () => socket.close() };
+}
+
+/** Two rooms, with clients of several dialects, and what they say. All leave with the returned function. */
+async function meetInRooms() {
+  const grace = io("http://127.0.0.1:8443", { auth: { room: "standup", name: "Grace" } });
+  await new Promise((resolve) => grace.once("joined", resolve));
+  const ada = await join("standup", "Ada");
+  const bob = await join("standup", "Bob");
+  const others = [await join("design review", "Carol", "secret"), await join("design review", "Dan", "secret")];
+  const lines = ["Good morning", "Is the video moving on your side?", "It does now. Relay over UDP, 40 ms", "Then I call the others"];
+  for (const [place, text] of lines.entries()) {
+    await delay(700);
+    (place % 2 === 0 ? ada : bob).send({ type: "chat", room: "standup", text });
+  }
+  return () => {
+    for (const { leave } of [ada, bob, ...others]) leave();
+    grace.disconnect();
+  };
+}
+
 /** Two clients whose addresses do not reach one another. Both leave with the returned function. */
 async function callInRoom(room) {
-  const people = await Promise.all(
-    ["Ada", "Bob"].map(async (name) => {
-      const socket = new WebSocket("ws://127.0.0.1:8443/ws");
-      const id = await new Promise((resolve) => {
-        socket.onmessage = ({ data }) => {
-          const message = JSON.parse(data);
-          if (message.type === "welcome") socket.send(JSON.stringify({ type: "join", room, name }));
-          if (message.type === "welcome") resolve(message.id);
-        };
-      });
-      return { id, socket, send: (message) => socket.send(JSON.stringify(message)) };
-    }),
-  );
+  const people = [await join(room, "Ada"), await join(room, "Bob")];
   const [ada, bob] = people;
   const candidate = (address, port) => ({ candidate: `candidate:1 1 udp 2122260223 ${address} ${port} typ host`, sdpMid: "0" });
-  await delay(300);
   ada.send({ type: "offer", to: bob.id, sdp: exampleSdp("actpass", "sendrecv") });
   await delay(60);
   bob.send({ type: "answer", to: ada.id, sdp: exampleSdp("active", "recvonly") });
@@ -364,7 +398,7 @@ async function callInRoom(room) {
   await delay(60);
   for (const { send, id } of people) send({ type: "candidate", to: id === ada.id ? bob.id : ada.id, candidate: null });
   return () => {
-    for (const { socket } of people) socket.close();
+    for (const { leave } of people) leave();
   };
 }
 
@@ -403,16 +437,40 @@ async function playInBrowser(page, paths) {
   return () => players.evaluate(() => globalThis.connections.forEach((connection) => void connection.close()));
 }
 
+/** The service's own page in a call with a second one, which leaves with the returned function. */
+async function callOnTestPage(page) {
+  const other = await page.context().newPage();
+  for (const [one, name] of [
+    [other, "Grace"],
+    [page, "Ada"],
+  ]) {
+    await one.goto("http://127.0.0.1:8443/");
+    await one.getByRole("textbox", { name: "Name" }).fill(name);
+    await one.getByRole("textbox", { name: "Room", exact: true }).fill("standup");
+    await one.getByRole("button", { name: "Join" }).click();
+    await one.getByRole("button", { name: "Leave" }).waitFor();
+  }
+  await page.bringToFront();
+  await other.getByRole("textbox", { name: "Message" }).fill("Can you see the clock?");
+  await other.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Can you see the clock?").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("Yes, and it moves.");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText(/fps/).first().waitFor();
+  await delay(3_000);
+  return () => other.close();
+}
+
 async function callByRelay(page) {
   await openService(page, "WebRTC", "Try");
   await page.getByRole("button", { name: /^Call/ }).first().click();
   await page.getByText(/^Connected after .* first picture/).waitFor();
 }
 
-async function everywhere(dashboard, name, prepare) {
+async function everywhere(dashboard, name, prepare, at = sizes) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   for (const scheme of schemes) {
-    for (const size of sizes) {
+    for (const size of at) {
       const page = await open(dashboard, size, scheme);
       const end = await prepare(page);
       await delay(1_500);
