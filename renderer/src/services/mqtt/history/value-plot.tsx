@@ -31,7 +31,7 @@ export function ValuePlot({ messages, view }: { readonly messages: readonly Mqtt
     <div className={styles.band}>
       <div className={styles.head}>
         <span className={styles.what}>
-          Plot of{" "}
+          <span className={styles.prefix}>Plot of </span>
           {fields.length > 1 ? (
             <Menu position="bottom-start" withinPortal={false}>
               <Menu.Target>
@@ -55,9 +55,15 @@ export function ValuePlot({ messages, view }: { readonly messages: readonly Mqtt
           <span className={styles.count}>{`${unit ? ", " : " "}last ${formatCountOf(values.length, "message")}`}</span>
         </span>
         <span>
-          {pointed !== undefined && point !== undefined
-            ? `${clockTime((at[point] ?? 0) * 1_000)} · ${text(pointed)}`
-            : `min ${text(least)} · mean ${text(mean)} · max ${text(most)}`}
+          {pointed !== undefined && point !== undefined ? (
+            `${clockTime((at[point] ?? 0) * 1_000)} · ${text(pointed)}`
+          ) : (
+            <>
+              {`min ${text(least)}`}
+              <span className={styles.mean}>{` · mean ${text(mean)}`}</span>
+              {` · max ${text(most)}`}
+            </>
+          )}
         </span>
       </div>
       <PlotCanvas series={series} onPoint={setPoint} />
