@@ -15,8 +15,8 @@ interface Counts {
 }
 
 /** A player, which may publish what it plays. */
-function startPlayer(library: ClientLibrary, url: string, lossPercent = 0, publishUrl = "") {
-  const { reports, write, freeze } = startClient<Counts>("media-player", library, url, String(lossPercent), publishUrl);
+function startPlayer(library: ClientLibrary, url: string, lossPercent = 0, publishUrl = "", setup = "actpass") {
+  const { reports, write, freeze } = startClient<Counts>("media-player", library, url, String(lossPercent), publishUrl, setup);
   const counts = (): Counts => reports.items.at(-1) ?? { video: 0, audio: 0, keyFrames: 0 };
   return { counts, requestKeyFrame: () => write("key\n"), freeze };
 }
@@ -58,6 +58,15 @@ describe("other clients", () => {
       source: { kind: "whip-publisher" },
       tracks: expect.arrayContaining([expect.objectContaining({ codec: "h264" })]),
     });
+    const player = await MediaPeer.play(services, name);
+    await until(() => player.video.packets > 20 && player.audio.packets > 5);
+  });
+
+  it.each(clientLibraries)("[WEBRTC-353] %s publishes and plays as the passive side of DTLS", async (library) => {
+    const services = await startMediaServices();
+    const name = `live/passive-${library}`;
+    const { counts } = startPlayer(library, `${services.url}/whep/stream`, 0, `${services.url}/whip/${name}`, "passive");
+    await until(() => counts().video > 20 && counts().audio > 5);
     const player = await MediaPeer.play(services, name);
     await until(() => player.video.packets > 20 && player.audio.packets > 5);
   });

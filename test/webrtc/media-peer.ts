@@ -10,7 +10,7 @@ import { uint32, type WrittenAttribute, writeStun } from "../../servers/webrtc/s
 import type { Row } from "../support/records.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-import { DtlsClient, type Srtp } from "./dtls-client.ts";
+import { DtlsClient, type Srtp } from "./dtls/dtls-client.ts";
 import { type MediaUnderTest, playerOffer, publisherOffer } from "./media-harness.ts";
 
 /** RFC 8445 §16.1 */

@@ -1,16 +1,18 @@
 /**
- * A player that prints how many packets it has received. Where it is told to, it publishes what it plays.
+ * A player that prints how many packets it has received. Where it is told to, it publishes what it plays. With "passive" it waits for the ClientHello
+ * of the service.
  */
 import nodeDataChannel, { type Track } from "node-datachannel";
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from "werift";
 
-const [library, playUrl = "", lossPercent = "0", publishUrl = ""] = process.argv.slice(2);
+const [library, playUrl = "", lossPercent = "0", publishUrl = "", setup = "actpass"] = process.argv.slice(2);
 const counts = { video: 0, audio: 0, keyFrames: 0 };
 const parameters = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f";
 const types = { video: 102, audio: 111 } as const;
 
 async function exchange(url: string, offer: string): Promise<string> {
-  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/sdp" }, body: offer });
+  const body = offer.replaceAll("a=setup:actpass", `a=setup:${setup}`);
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/sdp" }, body });
   return await response.text();
 }
 

@@ -1,8 +1,9 @@
-/** Messages of the DTLS 1.2 handshake (RFC 6347 §4.2, RFC 5246 §7.4), as a server reads and writes them. */
+/** Messages of the DTLS 1.2 handshake (RFC 6347 §4.2, RFC 5246 §7.4). */
 
 export const handshakeTypes = {
   clientHello: 1,
   serverHello: 2,
+  helloVerifyRequest: 3,
   certificate: 11,
   serverKeyExchange: 12,
   certificateRequest: 13,
@@ -109,7 +110,15 @@ export class HandshakeError extends Error {
     this.alert = alert;
   }
 }
-export const alerts = { closeNotify: 0, handshakeFailure: 40, badCertificate: 42, decodeError: 50, decryptError: 51 } as const;
+export const alerts = {
+  closeNotify: 0,
+  unexpectedMessage: 10,
+  handshakeFailure: 40,
+  badCertificate: 42,
+  illegalParameter: 47,
+  decodeError: 50,
+  decryptError: 51,
+} as const;
 
 /** Reads fields one behind the other. Throws a HandshakeError where the bytes end. */
 class FieldReader {
@@ -147,6 +156,7 @@ const numbersOf = (bytes: Buffer): number[] => Array.from({ length: bytes.length
 export const extensions = {
   supportedGroups: 10,
   pointFormats: 11,
+  signatureAlgorithms: 13,
   useSrtp: 14,
   extendedMasterSecret: 23,
   renegotiationInfo: 0xff01,
@@ -171,11 +181,7 @@ export function readClientHello(body: Buffer): ClientHello {
   reader.vector(1);
   const cipherSuites = numbersOf(reader.vector(2));
   reader.vector(1);
-  const found = new Map<number, Buffer>();
-  if (!reader.isAtEnd) {
-    const list = new FieldReader(reader.vector(2));
-    while (!list.isAtEnd) found.set(list.number(2), list.vector(2));
-  }
+  const found = readExtensions(reader);
   const listIn = (type: number) => {
     const value = found.get(type);
     return value ? numbersOf(new FieldReader(value).vector(2)) : [];
@@ -188,6 +194,76 @@ export function readClientHello(body: Buffer): ClientHello {
     hasExtendedMasterSecret: found.has(extensions.extendedMasterSecret),
     hasPointFormats: found.has(extensions.pointFormats),
   };
+}
+
+/** At the end of a hello, which may have none. */
+function readExtensions(reader: FieldReader): ReadonlyMap<number, Buffer> {
+  const found = new Map<number, Buffer>();
+  if (reader.isAtEnd) return found;
+  const list = new FieldReader(reader.vector(2));
+  while (!list.isAtEnd) found.set(list.number(2), list.vector(2));
+  return found;
+}
+
+export const writeExtension = (type: number, ...value: readonly Buffer[]): Buffer => Buffer.concat([uint16(type), vector(2, ...value)]);
+
+/** The cookie with which the hello has to be sent again. Throws a HandshakeError; so below. */
+export function readHelloVerifyRequest(body: Buffer): Buffer {
+  const reader = new FieldReader(body);
+  reader.take(2);
+  return reader.vector(1);
+}
+
+export interface ServerHello {
+  readonly version: number;
+  readonly random: Buffer;
+  readonly cipherSuite: number;
+  readonly compression: number;
+  /** The one that the server has chosen; undefined without SRTP. */
+  readonly srtpProfile: number | undefined;
+  readonly hasExtendedMasterSecret: boolean;
+}
+
+export function readServerHello(body: Buffer): ServerHello {
+  const reader = new FieldReader(body);
+  const version = reader.number(2);
+  const random = reader.take(32);
+  reader.vector(1);
+  const cipherSuite = reader.number(2);
+  const compression = reader.number(1);
+  const found = readExtensions(reader);
+  const srtp = found.get(extensions.useSrtp);
+  const [srtpProfile] = srtp ? numbersOf(new FieldReader(srtp).vector(2)) : [];
+  return { version, random, cipherSuite, compression, srtpProfile, hasExtendedMasterSecret: found.has(extensions.extendedMasterSecret) };
+}
+
+export interface ServerKeyExchange {
+  /** Undefined for another kind of curve. */
+  readonly group: number | undefined;
+  readonly point: Buffer;
+  /** What is signed, behind the random numbers of both hellos. */
+  readonly parameters: Buffer;
+  readonly algorithm: number;
+  readonly signature: Buffer;
+}
+
+/** RFC 8422 §5.4 */
+export const namedCurve = 3;
+
+export function readServerKeyExchange(body: Buffer): ServerKeyExchange {
+  const reader = new FieldReader(body);
+  const kind = reader.number(1);
+  const group = reader.number(2);
+  const point = reader.vector(1);
+  const parameters = body.subarray(0, 4 + point.length);
+  return { group: kind === namedCurve ? group : undefined, point, parameters, algorithm: reader.number(2), signature: reader.vector(2) };
+}
+
+/** The signature algorithms that the server takes. */
+export function readCertificateRequest(body: Buffer): readonly number[] {
+  const reader = new FieldReader(body);
+  reader.vector(1);
+  return numbersOf(reader.vector(2));
 }
 
 /** The first certificate of a chain, in DER; undefined where the client has none. */

@@ -60,7 +60,7 @@ export function writeAnswer({ offer, media, credentials, fingerprint, candidates
         ["ice-ufrag", credentials.ufrag],
         ["ice-pwd", credentials.pwd],
         ["fingerprint", `sha-256 ${fingerprint}`],
-        ["setup", "passive"],
+        ["setup", offer.isDtlsPassive ? "active" : "passive"],
         ["rtcp-mux", ""],
         ["rtcp-rsize", ""],
         ["rtpmap", `${type} ${codec.name}/${codec.clockRate}${channels}`],

@@ -1,5 +1,5 @@
 import { attributeOf, parametersOf, parseSdp, SdpError, type SdpMedia } from "../../../core/rtp/sdp.ts";
-import type { Fingerprint } from "../dtls/dtls-server.ts";
+import type { Fingerprint } from "../dtls/peer-certificate.ts";
 
 export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive";
 
@@ -30,6 +30,8 @@ export interface Offer {
   readonly media: readonly OfferedMedia[];
   readonly ufrag: string;
   readonly fingerprints: readonly Fingerprint[];
+  /** a=setup:passive: it waits for our ClientHello (RFC 8842 §5.3). */
+  readonly isDtlsPassive: boolean;
   readonly bundled: readonly string[];
   /** Lines of candidates that came with it, without "a=candidate:". */
   readonly candidates: readonly string[];
@@ -54,10 +56,6 @@ export function parseOffer(text: string): Offer {
     attributes.flatMap(([name, value]) => (name === "fingerprint" ? fingerprint(value) : [])),
   );
   if (fingerprints.length === 0) throw new SdpError("it has no a=fingerprint, which DTLS needs");
-  if (anywhere("setup") === "passive")
-    throw new SdpError(
-      "a=setup:passive asks this service to open DTLS, which it accepts only; offer actpass or active (ffmpeg: -whip_flags dtls_active)",
-    );
   const group = description.attributes.find(([name, value]) => name === "group" && /^BUNDLE\b/.test(value))?.[1];
   const media = description.media.map((part, index) => offeredMedia(part, description, index, description.media.length));
   const bundled = group === undefined ? [] : group.split(/ +/).slice(1);
@@ -66,6 +64,7 @@ export function parseOffer(text: string): Offer {
     media,
     ufrag,
     fingerprints,
+    isDtlsPassive: anywhere("setup") === "passive",
     bundled: isAlone ? media.map(({ mid }) => mid) : bundled,
     candidates: description.media.flatMap(candidatesOf).slice(0, mostCandidates),
   };

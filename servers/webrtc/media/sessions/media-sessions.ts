@@ -228,6 +228,7 @@ export class MediaSessions {
     return new PeerTransport({
       certificate,
       fingerprints: offer.fingerprints,
+      isDtlsPassive: offer.isDtlsPassive,
       connectMs: limits.connectMs,
       consentMs: limits.consentMs,
       onConnected: () => {

@@ -155,6 +155,7 @@ export class MediaPort {
     for (const old of unused) this.#byUfrag.delete(old.ufrag);
     const address = encodeXorAddress(from.address, from.port, message.transaction);
     answer(path, message, key, "success", [[stunAttributes.xorMappedAddress, address]]);
+    transport.start();
   }
 
   /** Datagrams from there belong to the peer from now on. */

@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { DatagramSender } from "../../../core/net/datagram-sender.ts";
 import { isRtcp } from "../../../core/rtp/rtp-packet.ts";
 import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
-import { DtlsServer, type Fingerprint } from "../dtls/dtls-server.ts";
+import { DtlsClient } from "../dtls/dtls-client.ts";
+import { DtlsServer } from "../dtls/dtls-server.ts";
+import type { DtlsSide } from "../dtls/dtls-side.ts";
+import type { Fingerprint } from "../dtls/peer-certificate.ts";
 import { SrtpReceiver, SrtpSender } from "./srtp-context.ts";
 
 /** An address of the peer that a check came from, and the socket it came by. */
@@ -20,6 +23,8 @@ export interface IceCredentials {
 export interface PeerTransportOptions {
   readonly certificate: DtlsCertificate;
   readonly fingerprints: readonly Fingerprint[];
+  /** The peer waits for our ClientHello; else it sends its own. */
+  readonly isDtlsPassive: boolean;
   /** Of both directions. */
   readonly onConnected: () => void;
   readonly onRtp: (packet: Buffer) => void;
@@ -48,7 +53,7 @@ export class PeerTransport {
   /** Checks with right credentials. */
   checks = 0;
   readonly #options: PeerTransportOptions;
-  readonly #dtls: DtlsServer;
+  readonly #dtls: DtlsSide;
   readonly #createdMs = performance.now();
   /** The newest last. Those that the peer uses, before an ICE restart, are valid until it uses the new ones. */
   #credentials: IceCredentials[] = [newCredentials()];
@@ -58,7 +63,8 @@ export class PeerTransport {
 
   constructor(options: PeerTransportOptions) {
     this.#options = options;
-    this.#dtls = new DtlsServer({
+    const Side = options.isDtlsPassive ? DtlsClient : DtlsServer;
+    this.#dtls = new Side({
       certificate: options.certificate,
       fingerprints: options.fingerprints,
       send: (datagram) => this.#send(datagram),
@@ -98,6 +104,11 @@ export class PeerTransport {
     const old = this.#credentials.slice(0, -1);
     this.#credentials = [newest];
     return old;
+  }
+
+  /** The check was answered: where the peer waits for our ClientHello, it gets it now. */
+  start(): void {
+    this.#dtls.start();
   }
 
   /** A datagram that is no STUN, from an address with a check (RFC 7983). */

@@ -1,7 +1,7 @@
 import { createECDH, randomBytes, sign } from "node:crypto";
-import type { DtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
-import { exportSrtpKeys, finishedData, masterSecret, recordKeys, sha256 } from "../../servers/webrtc/media/dtls/dtls-keys.ts";
-import { contentTypes, parseRecords, RecordCipher, recordNumber, writeRecord } from "../../servers/webrtc/media/dtls/dtls-record.ts";
+import type { DtlsCertificate } from "../../../servers/webrtc/media/dtls/dtls-certificate.ts";
+import { exportSrtpKeys, finishedData, masterSecret, recordKeys, sha256 } from "../../../servers/webrtc/media/dtls/dtls-keys.ts";
+import { contentTypes, parseRecords, RecordCipher, recordNumber, writeRecord } from "../../../servers/webrtc/media/dtls/dtls-record.ts";
 import {
   alerts,
   extensions,
@@ -11,8 +11,8 @@ import {
   uint16,
   vector,
   writeMessage,
-} from "../../servers/webrtc/media/dtls/handshake-message.ts";
-import { SrtpReceiver, SrtpSender, srtpProfiles } from "../../servers/webrtc/media/transport/srtp-context.ts";
+} from "../../../servers/webrtc/media/dtls/handshake-message.ts";
+import { SrtpReceiver, SrtpSender, srtpProfiles } from "../../../servers/webrtc/media/transport/srtp-context.ts";
 
 export interface Srtp {
   readonly sender: SrtpSender;
