@@ -152,6 +152,11 @@ describe("a session of media", () => {
     const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": peer.etag };
     const body = "a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host\r\n";
     const id = peer.url.split("/").at(-1) ?? "";
+    const refusalOf = async (url: string, method: string) => {
+      const answer = await fetch(url, { method });
+      if (method !== "HEAD") expect(await answer.json()).toMatchObject({ status: 405, title: "Method Not Allowed" });
+      return [answer.status, answer.headers.get("allow")];
+    };
     const wrong = [
       peer.url.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
       peer.url.replace("/whep/", "/whip/"),
@@ -164,8 +169,8 @@ describe("a session of media", () => {
     }
     // What is no identifier is a part of the path, where offers are sent.
     for (const url of [`${services.url}/whep/stream/other`, `${services.url}/whep/stream`])
-      for (const method of ["DELETE", "PATCH", "GET", "HEAD", "PUT"]) expect((await fetch(url, { method })).status).toBe(405);
-    for (const method of ["GET", "HEAD", "PUT", "POST"]) expect((await fetch(peer.url, { method })).status).toBe(405);
+      for (const method of ["DELETE", "PATCH", "GET", "HEAD", "PUT"]) expect(await refusalOf(url, method)).toEqual([405, "POST, OPTIONS"]);
+    for (const method of ["GET", "HEAD", "PUT", "POST"]) expect(await refusalOf(peer.url, method)).toEqual([405, "PATCH, DELETE, OPTIONS"]);
     await more(peer);
     // RFC 9725 §4.3.1: DELETE ignores If-Match.
     expect((await fetch(peer.url, { method: "DELETE", headers: { "if-match": '"other"' } })).status).toBe(200);

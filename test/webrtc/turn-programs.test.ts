@@ -28,7 +28,7 @@ it("[WEBRTC-70] coturn's turnutils_uclient relays without loss in each of its mo
     "indications over TCP": [...longTerm, "-t", "-s"],
     "channels over TLS": [...longTerm, "-t", "-S"],
     "time-limited credentials": ["-u", "grace", "-W", secret],
-    ...(hasIpv6 && { "IPv6 relays": [...longTerm, "-x"] }),
+    ...(hasIpv6 && { "IPv6 relays": [...longTerm, "-x"], "relays of both families": [...longTerm, "-Z"] }),
   };
   const outputs = await Promise.all(
     Object.entries(modes).map(async ([mode, flags]) => {

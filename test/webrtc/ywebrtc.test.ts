@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { onEnd } from "../support/start-service.ts";
 import { connectWire, startWebrtc } from "./dialect-harness.ts";
 
 describe("y-webrtc", () => {
@@ -64,6 +66,34 @@ describe("y-webrtc", () => {
         { type: "pong" },
       ]);
     }
+  });
+
+  it("[WEBRTC-248] of two that subscribe and announce themselves at once, one hears of the other", async () => {
+    const webrtc = await startWebrtc();
+    const heard: unknown[] = [];
+    const sockets = [1, 2].map(() => new WebSocket(`ws://${webrtc.host}/y-webrtc`));
+    onEnd(() => sockets.forEach((socket) => void socket.terminate()));
+    await Promise.all(sockets.map((socket) => once(socket, "open")));
+    const streams = sockets.map((socket) => (socket as unknown as { readonly _socket: Socket })._socket);
+    for (const [index, socket] of sockets.entries()) {
+      socket.on("message", (text) => {
+        const { type, data } = JSON.parse(String(text));
+        if (type === "publish" && data !== index) heard.push(data);
+        else if (type === "pong") socket.emit("answered");
+      });
+      // Both messages in one packet.
+      streams[index]?.cork();
+      socket.send('{"type":"subscribe","topics":["t"]}');
+      socket.send(JSON.stringify({ type: "publish", topic: "t", data: index }));
+    }
+    for (const stream of streams) stream.uncork();
+    // The first answers say that all was published, the second ones that it has arrived.
+    for (let round = 0; round < 2; round++) {
+      const answers = sockets.map((socket) => once(socket, "answered"));
+      for (const socket of sockets) socket.send('{"type":"ping"}');
+      await Promise.all(answers);
+    }
+    expect(heard).toHaveLength(1);
   });
 
   it("[WEBRTC-241] a signal for a client that the service knows by its id goes to that client", async () => {

@@ -59,7 +59,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
   }
 
   async function open(request: HttpRequest, response: HttpResponse, target: Target): Promise<void> {
-    if (target.id !== undefined) throw new MediaProblem(405, "A session takes PATCH and DELETE.", { Allow: sessionMethods });
+    if (target.id !== undefined) throw wrongMethod(target);
     checkType(request, sdpType);
     const offer = (await readBody(request, response, bodyBytes)).toString();
     const { authorization = "" } = request.headers;
@@ -85,7 +85,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
   }
 
   async function patch(request: HttpRequest, response: HttpResponse, target: Target): Promise<void> {
-    if (target.id === undefined) throw new MediaProblem(405, "An offer is sent with POST.", { Allow: endpointMethods });
+    if (target.id === undefined) throw wrongMethod(target);
     checkType(request, fragmentType);
     const fragment = (await readBody(request, response, bodyBytes)).toString();
     const session = sessionOf(target);
@@ -96,7 +96,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
   }
 
   function end(_request: HttpRequest, response: HttpResponse, target: Target): void {
-    if (target.id === undefined) throw new MediaProblem(405, "An offer is sent with POST.", { Allow: endpointMethods });
+    if (target.id === undefined) throw wrongMethod(target);
     sessions.delete(sessionOf(target));
     sendEmpty(response, 200);
   }
@@ -126,6 +126,14 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
       { path, methods: ["PATCH"] as const, handle: answered(patch) },
       { path, methods: ["DELETE"] as const, handle: answered(end) },
       { path, methods: ["OPTIONS"] as const, handle: answered(describe) },
+      // RFC 9725 §4.2 reserves them.
+      {
+        path,
+        methods: ["GET", "PUT"] as const,
+        handle: answered((_request, _response, target) => {
+          throw wrongMethod(target);
+        }),
+      },
     ];
   };
   return {
@@ -140,6 +148,11 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
 /** RFC 9725 §4.2: what OPTIONS says of a path or a session, also to the preflight of a page. */
 const acceptedBy = ({ id }: Pick<Target, "id">): Readonly<Record<string, string>> =>
   id === undefined ? { Allow: endpointMethods, "Accept-Post": sdpType } : { Allow: sessionMethods, "Accept-Patch": fragmentType };
+
+const wrongMethod = ({ id }: Target): MediaProblem =>
+  id === undefined
+    ? new MediaProblem(405, "An offer is sent with POST.", { Allow: endpointMethods })
+    : new MediaProblem(405, "A session takes PATCH and DELETE.", { Allow: sessionMethods });
 
 function sendProblem(response: HttpResponse, { status, message: detail, headers }: MediaProblem): void {
   if (response.entry) response.entry.reason = detail;

@@ -42,6 +42,8 @@ export const stunAttributes = {
   icmp: 0x8004,
   software: 0x8022,
   fingerprint: 0x8028,
+  /** ADDITIONAL-ADDRESS-FAMILY as clients of coturn 4.6 and older send it, by a draft of RFC 8656. */
+  additionalAddressFamilyOfDraft: 0x8032,
 } as const;
 
 /** Attributes from here on are ignored by those that do not know them (RFC 8489 §14). */

@@ -190,7 +190,8 @@ export class RequestHandler {
     const token = attributeOf(message, stunAttributes.reservationToken);
     const evenPort = attributeOf(message, stunAttributes.evenPort);
     const requested = attributeOf(message, stunAttributes.requestedAddressFamily);
-    const additional = attributeOf(message, stunAttributes.additionalAddressFamily);
+    const additional =
+      attributeOf(message, stunAttributes.additionalAddressFamily) ?? attributeOf(message, stunAttributes.additionalAddressFamilyOfDraft);
     if (token && (token.length !== tokenBytes || evenPort || requested || additional))
       throw new StunRefusal(400, "RESERVATION-TOKEN is damaged, or beside EVEN-PORT or an address family");
     if (evenPort && evenPort.length !== 1) throw new StunRefusal(400, "EVEN-PORT is damaged");

@@ -47,7 +47,12 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
       case "ping":
         peer.facts.link.send({ type: "pong" });
         return;
-      case "subscribe":
+      case "subscribe": {
+        const topics = taken(request, peer, as);
+        // In the turn in which the client announces itself: two that connect at once call one another if both are in before either has.
+        webSockets.goOn(client, () => takeTopics(client, peer, "subscribe", topics));
+        return;
+      }
       case "unsubscribe":
         takeTopics(client, peer, request.type, taken(request, peer, as));
         return;
