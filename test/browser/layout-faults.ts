@@ -181,7 +181,8 @@ export function layoutFaults(): string[] {
     const hit = document.elementFromPoint(at.x, at.y);
     const isHit =
       hit && (element.contains(hit) || hit.contains(element) || label?.contains(hit) || hit.closest("label")?.control === element);
-    if (hit && !isHit && !(overlayOf(hit) && !overlayOf(hit)?.contains(element))) {
+    // What scrolls may lie below the edge of the drawer.
+    if (hit && !isHit && !hit.closest("[role=separator]") && !(overlayOf(hit) && !overlayOf(hit)?.contains(element))) {
       faults.add(`control is covered: ${nameOf(element)} by ${nameOf(hit)}`);
     }
   }
@@ -196,6 +197,7 @@ export function layoutFaults(): string[] {
     const neighbour = targets.find(
       (other) =>
         other.element !== element &&
+        other.element.closest("[role=menu]") === element.closest("[role=menu]") &&
         !other.element.contains(element) &&
         !element.contains(other.element) &&
         hasArea(intersection(reach, other.box)),

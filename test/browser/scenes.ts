@@ -74,7 +74,6 @@ export const scenes: readonly Scene[] = [
   { name: "timeline", hash: "timeline" },
   { name: "timeline-inspector", hash: "timeline", open: (page) => openRow(page, "HTTP") },
   { name: "settings", hash: "settings" },
-  { name: "log", hash: "overview", open: (page) => page.keyboard.press("Control+j") },
   dialog("palette", "overview", (page) => page.keyboard.press("Control+k")),
   { name: "lan-menu", hash: "overview", open: (page) => button(page, /This computer only|LAN/).click() },
 
@@ -139,4 +138,7 @@ export const scenes: readonly Scene[] = [
   { name: "rtsp-path", hash: "rtsp/paths", open: (page) => openRow(page, "/stream") },
   { name: "rtsp-try", hash: "rtsp/try", open: (page) => button(page, /^Play/).click() },
   ...configAndLogs("rtsp"),
+
+  // The last one: the drawer stays open.
+  { name: "log", hash: "overview", open: (page) => page.keyboard.press("Control+j") },
 ];
