@@ -233,4 +233,22 @@ describe("the test page", () => {
     },
     4 * waitMs,
   );
+
+  it("[WEBRTC-457] joins its room again, with the password, after the connection to the server was lost", async () => {
+    const service = await startWebrtc();
+    const page = await open(service);
+    await joined(page, { name: "Ada", room: "standup", password: "let me in" });
+    const peer = await until(() => service.views.get("peers")?.peers[0]?.id);
+    await service.act("peer.kick", { peer });
+    await page.getByText("This page joins the room again").waitFor();
+    await page.getByRole("button", { name: "Leave" }).waitFor();
+    expect(await page.getByText("This page joins the room again").count()).toBe(0);
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("button", { name: "Join" }).waitFor();
+    const again = await until(() => service.views.get("peers")?.peers.find(({ id, rooms }) => id !== peer && rooms.length === 0)?.id);
+    await service.act("peer.kick", { peer: again });
+    await page.getByText("No connection to the server").waitFor();
+    await page.getByText("Signalling open").waitFor();
+    await page.getByRole("button", { name: "Join" }).waitFor();
+  });
 });

@@ -7,6 +7,8 @@ import styles from "./relays.module.css";
 
 const shownSeconds = 120;
 const leastMs = 500;
+/** Nothing is known of a longer time, in which another tab was shown: the lines are interrupted. */
+const gapMs = 5_000;
 
 interface Points {
   readonly at: readonly number[];
@@ -66,7 +68,14 @@ function useTotals(turn: TurnTotals): Points {
   const nowMs = performance.now();
   const last = known.current;
   if (!last) known.current = { at: [], to: [], from: [], turn, atMs: nowMs };
-  else if (last.turn !== turn && nowMs - last.atMs >= leastMs) {
+  else if (last.turn !== turn && nowMs - last.atMs > gapMs) {
+    known.current = {
+      at: [...last.at, Date.now() / 1_000],
+      to: [...last.to, null],
+      from: [...last.from, null],
+      ...{ turn, atMs: nowMs },
+    };
+  } else if (last.turn !== turn && nowMs - last.atMs >= leastMs) {
     const seconds = (nowMs - last.atMs) / 1_000;
     const newest = (values: readonly (number | null)[], value: number) => [...values.slice(1 - shownSeconds), Math.max(0, value)];
     known.current = {

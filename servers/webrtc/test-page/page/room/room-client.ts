@@ -34,6 +34,7 @@ export interface RoomState {
 
 const mostChatLines = 500;
 const reconnectMs = 2_000;
+const connectionLost = "CONNECTION_LOST";
 
 /** The connection to the signalling, the room that was joined, and a call with each of the others in it. A store for React. */
 export class RoomClient {
@@ -49,6 +50,8 @@ export class RoomClient {
   #media: MediaStream | undefined;
   #relay: RelayChoice = "any";
   #name = "";
+  /** Sent again when the connection to the server is there again. */
+  #joining: Extract<ClientMessage, { readonly type: "join" }> | undefined;
   #nextKey = 1;
 
   constructor(url: string) {
@@ -80,11 +83,13 @@ export class RoomClient {
 
   join(room: string, name: string, password: string): void {
     this.#name = name;
+    this.#joining = { type: "join", room, ...(name !== "" && { name }), ...(password !== "" && { password }) };
     this.#set({ isJoining: true, problem: undefined });
-    this.#send({ type: "join", room, ...(name !== "" && { name }), ...(password !== "" && { password }) });
+    this.#send(this.#joining);
   }
 
   leave(): void {
+    this.#joining = undefined;
     if (this.state.room !== undefined) this.#send({ type: "leave", room: this.state.room });
     this.#left();
   }
@@ -119,8 +124,8 @@ export class RoomClient {
       this.#set({ signalling: "closed", id: undefined });
       if (was !== undefined)
         this.#report(
-          "CONNECTION_LOST",
-          `The connection to the server was lost${reason === "" ? "" : `: ${reason}`}. Join again once it is back.`,
+          connectionLost,
+          `The connection to the server was lost${reason === "" ? "" : `: ${reason}`}. This page joins the room again when it is back.`,
         );
       setTimeout(() => this.#connect(), reconnectMs);
     };
@@ -130,8 +135,13 @@ export class RoomClient {
     switch (message.type) {
       case "welcome":
         this.#set({ signalling: "open", id: message.id, iceServers: message.iceServers });
+        if (this.#joining) {
+          this.#set({ isJoining: true });
+          this.#send(this.#joining);
+        }
         return;
       case "joined":
+        if (this.state.problem?.code === connectionLost) this.dismissProblem();
         for (const { id, name } of message.peers) this.#peers.set(id, { id, name });
         this.#set({ room: message.room, isJoining: false, chat: [] });
         // Who comes calls those that are there; these only answer.
@@ -161,6 +171,7 @@ export class RoomClient {
         this.#addLine(message, { isPrivate: message.room === undefined });
         return;
       case "error":
+        if (this.state.isJoining) this.#joining = undefined;
         this.#set({ isJoining: false });
         this.#report(message.code, message.message);
         return;
