@@ -257,7 +257,7 @@ async function udpPair(address = "127.0.0.1"): Promise<{ readonly rtp: Socket; r
 const udpTransport = (port: number) => () => `RTP/AVP;unicast;client_port=${port}-${port + 1}`;
 
 it("[RTSP-35] datagrams count only from the address and port that were set up; a report of the reader is shown and keeps its session", async () => {
-  const server = await startRtsp({ timeoutSeconds: 2 });
+  const server = await startRtsp({ timeoutSeconds: 4 });
   const client = await server.connect();
   const { rtp, rtcp, port } = await udpPair();
   const received: Buffer[] = [];
@@ -286,7 +286,7 @@ it("[RTSP-35] datagrams count only from the address and port that were set up; a
   };
   const timer = setInterval(send, 300);
   // Without its reports it would have ended.
-  await wait(4_000);
+  await wait(6_000);
   clearInterval(timer);
   expect((await client.request("OPTIONS", "/stream", { Session })).status).toBe(200);
   await client.request("TEARDOWN", "/stream", { Session });

@@ -301,7 +301,7 @@ it("[RTSP-20] a session is ended on the connection that uses it, which need not 
 });
 
 it("[RTSP-20] a session without a request or report ends in time, and so does a connection without a session", async () => {
-  const server = await startRtsp({ timeoutSeconds: 1 });
+  const server = await startRtsp({ timeoutSeconds: 3 });
   const idle = await server.connect();
   const client = await server.connect();
   const kept = await server.connect();
@@ -317,7 +317,7 @@ it("[RTSP-20] a session without a request or report ends in time, and so does a 
   expect(await statusOf(kept, "PLAY", "/stream", { Session: alive })).toBe(200);
   clearInterval(timer);
   // Who plays over TCP is there as long as the connection.
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await new Promise((resolve) => setTimeout(resolve, 4_500));
   expect(kept.closed).toBe(false);
 });
 
