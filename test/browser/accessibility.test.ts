@@ -95,7 +95,7 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
 });
 
 it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and an open stream's inspector", async () => {
-  const { page, host } = await openBrowserShell("grpc", { flags: ["--grpc-metrics-port", "0", "--grpc-web-port", "0"] });
+  const { page, host } = await openBrowserShell("grpc");
   await page.evaluate(axe);
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
@@ -159,21 +159,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
 });
 
 it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in both schemes with peers, signals, relays, players and faults", async () => {
-  const { page, origin, host } = await openBrowserShell("webrtc", {
-    flags: [
-      "--webrtc-turn-port",
-      "0",
-      "--webrtc-turns-port",
-      "0",
-      "--webrtc-media-port",
-      "0",
-      "--rtsp-http-port",
-      "0",
-      "--rtsp-rtp-port",
-      "0",
-    ],
-    others: ["rtsp"],
-  });
+  const { page, origin, host } = await openBrowserShell("webrtc", { others: ["rtsp"] });
   const http = origin.replace("ws:", "http:");
   await page.evaluate(axe);
   const [ada, bob] = [await joinWebrtc(host, "Ada"), await joinWebrtc(host, "Bob")];

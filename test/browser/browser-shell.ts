@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { freePortFlags } from "../support/free-port-flags.ts";
 import { startBacklot } from "../support/start-backlot.ts";
 import { newContext } from "./shared-browser.ts";
 
@@ -12,10 +13,10 @@ export interface BrowserShell {
 }
 
 export interface BrowserShellOptions {
-  /** Behind the port's, which is a free one. */
+  /** Behind those of the ports, which are free ones. */
   readonly flags?: readonly string[];
   readonly dataDir?: string;
-  /** More services, each on free ports. */
+  /** More services. */
   readonly others?: readonly string[];
   /** The browser's language as pages see it. */
   readonly language?: string;
@@ -27,8 +28,7 @@ export async function openBrowserShell(
   { flags = [], dataDir, others = [], language }: BrowserShellOptions = {},
 ): Promise<BrowserShell> {
   const all = [service, ...others];
-  const ports = all.flatMap((id) => [`--${id}-port`, "0"]);
-  const args = ["--headless", "--json", "--dashboard-port", "0", "--only", all.join(), ...ports, ...flags];
+  const args = ["--headless", "--json", "--dashboard-port", "0", "--only", all.join(), ...freePortFlags(all), ...flags];
   const run = startBacklot(args, { ...(dataDir !== undefined && { dataDir }) });
   // Both take about as long.
   const [{ dashboard }, page] = await Promise.all([run.ready(), newContext().then((context) => context.newPage())]);

@@ -4,7 +4,6 @@ import { expect, it, onTestFinished } from "vitest";
 import { openBrowserShell, openTab } from "./browser-shell.ts";
 import { dropFiles } from "./drop-files.ts";
 
-const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const drop = (page: Page, files: Readonly<Record<string, string>>, said = "Drop .proto files, a folder with them, or a descriptor set") =>
   dropFiles(page, files, said);
 
@@ -13,7 +12,7 @@ const shop = (field: string) => `syntax = "proto3"; package shop;
   service Items { rpc Get(Item) returns (Item); }`;
 
 it("[GRPC-115] dropped files are served and listed, a broken one with its line; a call keeps its types; what was dropped is removed", async () => {
-  const { page, host } = await openBrowserShell("grpc", { flags });
+  const { page, host } = await openBrowserShell("grpc");
   await openTab(page, "Services");
   await drop(page, {
     "items.proto": shop("sku"),
@@ -61,7 +60,7 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
 });
 
 it("[GRPC-154] while the service is stopped a dropped file is not taken, and the page stays", async () => {
-  const { page } = await openBrowserShell("grpc", { flags });
+  const { page } = await openBrowserShell("grpc");
   await openTab(page, "Services");
   await page.getByRole("row").filter({ hasText: "SayHello" }).waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();

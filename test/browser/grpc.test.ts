@@ -5,11 +5,10 @@ import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { openBrowserShell, openTab } from "./browser-shell.ts";
 
-const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const asIs = (bytes: Buffer) => bytes;
 
 it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, and switches health", async () => {
-  const { page } = await openBrowserShell("grpc", { flags });
+  const { page } = await openBrowserShell("grpc");
   await openTab(page, "Services");
   const greeter = page.getByRole("row").filter({ hasText: "example.Greeter" });
   const health = greeter.getByRole("switch", { name: "example.Greeter is serving" });
@@ -22,7 +21,7 @@ it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, a
 });
 
 it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
-  const { page, host } = await openBrowserShell("grpc", { flags });
+  const { page, host } = await openBrowserShell("grpc");
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
@@ -42,7 +41,7 @@ const chooseMethod = async (page: Page, name: string) => {
 };
 
 it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another message and half-closes it", async () => {
-  const { page } = await openBrowserShell("grpc", { flags });
+  const { page } = await openBrowserShell("grpc");
   await openTab(page, "Try");
   await chooseMethod(page, "EchoBidiStream");
   await page.getByText("JSON", { exact: true }).click();
@@ -59,7 +58,7 @@ it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another mess
 });
 
 it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is typed, and decodes the details of a status", async () => {
-  const { page } = await openBrowserShell("grpc", { flags });
+  const { page } = await openBrowserShell("grpc");
   await openTab(page, "Try");
   await chooseMethod(page, "Chat");
   await input(page, "action: which field").click();
@@ -88,7 +87,7 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
 });
 
 it("[GRPC-112] a rule added on the page answers the next call, and Send in the inspector sends into an open stream and ends it", async () => {
-  const { page, host } = await openBrowserShell("grpc", { flags });
+  const { page, host } = await openBrowserShell("grpc");
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   await openTab(page, "Replies");
@@ -134,7 +133,7 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
 });
 
 it("[GRPC-145] while the service is stopped its methods are shown, and recorded messages as JSON", async () => {
-  const { page, host } = await openBrowserShell("grpc", { flags });
+  const { page, host } = await openBrowserShell("grpc");
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
@@ -149,7 +148,7 @@ it("[GRPC-145] while the service is stopped its methods are shown, and recorded 
 });
 
 it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
-  const { page } = await openBrowserShell("grpc", { flags });
+  const { page } = await openBrowserShell("grpc");
   await page.getByRole("button", { name: "Send sample traffic" }).click();
   await openTab(page, "Metrics");
   await page.getByRole("img", { name: /^Calls a second over time; newest: begun [\d.]*[1-9]/ }).waitFor();

@@ -3,13 +3,6 @@ import { services } from "../../servers/catalog.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 import { layoutFaults } from "./layout-faults.ts";
 
-const flags: Readonly<Record<string, readonly string[]>> = {
-  grpc: ["--grpc-metrics-port", "0", "--grpc-web-port", "0"],
-  mqtt: ["--mqtt-web-socket-port", "0", "--mqtt-tls-port", "0", "--mqtt-secure-web-socket-port", "0"],
-  rtsp: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"],
-  webrtc: ["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"],
-};
-
 /** The last one is the second at 200 % zoom. */
 const windows = [
   { width: 900, height: 700 },
@@ -21,7 +14,7 @@ const windows = [
 const isAccepted = (fault: string, width: number) => width < 1_280 && /^(bar of|field cuts)/.test(fault);
 
 it.each(services.map(({ id }) => id))("[BL-330] no tab of %s cuts words or hides controls, at three sizes", async (service) => {
-  const { page } = await openBrowserShell(service, { flags: flags[service] ?? [] });
+  const { page } = await openBrowserShell(service);
   await page.getByRole("button", { name: "Send sample traffic" }).first().click();
   const tabs = page.getByRole("main").getByRole("tab");
   const names = await tabs.allTextContents();

@@ -16,6 +16,7 @@ import { connectAsync } from "mqtt";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { WebSocket } from "ws";
 import { chromiumOptions } from "../support/chromium-options.ts";
+import { freePortFlags } from "../support/free-port-flags.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { type Scene, scenes } from "./scenes.ts";
 
@@ -38,21 +39,6 @@ const settleMs = 350;
 const root = path.resolve(import.meta.dirname, "../..");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Everywhere, so that no other program is in the way; addresses are as long as they can be. */
-const freePorts = [
-  ...["http-port", "grpc-port", "grpc-metrics-port", "grpc-web-port", "mqtt-port", "mqtt-web-socket-port", "mqtt-tls-port"],
-  ...[
-    "mqtt-secure-web-socket-port",
-    "rtsp-port",
-    "rtsp-http-port",
-    "rtsp-rtp-port",
-    "webrtc-port",
-    "webrtc-turn-port",
-    "webrtc-turns-port",
-  ],
-  ...["webrtc-media-port", "account-port", "events-port", "dashboard-port"],
-].flatMap((name) => [`--${name}`, "0"]);
-
 interface Program {
   readonly dashboard: string;
   /** Of a service that has been started: its endpoints by label. */
@@ -64,7 +50,16 @@ async function startProgram(): Promise<Program> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-look-"));
   const child = spawn(
     process.execPath,
-    [path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", ...freePorts, "--data-dir", folder],
+    [
+      path.join(root, "dist/servers/backlot.cjs"),
+      "--headless",
+      "--json",
+      "--dashboard-port",
+      "0",
+      ...freePortFlags(),
+      "--data-dir",
+      folder,
+    ],
     { stdio: ["ignore", "pipe", "ignore"], env: { PATH: process.env.PATH ?? "" } },
   );
   process.once("exit", () => child.kill("SIGTERM"));

@@ -25,7 +25,7 @@ async function play(host: string, path: string): Promise<{ readonly bytes: () =>
 
 const item = (page: Page, name: string) => page.getByRole("menuitem", { name });
 it("[RTSP-179] faults of a path and a session are started and ended on the page, and are badges while they are active", async () => {
-  const { page, host } = await openBrowserShell("rtsp", { flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"] });
+  const { page, host } = await openBrowserShell("rtsp");
   const player = await play(host, "stream");
   const live = page.getByRole("row").filter({ hasText: "/stream" });
   await live.click();

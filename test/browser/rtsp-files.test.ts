@@ -7,7 +7,7 @@ import { dropFiles } from "./drop-files.ts";
 const clip = readFileSync(assetFile("rtsp", "stream.mp4"));
 
 it("[RTSP-156] an MP4 file is dropped, shown while it is sent, played, renamed and removed; another file is refused", async () => {
-  const { page } = await openBrowserShell("rtsp", { flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"] });
+  const { page } = await openBrowserShell("rtsp");
   await page.getByRole("tab", { name: "Paths", exact: true }).click();
   const hint = "Drop MP4 files with H.264 or H.265 and AAC: each becomes a stream";
   const panel = page.getByRole("region", { name: "Your files" });

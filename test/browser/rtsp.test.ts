@@ -3,13 +3,11 @@ import { expect, it } from "vitest";
 import { isMoving, paintedFrames } from "./bar-code.ts";
 import { openBrowserShell, openTab } from "./browser-shell.ts";
 
-const flags = ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0"];
-
 /** Of a card or an inspector: "25 fps · 0.39 Mbit/s · GOP 25 · 8 ms". */
 const facts = (page: Page, name: string) => page.getByRole("article", { name, exact: true });
 
 it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they are, saves them, and plays in Try", async () => {
-  const { page } = await openBrowserShell("rtsp", { flags });
+  const { page } = await openBrowserShell("rtsp");
   for (const name of ["/stream", "/test"]) {
     const frames = await paintedFrames(page, `Picture of ${name}`, 6);
     expect(isMoving(frames), frames.map(({ number }) => number).join(" ")).toBe(true);

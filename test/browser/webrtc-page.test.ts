@@ -3,8 +3,6 @@ import { expect, it, onTestFinished } from "vitest";
 import { answer, hostLine, offer } from "../renderer-webrtc/samples.ts";
 import { openBrowserShell, openTab } from "./browser-shell.ts";
 
-const flags = ["--webrtc-turn-port", "0", "--webrtc-turns-port", "0", "--webrtc-media-port", "0"];
-
 interface Client {
   readonly id: string;
   readonly socket: WebSocket;
@@ -33,7 +31,7 @@ async function join(host: string, room: string, name: string): Promise<Client> {
 }
 
 it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
-  const { page, host } = await openBrowserShell("webrtc", { flags });
+  const { page, host } = await openBrowserShell("webrtc");
   const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
   ada.send({ type: "offer", to: bob.id, sdp: offer });
   await expect.poll(() => bob.received.some(({ type }) => type === "offer")).toBe(true);
@@ -75,7 +73,7 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
 it.each(["UDP", "TCP"])(
   "[WEBRTC-433] two peers of the page call one another by relay over %s",
   async (transport) => {
-    const { page } = await openBrowserShell("webrtc", { flags });
+    const { page } = await openBrowserShell("webrtc");
     await openTab(page, "Try");
     await page.getByRole("radiogroup", { name: "Over" }).getByText(transport, { exact: true }).click();
     await page.getByRole("button", { name: "Call", exact: true }).click();
@@ -97,7 +95,7 @@ it.each(["UDP", "TCP"])(
 );
 
 it("[WEBRTC-441] badges of faults and names of receivers stay with their rows when others arrive", async () => {
-  const { page, origin, host } = await openBrowserShell("webrtc", { flags });
+  const { page, origin, host } = await openBrowserShell("webrtc");
   const ada = await join(host, "demo", "Ada");
   const rows = page.getByRole("grid", { name: "Rows, newest first" }).getByRole("row");
   await rows.filter({ hasText: "Peer" }).filter({ hasText: "Ada" }).waitFor();
@@ -117,7 +115,7 @@ it("[WEBRTC-441] badges of faults and names of receivers stay with their rows wh
 });
 
 it("[WEBRTC-440] a call whose allocations are refused says so for each peer with the code and its meaning, and ends with the cause", async () => {
-  const { page, origin } = await openBrowserShell("webrtc", { flags });
+  const { page, origin } = await openBrowserShell("webrtc");
   const refused = await fetch(`${origin.replace("ws:", "http:")}/faults/turn?kind=refuse&code=486`, { method: "POST" });
   expect(refused.status).toBe(200);
   await openTab(page, "Try");
@@ -134,7 +132,6 @@ it("[WEBRTC-440] a call whose allocations are refused says so for each peer with
 
 it("[WEBRTC-437] a player is listed with its codecs, figures and addresses, and with the sound that it does not get", async () => {
   const { page, endpointOf, origin } = await openBrowserShell("webrtc", {
-    flags: [...flags, "--rtsp-http-port", "0", "--rtsp-rtp-port", "0"],
     others: ["rtsp"],
   });
   publishAac(`rtsp://${endpointOf("rtsp").host}/aac`);
