@@ -52,7 +52,10 @@ async function callByRelays({ url, room, transport, calls }: Call) {
     if (texts.length === 2) end?.();
   }
   function listen(channel: RTCDataChannel): void {
-    channel.onopen = () => channel.send(`data of ${calls ? "the caller" : "the callee"}`);
+    const greet = () => channel.send(`data of ${calls ? "the caller" : "the callee"}`);
+    // The channel of the one who is called may be open already.
+    if (channel.readyState === "open") greet();
+    else channel.onopen = greet;
     channel.onmessage = ({ data }) => {
       hear(data);
       send({ type: "chat", room, text: `${calls ? "caller" : "callee"} has it` });
