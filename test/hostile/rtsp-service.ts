@@ -122,28 +122,25 @@ function fragment(sequence: number): Buffer {
 
 /** Bytes of chance to the ports for RTP and RTCP. */
 const datagrams: Attack = async (target) => {
-  await converse({ ...target, holdMs: 0 }, 1, async (client) => {
-    const socket = createSocket("udp4").bind(0, "127.0.0.1");
-    try {
-      await once(socket, "listening");
-      const { port } = socket.address();
-      const answer = await client.ask(
-        rtspRequest("SETUP", "/test/trackID=0", { Transport: `RTP/AVP;unicast;client_port=${port}-${port + 1}` }),
-      );
-      const ports = /server_port=(\d+)-(\d+)/.exec(headerOf(answer.headers, "Transport") ?? "")?.slice(1) ?? [];
-      for (let count = 0; count < 500; count++) {
-        for (const to of ports) {
-          const bytes = randomBytes(target, 1 + target.random.below(300));
-          // RTCP, with any types and lengths; and what is no RTP at all.
-          if (count % 2 === 0) bytes.set([0x80 | target.random.below(32), 200 + target.random.below(8)].slice(0, bytes.length));
-          socket.send(bytes, Number(to), "127.0.0.1");
-        }
+  const socket = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  const { port } = socket.address();
+  // Long enough for the answer to SETUP on a busy machine.
+  await converse({ ...target, holdMs: Math.max(500, target.holdMs) }, 1, async (client) => {
+    const answer = await client.ask(
+      rtspRequest("SETUP", "/test/trackID=0", { Transport: `RTP/AVP;unicast;client_port=${port}-${port + 1}` }),
+    );
+    const ports = /server_port=(\d+)-(\d+)/.exec(headerOf(answer.headers, "Transport") ?? "")?.slice(1) ?? [];
+    for (let count = 0; count < 500; count++) {
+      for (const to of ports) {
+        const bytes = randomBytes(target, 1 + target.random.below(300));
+        // RTCP, with any types and lengths; and what is no RTP at all.
+        if (count % 2 === 0) bytes.set([0x80 | target.random.below(32), 200 + target.random.below(8)].slice(0, bytes.length));
+        socket.send(bytes, Number(to), "127.0.0.1");
       }
-      await delay(Math.min(50, target.holdMs));
-    } finally {
-      socket.close();
     }
   });
+  socket.close();
 };
 
 /** "RTMP 1.0": C0 and C1, and the same bytes as C2. */

@@ -67,6 +67,10 @@ describe("other clients", () => {
     const name = `live/passive-${library}`;
     const { counts } = startPlayer(library, `${services.url}/whep/stream`, 0, `${services.url}/whip/${name}`, "passive");
     await until(() => counts().video > 20 && counts().audio > 5);
+    await until(
+      () => services.rtsp.views.get("paths")?.paths.some((one) => one.name === name && one.frameRate > 0 && one.tracks.length === 2),
+      60_000,
+    );
     const player = await MediaPeer.play(services, name);
     await until(() => player.video.packets > 20 && player.audio.packets > 5);
   });
