@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventFilter } from "../../contract/services/events.ts";
-import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore } from "./store/event-store.ts";
 import { isKeyFilter, isPlotFilter } from "./store/filter-sql.ts";
 

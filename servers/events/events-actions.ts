@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Handlers } from "../../contract/operation.ts";
 import type { EventFilter, EventJob, EventsActions } from "../../contract/services/events.ts";
 import type { Log } from "../core/service/log.ts";
@@ -6,7 +7,7 @@ import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { countMatching } from "./count-matching.ts";
 import { createEventImports } from "./jobs/event-imports.ts";
-import { createEventJobs, nextTurn } from "./jobs/event-jobs.ts";
+import { createEventJobs } from "./jobs/event-jobs.ts";
 import { exportPart } from "./jobs/export-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";

@@ -1,7 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AcceptanceBar, type EventFilter, type EventRange, eventOutcomes, type OutcomePlot } from "../../contract/services/events.ts";
 import { eventTime } from "./completion-event.ts";
 import { catchUpPlots } from "./count-matching.ts";
-import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore, PlotCount, PlotStep } from "./store/event-store.ts";
 import { isPlotFilter } from "./store/filter-sql.ts";
 import { stepLength } from "./store/sqlite-plots.ts";

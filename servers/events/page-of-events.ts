@@ -1,7 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ParsedParamsOf } from "../../contract/operation.ts";
 import type { EventFilter, EventPage, EventPlace, EventRow, EventsActions } from "../../contract/services/events.ts";
 import { countMatching, type Matching } from "./count-matching.ts";
-import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore, ScanRange, TimePlace } from "./store/event-store.ts";
 import { isIndexed, isKeyFilter } from "./store/filter-sql.ts";
 import { placeOf } from "./store/sqlite-time-scans.ts";

@@ -1,5 +1,6 @@
 import { type Topic, topicPolicies } from "../../contract/control.ts";
 import { type DownFrame, type Port, type UpFrame, upFrame } from "../../contract/wire.ts";
+import { isDeeper } from "../core/limits/json-limits.ts";
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import type { BinaryHub, BinaryOutlet } from "./binary-hub.ts";
 import type { TopicHub } from "./topic-hub.ts";
@@ -41,7 +42,7 @@ export function serveDashboard(options: {
       if (pendingCalls > maxPendingCalls) {
         throw new ServiceError("CALL_INVALID", "Too many calls are in progress", "Wait for some of them to end.");
       }
-      if (isDeeperThan(frame.params, deepestParams)) {
+      if (isDeeper(frame.params, deepestParams)) {
         throw new ServiceError(
           "CALL_INVALID",
           `The parameters of ${frame.name} have more than ${deepestParams} levels`,
@@ -112,14 +113,4 @@ export function serveDashboard(options: {
     outlets.clear();
     binaryOutlets.clear();
   });
-}
-
-/** Without recursion. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((inner) => (typeof inner === "object" && inner !== null ? Object.values(inner) : []));
-  }
-  return false;
 }

@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventFormat, EventJob } from "../../../contract/services/events.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
-import { type EventJobs, nextTurn } from "./event-jobs.ts";
+import type { EventJobs } from "./event-jobs.ts";
 import { createEventImport, type EventImport, type ImportStore } from "./import-events.ts";
 
 export interface EventImports {

@@ -129,6 +129,3 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
     },
   };
 }
-
-/** Yields to the event loop. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

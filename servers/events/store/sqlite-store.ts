@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type Sqlite from "better-sqlite3";
 import type { EventFilter } from "../../../contract/services/events.ts";
 import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
@@ -6,7 +7,6 @@ import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
-import { nextTurn } from "../jobs/event-jobs.ts";
 import { createEqualCounts } from "./equal-events.ts";
 import type { EventStore, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
 import { createFileRefusal } from "./file-refusal.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
-import { memoryOf } from "../dialects/json-value.ts";
+import { memoryOf } from "../../core/limits/json-limits.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, passwordOf, Room } from "./room.ts";

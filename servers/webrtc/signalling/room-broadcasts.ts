@@ -1,3 +1,4 @@
+import { memoryOf } from "../../core/limits/json-limits.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
 import type { Room } from "./room.ts";
 import type { PeerEvent } from "./signalling-event.ts";
@@ -142,6 +143,6 @@ export class RoomBroadcasts {
 }
 
 function sizeOf(event: PeerEvent): number {
-  if (event.type === "signal") return JSON.stringify(event.signal.payload ?? null).length;
+  if (event.type === "signal") return memoryOf(event.signal.payload);
   return event.type === "chat" ? 2 * event.text.length : 0;
 }

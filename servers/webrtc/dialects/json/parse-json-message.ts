@@ -1,5 +1,6 @@
+import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { CandidateInit, Refusal } from "../../signalling/signalling-event.ts";
-import { isDeeper, isObject, isOptionalText, isText, jsonOf } from "../json-value.ts";
+import { isObject, isOptionalText, isText, jsonOf } from "../json-value.ts";
 
 /** A message of a client. */
 export type JsonMessage =

@@ -1,8 +1,9 @@
+import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
-import { isDeeper, isObject, type JsonObject, jsonOf } from "../json-value.ts";
+import { isObject, type JsonObject, jsonOf } from "../json-value.ts";
 import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
 import {
   createPublishEncoder,
