@@ -1,5 +1,6 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
+import { FailedFiles } from "./test/support/failed-files.ts";
 import { MixedOrder } from "./test/support/mixed-order.ts";
 
 /** They measure the memory of their process, which must hold nothing of other files. */
@@ -25,6 +26,7 @@ export default defineConfig({
     // Processes that tests start from source find their modules compiled.
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules/.cache/node-compile") },
     pool: "forks",
+    reporters: ["default", new FailedFiles()],
     // One more than the two processors that are the least to expect: many tests wait for clocks and other programs.
     maxWorkers: 3,
     sequence: { sequencer: MixedOrder },

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { createFrameBus } from "../../../servers/mqtt/cluster/frame-bus.ts";
-import { connectWire } from "../harness.ts";
+import { type Connected, connectWire } from "../harness.ts";
 import {
   describeCluster,
   Inbox,
@@ -10,6 +11,7 @@ import {
   openRedis,
   publishAcknowledged,
   Receiver,
+  type SpawnedMember,
   spawnMember,
   startMember,
 } from "./cluster-harness.ts";
@@ -104,18 +106,19 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     const publishing = { nextId: 0, acknowledged: new Set<string>() };
     const receiver = new Receiver();
     const { received } = receiver;
+    const first = await connectWire(members[0], 5, kept("subscriber"));
+    await first.subscribe("load/+", { qos: 2 });
+    await leave(first);
     for (let round = 0; round < 4; round++) {
       const [dying, living] = members;
-      const subscriber = await connectWire(round % 2 === 0 ? dying : living, 5, kept("subscriber"));
-      if (round === 0) await subscriber.subscribe("load/+", { qos: 2 });
-      const publisher = await connectWire(round < 2 ? living : dying, 5, kept("publisher"));
-      const work = [receiver.take(subscriber), publish(publisher, publishing)];
+      const subscriber = new StayingClient(round % 2 === 0 ? dying : living, "subscriber", (client) => receiver.take(client));
+      const publisher = new StayingClient(round < 2 ? living : dying, "publisher", (client) => publish(client, publishing));
       const target = received.length + 100;
       await expect.poll(() => received.length).toBeGreaterThan(target);
+      const left = [subscriber.leaveOnceClosed(), publisher.leaveOnceClosed()];
       await dying.kill();
-      subscriber.destroy();
-      publisher.destroy();
-      await Promise.all(work);
+      for (const client of [subscriber, publisher]) client.destroy();
+      await Promise.all(left);
       members = [living, await spawnMember(url)];
     }
     const last = await connectWire(members[1], 5, kept("subscriber"));
@@ -148,10 +151,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
 });
 
 /** One message in flight at a time, QoS 1 and 2 in turn; what is answered counts as the brokers'. */
-async function publish(
-  client: Awaited<ReturnType<typeof connectWire>>,
-  state: { nextId: number; acknowledged: Set<string> },
-): Promise<void> {
+async function publish(client: Connected, state: { nextId: number; acknowledged: Set<string> }): Promise<void> {
   for (;;) {
     const id = state.nextId++;
     const qos = id % 2 === 0 ? 1 : 2;
@@ -164,5 +164,38 @@ async function publish(
     if (answer.type !== "pubrec") continue;
     client.send({ type: "pubrel", packetId, reason: 0 });
     if (!(await client.next())) return;
+  }
+}
+
+/** Connects again when its connection ends, as real clients do: a broker that the system suspends for a second counts as dead. */
+class StayingClient {
+  private current: Connected | undefined = undefined;
+  private stays = true;
+  private readonly ended: Promise<void>;
+
+  constructor(broker: SpawnedMember, clientId: string, use: (client: Connected) => Promise<void>) {
+    this.ended = this.run(broker, clientId, use);
+  }
+
+  private async run(broker: SpawnedMember, clientId: string, use: (client: Connected) => Promise<void>): Promise<void> {
+    while (this.stays) {
+      try {
+        this.current = await connectWire(broker, 5, kept(clientId));
+        if (!this.stays) this.current.destroy();
+        await use(this.current);
+      } catch {
+        await sleep(100);
+      }
+    }
+  }
+
+  /** Does not connect again; resolves when the connection has ended. */
+  leaveOnceClosed(): Promise<void> {
+    this.stays = false;
+    return this.ended;
+  }
+
+  destroy(): void {
+    this.current?.destroy();
   }
 }
