@@ -12,7 +12,7 @@ export interface FailedRun {
 /** Writes the files with failed tests as JSON to the path in FAILED_FILES. */
 export class FailedFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[], reason: TestRunEndReason): void {
-    const target = process.env["FAILED_FILES"];
+    const target = process.env.FAILED_FILES;
     if (!target) return;
     const files = modules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
     const run: FailedRun = { files, isIncomplete: unhandledErrors.length > 0 || reason === "interrupted" };

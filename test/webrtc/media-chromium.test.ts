@@ -1,5 +1,6 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorText } from "../../servers/core/service/service-error.ts";
 import { lacksFfmpeg, lacksGstreamer, runProgram } from "../rtsp/media-programs.ts";
 import { chromiumOptions } from "../support/chromium-options.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -263,10 +264,13 @@ describe("Chromium", () => {
     const page = await openPage(services);
     await publish(page, "camera");
     await until(() => services.rtsp.views.get("paths")?.paths.some(({ name, frameRate }) => name === "camera" && frameRate > 0));
-    const { stdout, stderr } = await runProgram("gst-launch-1.0", [
+    const play = runProgram("gst-launch-1.0", [
       ...["-v", "rtspsrc", `location=${services.rtspUrl}/camera`, "protocols=tcp", "!", "rtph264depay", "!", "h264parse"],
       ...["!", "avdec_h264", "!", "identity", "eos-after=10", "!", "fakesink"],
     ]);
+    const { stdout, stderr } = await play.catch((error: unknown) => {
+      throw new Error(`${errorText(error)}\nSeen by the service: ${JSON.stringify(services.rtsp.rows())}`);
+    });
     expect(stdout.toString(), stderr).toContain("width=(int)320");
     const row = services.rtsp.rows().find(({ verb, tone }) => verb === "publish" && tone === "pending")?.id ?? 0;
     expect(await services.rtsp.act("session.kick", { row })).toEqual({ kicked: true });
