@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { services } from "../../servers/catalog.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 import { layoutFaults } from "./layout-faults.ts";
 
 /** The last one is the second at 200 % zoom. */
@@ -28,4 +28,38 @@ it.each(services.map(({ id }) => id))("[BL-330] no tab of %s cuts words or hides
       await expect.poll(async () => ({ name, window, faults: await faults() })).toEqual({ name, window, faults: [] });
     }
   }
+});
+
+it("[BL-331] the button of a destructive question is red in both schemes, and the last one at the lower right", async () => {
+  const { page } = await openBrowserShell("account");
+  await openTab(page, "Users");
+  await page.getByRole("button", { name: "Reset to sample data" }).click();
+  const buttons = page.getByRole("dialog").getByRole("button");
+  await expect.poll(() => buttons.allTextContents()).toEqual(["Cancel", "Reset to sample data"]);
+  for (const [colorScheme, red] of [
+    ["dark", "rgb(255, 133, 122)"],
+    ["light", "rgb(184, 50, 39)"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect.poll(() => buttons.last().evaluate((button) => getComputedStyle(button).backgroundColor)).toBe(red);
+  }
+});
+
+it("[BL-332] what is wrong in an item of a list of the configuration is said at its own field", async () => {
+  const { page } = await openBrowserShell("mqtt");
+  await openTab(page, "Config");
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  const topics = page.getByRole("textbox", { name: "Topics of rule 1" });
+  const problem = "A topic filter is needed: # comes last; + and # take a whole level.";
+  const described = () =>
+    topics.evaluate((field) => ({
+      isInvalid: field.getAttribute("aria-invalid") === "true",
+      words: (field.getAttribute("aria-describedby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent ?? ""),
+    }));
+  // Nothing was typed yet.
+  await expect.poll(described).toEqual({ isInvalid: false, words: [problem] });
+  await topics.fill("a/#/b");
+  await expect.poll(described).toEqual({ isInvalid: true, words: [problem] });
+  await topics.fill("a/#");
+  await expect.poll(described).toEqual({ isInvalid: false, words: [""] });
 });

@@ -109,6 +109,12 @@ export const theme = createTheme({
           "--button-height": p.size === "md" ? "36px" : "28px",
           "--button-padding-x": p.size === "md" ? "16px" : "10px",
           "--button-fz": p.size === "md" ? "13px" : "12px",
+          // A variant of ours. Mantine writes the colours of its own ones on the element, where no class of a style sheet can change them.
+          ...(p.variant === "destructive" && {
+            "--button-bg": "var(--bl-bad)",
+            "--button-hover": "color-mix(in srgb, var(--bl-bad) 88%, var(--bl-text))",
+            "--button-color": "var(--bl-page)",
+          }),
         },
       }),
       styles: { label: { fontWeight: 500 }, section: { marginInlineEnd: "var(--section-gap, 6px)" } },

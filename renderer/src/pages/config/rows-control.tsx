@@ -5,7 +5,7 @@ import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
 import config from "./config-tab.module.css";
 import type { Draft } from "./draft.ts";
 import styles from "./rows-control.module.css";
-import { draftOfRows, movedTo, newRow, problemOfRow, type Row, rowsOf } from "./rows-draft.ts";
+import { draftOfRows, movedTo, newRow, type Row, rowsOf, wrongColumn } from "./rows-draft.ts";
 
 interface RowsControlProps {
   readonly type: ConfigRows;
@@ -22,7 +22,7 @@ interface RowsControlProps {
 export function RowsControl({ type, id, title, draft, disabled, problem, onChange }: RowsControlProps) {
   const rows = rowsOf(String(draft));
   const change = (next: readonly Row[]) => onChange(draftOfRows(next));
-  const problems = rows.map((row) => problemOfRow(type, row));
+  const wrong = rows.map((row) => wrongColumn(type, row));
   const template = type.columns.map(({ choices, otherwise }) => (otherwise ? "minmax(0, 5fr)" : choices ? "130px" : "minmax(0, 6fr)"));
   const style = { gridTemplateColumns: `${template.join(" ")} auto` };
   const move = (from: number, to: number) => change(movedTo(rows, from, to));
@@ -57,6 +57,7 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
                   label={`${column.title} of ${name}`}
                   value={row[index] ?? ""}
                   disabled={disabled}
+                  isWrong={wrong[place] === index}
                   onChange={(part) => change(rows.with(place, row.with(index, part)))}
                 />
               ))}
@@ -74,12 +75,6 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
                 </span>
               )}
             </div>
-            {problems[place] !== undefined && (
-              // An empty part is not reported before something was typed.
-              <p className={styles.problem} role="alert" data-quiet={row.at(-1) === "" || undefined}>
-                {problems[place]}
-              </p>
-            )}
           </div>
         );
       })}
@@ -89,7 +84,7 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
           {`Add a ${type.row}`}
         </Button>
       )}
-      {problem !== undefined && problems.every((of) => of === undefined) && (
+      {problem !== undefined && wrong.every((column) => column < 0) && (
         <p className={styles.problem} role="alert">
           {problem}
         </p>
@@ -103,14 +98,17 @@ interface PartProps {
   readonly label: string;
   readonly value: string;
   readonly disabled: boolean;
+  readonly isWrong: boolean;
   onChange(part: string): void;
 }
 
 /** A value of the select that differs from every choice. */
 const own = "\n";
 
-function Part({ column, label, value, disabled, onChange }: PartProps) {
-  const { choices, otherwise, placeholder } = column;
+function Part({ column, label, value, disabled, isWrong, onChange }: PartProps) {
+  const { choices, otherwise, placeholder, problem } = column;
+  // An empty part is not reported as wrong before something was typed.
+  const words = isWrong ? (value === "" ? { description: problem } : { error: problem }) : {};
   const text = (
     <TextInput
       aria-label={otherwise ? `${otherwise}, ${label}` : label}
@@ -121,6 +119,8 @@ function Part({ column, label, value, disabled, onChange }: PartProps) {
       // A new row gets the focus.
       autoFocus={value === ""}
       disabled={disabled}
+      inputWrapperOrder={["label", "input", "description", "error"]}
+      {...words}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
@@ -137,6 +137,7 @@ function Part({ column, label, value, disabled, onChange }: PartProps) {
       data={data}
       value={isChoice || !otherwise ? value : own}
       disabled={disabled}
+      {...(isWrong && !otherwise && { error: problem })}
       onChange={(event) => onChange(event.currentTarget.value === own ? "" : event.currentTarget.value)}
     />
   );

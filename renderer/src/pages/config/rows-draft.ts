@@ -30,9 +30,12 @@ export const newRow = ({ columns }: ConfigRows): Row => columns.map(({ choices }
 
 const fits = ({ pattern }: ConfigColumn, part: string) => new RegExp(`^(?:${pattern})$`).test(part);
 
+/** The column of the first part that is wrong; -1 if the item is valid. */
+export const wrongColumn = ({ columns }: ConfigRows, row: Row): number =>
+  columns.findIndex((column, index) => !fits(column, (row[index] ?? "").trim()));
+
 /** The problem; undefined if the item is valid. */
-export const problemOfRow = ({ columns }: ConfigRows, row: Row): string | undefined =>
-  columns.find((column, index) => !fits(column, (row[index] ?? "").trim()))?.problem;
+export const problemOfRow = (type: ConfigRows, row: Row): string | undefined => type.columns[wrongColumn(type, row)]?.problem;
 
 /** The items as they are saved, or the first problem. */
 export function parseRows(type: ConfigRows, draft: string): { readonly value: readonly string[] } | { readonly problem: string } {

@@ -65,8 +65,7 @@ export function FormDialog(props: FormDialogProps) {
           {others}
           <Button
             type="submit"
-            variant="filled"
-            className={isDestructive ? styles.destructive : undefined}
+            variant={isDestructive ? "destructive" : "filled"}
             disabled={disabled}
             data-autofocus={isQuestion || undefined}
           >
