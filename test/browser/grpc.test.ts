@@ -91,7 +91,7 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   await openTab(page, "Replies");
-  await page.getByText("No rules yet.").waitFor();
+  await page.getByText("No rules yet").waitFor();
   await page.getByRole("button", { name: "Add rule" }).first().click();
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "message": "Hi {{request.name}}" }');
   await page.getByRole("button", { name: "Save the rule" }).click();

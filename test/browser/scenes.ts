@@ -62,10 +62,34 @@ const sent = async (page: Page) => {
 const configAndLogs = (id: string): readonly Scene[] =>
   ["config", "logs"].map((name) => ({ name: `${id}-${name}`, hash: `${id}/${name}` }));
 
-/** Every page and tab of the dashboard but WebRTC's, with what can be opened on it. */
+/** A fault with figures of one's own, of what is open. */
+const ownFault = async (page: Page) => {
+  await button(page, "Faults…").click();
+  await page.getByRole("menuitem", { name: "With other figures…" }).click();
+};
+
+/** Two peers of the page in a call; then another tab. */
+const afterCall =
+  (title: string, open: (page: Page) => Promise<unknown> = async () => {}) =>
+  async (page: Page) => {
+    await button(page, "Call").click();
+    await page.getByText(/^Connected after .* first picture/).waitFor();
+    await tab(page, title).click();
+    await open(page);
+  };
+
+const ofProfileMenu = (item: string | RegExp) => async (page: Page) => {
+  await button(page, /^Profile/).click();
+  await page.getByRole("menuitem", { name: item }).click();
+};
+
+/** The warehouse's client, with its details. */
+const openClient = (page: Page) => page.getByRole("option").filter({ hasText: "warehouse-controller" }).first().click();
+
+/** Every page and tab of the dashboard, with what can be opened on it. */
 export const scenes: readonly Scene[] = [
   { name: "first-run", hash: "overview", isBeforeStart: true },
-  ...["http", "mqtt", "account", "events", "grpc", "rtsp"].map((id) => ({
+  ...["http", "mqtt", "account", "events", "grpc", "rtsp", "webrtc"].map((id) => ({
     name: `${id}-stopped`,
     hash: `${id}/live`,
     isBeforeStart: true,
@@ -75,6 +99,7 @@ export const scenes: readonly Scene[] = [
   { name: "timeline-inspector", hash: "timeline", open: (page) => openRow(page, "HTTP") },
   { name: "settings", hash: "settings" },
   dialog("palette", "overview", (page) => page.keyboard.press("Control+k")),
+  dialog("profile-new", "overview", ofProfileMenu(/^New profile/)),
   { name: "lan-menu", hash: "overview", open: (page) => button(page, /This computer only|LAN/).click() },
 
   { name: "http-live", hash: "http/live" },
@@ -87,11 +112,16 @@ export const scenes: readonly Scene[] = [
   ...configAndLogs("http"),
 
   { name: "mqtt-live", hash: "mqtt/live" },
-  {
-    name: "mqtt-client",
-    hash: "mqtt/live",
-    open: (page) => page.getByRole("option").filter({ hasText: "warehouse-controller" }).first().click(),
-  },
+  { name: "mqtt-client", hash: "mqtt/live", open: openClient },
+  dialog("mqtt-disconnect", "mqtt/live", async (page) => {
+    await openClient(page);
+    await button(page, "Disconnect…").click();
+  }),
+  dialog("mqtt-client-fault", "mqtt/live", async (page) => {
+    await openClient(page);
+    await button(page, "Freeze or delay…").click();
+    await page.getByRole("menuitem", { name: /for another time/ }).click();
+  }),
   {
     name: "mqtt-topic",
     hash: "mqtt/live",
@@ -104,7 +134,15 @@ export const scenes: readonly Scene[] = [
   dialog("mqtt-publish", "mqtt/live", (page) => button(page, "Publish…").click()),
   dialog("mqtt-replies", "mqtt/live", ofMenu(/^Auto-reply/)),
   dialog("mqtt-sample", "mqtt/live", ofMenu(/^Sample traffic/)),
+  dialog("mqtt-retained", "mqtt/live", ofMenu(/retained/)),
   dialog("mqtt-export", "mqtt/live", ofMenu(/^Export/)),
+  {
+    name: "mqtt-add-user",
+    hash: "mqtt/config",
+    async open(page) {
+      for (const title of ["Add a user", "Add a rule"]) await button(page, title).click();
+    },
+  },
   ...configAndLogs("mqtt"),
 
   { name: "account-live", hash: "account/live" },
@@ -130,6 +168,8 @@ export const scenes: readonly Scene[] = [
   { name: "grpc-try", hash: "grpc/try", open: sent },
   { name: "grpc-replies", hash: "grpc/replies" },
   { name: "grpc-metrics", hash: "grpc/metrics" },
+  { name: "grpc-reply", hash: "grpc/replies", open: (page) => button(page, "Add rule").click() },
+  dialog("grpc-replies-file", "grpc/replies", (page) => button(page, "Edit file").click()),
   ...configAndLogs("grpc"),
 
   { name: "rtsp-live", hash: "rtsp/live" },
@@ -137,7 +177,28 @@ export const scenes: readonly Scene[] = [
   { name: "rtsp-paths", hash: "rtsp/paths" },
   { name: "rtsp-path", hash: "rtsp/paths", open: (page) => openRow(page, "/stream") },
   { name: "rtsp-try", hash: "rtsp/try", open: (page) => button(page, /^Play/).click() },
+  dialog("rtsp-fault", "rtsp/paths", async (page) => {
+    await openRow(page, "/stream");
+    await ownFault(page);
+  }),
+  dialog("rtsp-publish", "rtsp/paths", (page) => button(page, /^Publish/).click()),
   ...configAndLogs("rtsp"),
+
+  { name: "webrtc-live", hash: "webrtc/live" },
+  ...inspected("webrtc-peer", "webrtc/live", /Peer/, ["Peer"]),
+  ...inspected("webrtc-signal", "webrtc/live", "offer", ["Description", "Message"]),
+  { name: "webrtc-rooms", hash: "webrtc/rooms" },
+  { name: "webrtc-signals", hash: "webrtc/signals" },
+  { name: "webrtc-relays", hash: "webrtc/relays" },
+  { name: "webrtc-media", hash: "webrtc/media" },
+  { name: "webrtc-try", hash: "webrtc/try", open: afterCall("Try") },
+  {
+    name: "webrtc-relay",
+    hash: "webrtc/try",
+    open: afterCall("Relays", (page) => openRow(page, "127.0.0.1")),
+  },
+  dialog("webrtc-fault", "webrtc/relays", ownFault),
+  ...configAndLogs("webrtc"),
 
   // The last one: the drawer stays open.
   { name: "log", hash: "overview", open: (page) => page.keyboard.press("Control+j") },

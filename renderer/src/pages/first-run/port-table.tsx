@@ -21,7 +21,7 @@ export function PortTable({ built, unbuilt }: PortTableProps) {
               <span className="visually-hidden">State</span>
             </th>
             <th>Service</th>
-            <th>Provides</th>
+            <th className={styles.purpose}>Provides</th>
             <th>Address, once started</th>
             <th>Ports</th>
             <th className={styles.button}>

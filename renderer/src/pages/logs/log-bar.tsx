@@ -43,8 +43,15 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
   );
 }
 
+const nothingLogged = "Nothing logged yet. Lines of all services appear here once a service starts.";
+
 function Newest({ line }: { line: LogLine | undefined }) {
-  if (!line) return <span className={styles.empty}>Nothing logged yet. Lines of all services appear here once a service starts.</span>;
+  if (!line)
+    return (
+      <span className={styles.empty} title={nothingLogged}>
+        {nothingLogged}
+      </span>
+    );
   return (
     <span className={styles.line}>
       <time className={styles.time} title={isoTime(line.at)}>

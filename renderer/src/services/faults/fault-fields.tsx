@@ -1,7 +1,7 @@
-import { Group, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { FormDialog } from "../../ui/forms/dialog.tsx";
-import { type DraftForm, NumberField, TextField } from "../../ui/forms/draft-form.tsx";
+import { type DraftForm, FormColumns, NumberField, TextField } from "../../ui/forms/draft-form.tsx";
 
 interface FaultFormDialogProps {
   readonly title: string;
@@ -14,7 +14,7 @@ interface FaultFormDialogProps {
   readonly choice: ReactNode;
   /** What the chosen one does, as sentences. */
   readonly text: string;
-  /** Its figures, in a line. */
+  /** Its figures, in two columns. */
   readonly children: ReactNode;
 }
 
@@ -31,9 +31,7 @@ export function FaultFormDialog({ title, action, opened, isValid, onClose, onSub
       <Text c="var(--bl-text-2)" fz="md" my="md">
         {text}
       </Text>
-      <Group gap="md" align="start">
-        {children}
-      </Group>
+      <FormColumns>{children}</FormColumns>
     </FormDialog>
   );
 }
@@ -52,7 +50,6 @@ export function DurationField({ form, mostSeconds, isOptional = false }: Duratio
     <NumberField
       form={form}
       name="forSeconds"
-      w={140}
       label="Duration"
       {...(isOptional && { placeholder: "until released" })}
       suffix=" s"
@@ -69,19 +66,7 @@ interface DelayFieldProps {
 }
 
 export function DelayField({ form, disabled = false }: DelayFieldProps) {
-  return (
-    <NumberField
-      form={form}
-      name="delayMs"
-      w={140}
-      label="Delay"
-      suffix=" ms"
-      min={1}
-      step={100}
-      allowDecimal={false}
-      disabled={disabled}
-    />
-  );
+  return <NumberField form={form} name="delayMs" label="Delay" suffix=" ms" min={1} step={100} allowDecimal={false} disabled={disabled} />;
 }
 
 interface PercentFieldProps {
@@ -91,9 +76,9 @@ interface PercentFieldProps {
 }
 
 export function PercentField({ form, label }: PercentFieldProps) {
-  return <NumberField form={form} name="percent" w={140} label={label} suffix=" %" min={0.1} max={100} decimalScale={1} />;
+  return <NumberField form={form} name="percent" label={label} suffix=" %" min={0.1} max={100} decimalScale={1} />;
 }
 
 export function SeedField({ form }: { readonly form: DraftForm<{ readonly seed: string }> }) {
-  return <TextField form={form} name="seed" mono w={140} size="xs" label="Seed" placeholder="random" />;
+  return <TextField form={form} name="seed" mono size="xs" label="Seed" placeholder="random" />;
 }

@@ -154,14 +154,14 @@ export function ChoiceField<Draft, Value extends string | number>(props: ChoiceF
   );
 }
 
-/** A choice among many values, in a list that opens. */
+/** A choice among many values, in a list that opens; among fields in two columns over both. */
 export function SelectField<Draft, Value extends string | number>(props: Omit<ChoiceFieldProps<Draft, Value>, "className" | "disabled">) {
   const { form, name, label, choices } = props;
   return (
     <Select
       label={label}
+      className={styles.wide ?? ""}
       size="xs"
-      w={220}
       data={choices.map((choice) => ({ value: String(choice.value), label: choice.label }))}
       value={String(form.draft[name])}
       allowDeselect={false}
@@ -184,10 +184,17 @@ export function FormColumns(props: HTMLAttributes<HTMLDivElement>) {
   return <div {...props} className={styles.columns} />;
 }
 
+interface LabelledLineProps {
+  readonly label: string;
+  /** Over both columns. */
+  readonly isWide?: boolean;
+  readonly children: ReactNode;
+}
+
 /** Controls side by side under one label, as high as a field with a label. */
-export function LabelledLine({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+export function LabelledLine({ label, isWide = false, children }: LabelledLineProps) {
   return (
-    <Input.Wrapper label={label} labelElement="div">
+    <Input.Wrapper label={label} labelElement="div" className={isWide ? styles.wide : undefined}>
       <div className={styles.labelled}>{children}</div>
     </Input.Wrapper>
   );

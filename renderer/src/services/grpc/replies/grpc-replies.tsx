@@ -204,7 +204,7 @@ export function GrpcReplies() {
                 empty={
                   view.rules.length === 0 ? (
                     <EmptyState
-                      title="No rules yet."
+                      title="No rules yet"
                       text="A rule answers a method with a reply, a scripted stream or a status. Calls that no rule matches go to the method's handler."
                     >
                       <Button leftSection={<IconPlus size={14} stroke={1.5} />} disabled={isBroken} onClick={add}>

@@ -65,9 +65,9 @@ function Figure({ form }: { readonly form: DraftForm<FaultDraft> }) {
     case "delay":
       return <DelayField form={form} />;
     case "jitter":
-      return <NumberField form={form} name="jitterMs" w={140} label="At most" suffix=" ms" min={1} step={100} allowDecimal={false} />;
+      return <NumberField form={form} name="jitterMs" label="At most" suffix=" ms" min={1} step={100} allowDecimal={false} />;
     case "jump":
-      return <NumberField form={form} name="jumpMs" w={160} label="Later by" suffix=" ms" step={1_000} allowDecimal={false} />;
+      return <NumberField form={form} name="jumpMs" label="Later by" suffix=" ms" step={1_000} allowDecimal={false} />;
     case "status":
       return (
         <SelectField

@@ -1,4 +1,3 @@
-import { Group } from "@mantine/core";
 import { faultySignals, refusalCodes } from "../../../../../contract/services/webrtc-faults.ts";
 import { ChoiceField, type DraftForm, draftForm, LabelledLine, SelectField } from "../../../ui/forms/draft-form.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -63,16 +62,14 @@ export function FaultDialog({ target, opened, onClose, onStart }: FaultDialogPro
       text={faultWords(target.kind, draft.kind).text}
     >
       {asksForSignals && (
-        <Group w="100%">
-          <LabelledLine label="Signals">
-            <ChoiceField
-              form={form}
-              name="signals"
-              label="Signals"
-              choices={faultySignals.map((which) => ({ value: which, label: signalsTitles[which] }))}
-            />
-          </LabelledLine>
-        </Group>
+        <LabelledLine label="Signals" isWide>
+          <ChoiceField
+            form={form}
+            name="signals"
+            label="Signals"
+            choices={faultySignals.map((which) => ({ value: which, label: signalsTitles[which] }))}
+          />
+        </LabelledLine>
       )}
       <DurationField form={form} mostSeconds={mostFaultSeconds} isOptional />
       <Figure form={form} target={target} />
