@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Packet } from "../../servers/mqtt/codec/packet.ts";
 import { connectPacket, connectWire, openWire, seen, startBroker, versions } from "./harness.ts";
 
 describe("bounds", () => {
@@ -133,6 +134,46 @@ describe("bounds", () => {
     }
     await expect.poll(() => broker.logs).toContain("client subscribed to c: quota exceeded");
     expect(broker.logs.filter((line) => line.includes("The limit of sessions is reached."))).toHaveLength(2);
+  });
+
+  it("[MQTT-265] filters above the configured bytes of a client are refused with 0x97, until it has unsubscribed from others", async () => {
+    const broker = await startBroker({ subscriptionBytes: 1_024 });
+    const client = await connectWire(broker, 5);
+    // 39 bytes, and 32 for each of 20 levels.
+    const filterOf = (index: number) => `${index}${"/+".repeat(19)}`;
+    for (const [index, reason] of [0, 0x97, 0].entries()) {
+      if (index === 2) {
+        client.send({ type: "unsubscribe", packetId: 1, filters: [filterOf(0)] });
+        expect((await client.expect("unsuback")).reasons).toEqual([0]);
+      }
+      expect((await client.subscribe(filterOf(index))).reasons).toEqual([reason]);
+    }
+    expect((await client.subscribe(filterOf(2))).reasons).toEqual([0]);
+    // Others have their own.
+    expect((await (await connectWire(broker, 5)).subscribe(filterOf(1))).reasons).toEqual([0]);
+  });
+
+  it("[MQTT-266] a packet with more filters or user properties than configured is refused with 0x97", async () => {
+    const broker = await startBroker({ packetItems: 100 });
+    const filters = (count: number) => Array.from({ length: count }, (_, index) => `f/${index}`);
+    const properties = (count: number) => ({ userProperties: filters(count).map((name): [string, string] => [name, ""]) });
+    const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const subscriptions = (count: number) => filters(count).map((filter) => ({ filter, ...options }));
+    const client = await connectWire(broker, 5, { properties: properties(100) });
+    client.send({ type: "subscribe", packetId: 1, subscriptions: subscriptions(100) });
+    expect((await client.expect("suback")).reasons).toHaveLength(100);
+    const tooMany: readonly Packet[] = [
+      { type: "subscribe", packetId: 2, subscriptions: subscriptions(101) },
+      { type: "unsubscribe", packetId: 2, filters: filters(101) },
+      { type: "disconnect", reason: 0, properties: properties(101) },
+    ];
+    for (const packet of tooMany) {
+      const other = await connectWire(broker, 5);
+      other.send(packet);
+      expect(await other.expectClose()).toMatchObject({ type: "disconnect", reason: 0x97 });
+    }
+    client.publish("f/1", "still there");
+    expect((await client.expect("publish")).payload.toString()).toBe("still there");
   });
 
   it("[MQTT-155] the memory of deep retained topics is counted, and not only their bytes", async () => {

@@ -13,11 +13,25 @@ export class ByteReader {
   bytes: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
+  private mostItems = 0;
+  private items = 0;
 
-  open(bytes: Buffer, start: number, end: number): void {
+  /** Throws above `mostItems` topic filters, subscription identifiers and user properties. */
+  open(bytes: Buffer, start: number, end: number, mostItems = Number.POSITIVE_INFINITY): void {
     this.bytes = bytes;
     this.position = start;
     this.end = end;
+    this.mostItems = mostItems;
+    this.items = 0;
+  }
+
+  /** Counts one that is about to be read: few bytes of the packet become an object. */
+  countItem(): void {
+    if (++this.items <= this.mostItems) return;
+    throw new PacketError(
+      reasonCode.quotaExceeded,
+      `A packet may have at most ${this.mostItems} topic filters, subscription identifiers and user properties.`,
+    );
   }
 
   get remaining(): number {

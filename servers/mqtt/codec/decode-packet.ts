@@ -13,10 +13,17 @@ const reader = new ByteReader();
 
 /**
  * Decodes one complete packet whose body is `bytes[start..end)`. Throws PacketError with MQTT 5.0's reason code.
- * `version` is that of the connection; a CONNECT brings its own.
+ * `version` is that of the connection; a CONNECT brings its own. `mostItems` is the most topic filters and user properties.
  */
-export function decodePacket(firstByte: number, bytes: Buffer, start: number, end: number, version: ProtocolVersion): Packet {
-  reader.open(bytes, start, end);
+export function decodePacket(
+  firstByte: number,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  version: ProtocolVersion,
+  mostItems: number,
+): Packet {
+  reader.open(bytes, start, end, mostItems);
   const type = packetTypes[firstByte >> 4] as (typeof packetTypes)[number];
   if (type === "publish") return decodePublish(reader, firstByte, version);
   if (type === "connect") return decodeConnect(reader, firstByte);

@@ -62,6 +62,7 @@ export function decodeUnsubscribe(reader: ByteReader, version: ProtocolVersion):
 }
 
 function readFilter(reader: ByteReader): string {
+  reader.countItem();
   const filter = reader.string();
   // §3.14.2.1: 0x8F is for well-formed filters.
   if (!isTopicFilter(filter)) throw malformed("A topic filter is malformed.");

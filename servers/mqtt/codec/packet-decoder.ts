@@ -14,6 +14,7 @@ export class PacketDecoder {
   version: ProtocolVersion | undefined = undefined;
   /** Bytes of a complete packet, header included; also applies to CONNECT. */
   maximumPacketSize: number;
+  private readonly mostItems: number;
   private bytes: Buffer | undefined = undefined;
   private position = 0;
   /** Chunks of an incomplete packet: joined once it is complete. */
@@ -24,8 +25,10 @@ export class PacketDecoder {
   private frame: Buffer | undefined = undefined;
   private packetStart = 0;
 
-  constructor(maximumPacketSize: number) {
+  /** `mostItems` is the most topic filters and user properties of a packet. */
+  constructor(maximumPacketSize: number, mostItems = Number.POSITIVE_INFINITY) {
     this.maximumPacketSize = maximumPacketSize;
+    this.mostItems = mostItems;
   }
 
   append(chunk: Buffer): void {
@@ -84,7 +87,7 @@ export class PacketDecoder {
     this.frame = bytes;
     this.packetStart = start;
     this.position = end;
-    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4);
+    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4, this.mostItems);
     if (packet.type === "connect") this.version ??= packet.version;
     // [MQTT5-1.5.5-1]; 3.1.1 does not require it.
     if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");

@@ -142,12 +142,14 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
 
 function readProperty(reader: ByteReader, row: PropertyRow, properties: Properties, context: PropertyContext): void {
   if (row.name === "userProperties") {
+    reader.countItem();
     properties.userProperties ??= [];
     properties.userProperties.push([reader.string(), reader.string()]);
     return;
   }
   if (row.name === "subscriptionIdentifiers") {
     if (properties.subscriptionIdentifiers && context !== publish) throw protocolError("The subscription identifier appears twice.");
+    reader.countItem();
     const identifier = reader.variableByteInteger();
     if (identifier === 0) throw protocolError("A subscription identifier is 0.");
     properties.subscriptionIdentifiers ??= [];

@@ -66,7 +66,11 @@ export function createTopicMatcher(filter: string): (topic: string) => boolean {
 export function hasMoreLevels(topic: string, maximum: number): boolean {
   // A shorter text cannot have that many separators.
   if (topic.length < maximum) return false;
+  return countLevels(topic) > maximum;
+}
+
+export function countLevels(topic: string): number {
   let count = 1;
   for (let at = topic.indexOf("/"); at >= 0; at = topic.indexOf("/", at + 1)) count++;
-  return count > maximum;
+  return count;
 }

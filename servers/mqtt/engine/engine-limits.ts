@@ -59,11 +59,23 @@ export const limitFields = {
     unit: "B",
     env: "MQTT_PACKET_BYTES",
   }),
+  packetItems: ofClient(100, 10_000_000, 10_000, {
+    title: "Items of a packet",
+    help: "The most topic filters, subscription identifiers and user properties of one packet. A packet with more is refused with 0x97.",
+    unit: "items",
+    env: "MQTT_PACKET_ITEMS",
+  }),
   subscriptions: ofClient(1, 1_000_000, 10_000, {
     title: "Subscriptions",
     help: "A further subscription of a client is refused with 0x97.",
     unit: "subscriptions",
     env: "MQTT_SUBSCRIPTIONS",
+  }),
+  subscriptionBytes: ofClient(1_024, 1 << 30, 4 << 20, {
+    title: "Bytes of subscriptions",
+    help: "Of the topic filters of a client together; each level of a filter counts as 32 bytes more, which it takes in memory (with over 100 levels, 8). A further subscription is refused with 0x97.",
+    unit: "B",
+    env: "MQTT_SUBSCRIPTION_BYTES",
   }),
   topicLevels: ofClient(8, 65_536, 65_536, {
     title: "Topic levels",

@@ -90,7 +90,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.transport = transport;
     this.origin = origin;
     this.output = new Output(transport, context.scheduler, context.limits.unreadBytes, this);
-    this.decoder = new PacketDecoder(context.limits.maximumPacketSize);
+    this.decoder = new PacketDecoder(context.limits.maximumPacketSize, context.limits.packetItems);
     this.lastPacketAt = this.openedAt;
   }
 

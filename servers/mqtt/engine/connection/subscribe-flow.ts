@@ -1,9 +1,9 @@
 import type { SubscribePacket, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
-import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
+import { countLevels, hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
-import type { EngineLimits } from "../engine-limits.ts";
+import { type EngineLimits, treeLevels } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { RetainedFeed } from "../retained/retained-feed.ts";
 import type { MessageBus } from "../routing/message-bus.ts";
@@ -28,6 +28,14 @@ export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "
   readonly access: Pick<Access, "maySubscribe">;
   readonly bus: Pick<MessageBus, "retained">;
   readonly observer: EngineObserver;
+}
+
+/** What a level of a filter takes beside its text: a node of the tree, or a place in a list. */
+const levelBytes = { inTree: 32, inList: 8 };
+
+function filterBytes(filter: string): number {
+  const levels = countLevels(filter);
+  return filter.length + levels * (levels > treeLevels ? levelBytes.inList : levelBytes.inTree);
 }
 
 /** MQTT 3.1.1 §3.9.3: its only failure code. */
@@ -97,7 +105,7 @@ function refusalOf(
   filter: string,
 ): { reason: number; text: string } | undefined {
   const { identity, session } = connection;
-  const { topicLevels, subscriptions } = limits;
+  const { topicLevels, subscriptions, subscriptionBytes } = limits;
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
   if (isSharedFilter(filter) && !shared) return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is malformed." };
   if (hasMoreLevels(filter, topicLevels)) {
@@ -106,8 +114,12 @@ function refusalOf(
   if (!access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   }
-  if (session && session.subscriptions.size >= subscriptions && !session.subscriptions.has(filter)) {
+  if (!session || session.subscriptions.has(filter)) return undefined;
+  if (session.subscriptions.size >= subscriptions) {
     return { reason: reasonCode.quotaExceeded, text: `A client may have at most ${subscriptions} subscriptions.` };
+  }
+  if (session.subscriptionBytes + filterBytes(filter) > subscriptionBytes) {
+    return { reason: reasonCode.quotaExceeded, text: `The filters of a client may have at most ${subscriptionBytes} bytes together.` };
   }
   return undefined;
 }
@@ -132,7 +144,10 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
   const group = groupOf(parts, filter);
   const subscription = new Subscription(session, filter, options, group);
   session.subscriptions.set(filter, subscription);
-  if (isNew) parts.counters.subscriptions++;
+  if (isNew) {
+    parts.counters.subscriptions++;
+    session.subscriptionBytes += filterBytes(filter);
+  }
   if (group) group.add(subscription);
   else parts.trie.add(filter, session, subscription);
   session.store?.subscribed(session.clientId, filter, options);
@@ -158,6 +173,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   const subscription = session.subscriptions.get(filter);
   if (!subscription) return false;
   session.subscriptions.delete(filter);
+  session.subscriptionBytes -= filterBytes(filter);
   counters.subscriptions--;
   session.store?.unsubscribed(session.clientId, filter);
   const { group } = subscription;

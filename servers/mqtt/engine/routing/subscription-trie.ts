@@ -25,9 +25,10 @@ interface DeepFilter {
   readonly entries: Map<Key, Entry>;
 }
 
-const cachedTopics = 20_000;
-/** Longer topics are not cached: 20,000 of the longest would take gigabytes. */
-const cachedTopicLength = 1_024;
+/** Of all cached matches; above it the cache is emptied. */
+const cacheBytes = 32 << 20;
+/** What a match takes beside its topic and its lists. */
+const matchBytes = 300;
 
 /** Filters to subscriptions: exact ones in a map, those with wildcards in a tree of levels (MQTT §4.7). */
 export class SubscriptionTrie {
@@ -36,11 +37,12 @@ export class SubscriptionTrie {
   /** Filters with wildcards and more levels than the tree can hold. */
   private readonly deep = new Map<string, DeepFilter>();
   private readonly cache = new Map<string, Match>();
+  private cachedBytes = 0;
   /** Number of filters in the tree. */
   private wildcards = 0;
 
   add(filter: string, key: Key, entry: Entry): void {
-    this.cache.clear();
+    this.forget();
     if (!hasWildcard(filter)) {
       let entries = this.exact.get(filter);
       if (!entries) {
@@ -72,7 +74,7 @@ export class SubscriptionTrie {
   }
 
   remove(filter: string, key: Key): void {
-    this.cache.clear();
+    this.forget();
     if (!hasWildcard(filter)) {
       const entries = this.exact.get(filter);
       entries?.delete(key);
@@ -121,10 +123,18 @@ export class SubscriptionTrie {
       groups,
       overlapping: new Set(subscriptions.map(({ session }) => session)).size !== subscriptions.length,
     };
-    if (topic.length > cachedTopicLength) return match;
-    if (this.cache.size >= cachedTopics) this.cache.clear();
+    // The topic twice, as text and as bytes, and the references of the two lists.
+    const bytes = matchBytes + 2 * topic.length + 8 * found.length;
+    if (this.cachedBytes + bytes > cacheBytes) this.forget();
     this.cache.set(topic, match);
+    this.cachedBytes += bytes;
     return match;
+  }
+
+  private forget(): void {
+    if (this.cachedBytes === 0) return;
+    this.cache.clear();
+    this.cachedBytes = 0;
   }
 }
 

@@ -44,6 +44,8 @@ export class Session {
   recipient: Recipient | undefined = undefined;
   /** By filter, as the client sent it. */
   readonly subscriptions = new Map<string, Subscription>();
+  /** Of the filters, as `filterBytes` counts them. */
+  subscriptionBytes = 0;
   readonly queue: DeliveryQueue;
   /** Sent but not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();
