@@ -99,6 +99,20 @@ export const mqttService: HostileService = {
       }
     },
     "random bytes": (target) => throwAt(target, 20, Buffer.concat([opening, randomBytes(target, 2_000)]), "all"),
+    "filters that search all retained messages": async (target) => {
+      const retained = Array.from({ length: 5_000 }, (_, index) => ({ ...publishPacket(`r/${index}/x/y`, "kept"), retain: true }));
+      await throwAt(target, 1, Buffer.concat([opening, bytesOf(...retained)]), "all");
+      const subscriptions = Array.from({ length: 1_000 }, () => ({ filter: "+/+/+/none", ...all }));
+      await throwAt(target, 2, Buffer.concat([opening, bytesOf({ type: "subscribe", packetId: 1, subscriptions })]), "all");
+    },
+    "a tree of filters, and long topics": async (target) => {
+      const levels = Array.from({ length: 60 }, () => "a");
+      const filters = levels.map((_, index) => `${levels.with(index, "+").join("/")}/z`);
+      const subscriptions = filters.map((filter) => ({ filter, ...all }));
+      const topics = Array.from({ length: 200 }, (_, index) => `${levels.join("/")}/${index}${"x".repeat(1_100)}`);
+      const publishes = bytesOf(...topics.map((topic) => publishPacket(topic, "")));
+      await throwAt(target, 2, Buffer.concat([opening, bytesOf({ type: "subscribe", packetId: 1, subscriptions }), publishes]), "all");
+    },
     ...overEndpoint("WS", httpAttacks("/")),
   },
 };

@@ -118,6 +118,28 @@ describe("retained messages", () => {
     await client.expectNothing();
   });
 
+  it("[MQTT-268] long searches for one client take turns with other clients", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 0 });
+    const publisher = await connectWire(broker, 5);
+    for (let index = 0; index < 20_000; index++) publisher.publish(`r/${index}/x`, "kept", retain);
+    publisher.publish("last", "kept", retain);
+    await publisher.expectNothing();
+    const [searcher, other] = [await connectWire(broker, 5), await connectWire(broker, 5)];
+    const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const filters = [...Array.from({ length: 500 }, () => "+/+/none"), "last"];
+    searcher.send({ type: "subscribe", packetId: 1, subscriptions: filters.map((filter) => ({ filter, ...options })) });
+    await searcher.expect("suback");
+    const order: string[] = [];
+    const answered = other
+      .send({ type: "pingreq" })
+      .expect("pingresp")
+      .then(() => order.push("other"));
+    expect(seen(await searcher.expect("publish")).topic).toBe("last");
+    order.push("searcher");
+    await answered;
+    expect(order).toEqual(["other", "searcher"]);
+  });
+
   it("[MQTT-160] are counted and cleared by filter, and no message is sent", async () => {
     const broker = await startBroker();
     for (const topic of ["a", "a/b", "a/b/c", "ab"]) await broker.act("publish", { topic, payload: "x", retain: true });

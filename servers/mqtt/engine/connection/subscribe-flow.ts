@@ -80,15 +80,16 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
   parts.observer.subscribed?.(connection, packet.subscriptions, reasons);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
-  for (const { filter, options } of wanted) sendRetained(parts, connection, filter, options);
+  // All at once: a search for each takes time, and they share the client's turn.
+  session.feed(wanted.map(({ filter, options }) => retainedFeed(parts, connection, filter, options)));
 }
 
-function sendRetained(
+function retainedFeed(
   { bus }: SubscribeParts,
   { clientId, session }: Connection,
   filter: string,
   { qos, noLocal, identifier }: SubscriptionOptions,
-): void {
+): RetainedFeed {
   const find = () => {
     const hidden = session?.hidden;
     const matching = bus.retained.matching(filter);
@@ -96,7 +97,7 @@ function sendRetained(
     // [MQTT5-3.8.3-3]
     return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
   };
-  session?.feed(new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined));
+  return new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined);
 }
 
 function refusalOf(
@@ -113,6 +114,9 @@ function refusalOf(
   }
   if (!access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  }
+  if (session && session.waitingFeeds >= subscriptions) {
+    return { reason: reasonCode.quotaExceeded, text: `The retained messages of ${subscriptions} subscriptions are still to be sent.` };
   }
   if (!session || session.subscriptions.has(filter)) return undefined;
   if (session.subscriptions.size >= subscriptions) {

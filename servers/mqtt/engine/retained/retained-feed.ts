@@ -39,22 +39,29 @@ const turnMessages = 1_000;
 
 /** The feeds of one client, processed in turns: a hundred thousand messages for it do not delay other clients. */
 export class RetainedFeeds {
-  private readonly feeds: RetainedFeed[] = [];
+  private feeds: RetainedFeed[] = [];
+  /** Position of the first feed that is not all given. */
+  private first = 0;
 
-  add(feed: RetainedFeed): void {
-    this.feeds.push(feed);
+  add(feeds: readonly RetainedFeed[]): void {
+    this.feeds = this.first === 0 ? this.feeds.concat(feeds) : this.feeds.slice(this.first).concat(feeds);
+    this.first = 0;
+  }
+
+  get waiting(): number {
+    return this.feeds.length - this.first;
   }
 
   /** Passes items to `take` until it returns false (the item stays), none are left, or the turn is over. */
   give(take: (item: RetainedItem) => boolean): "all given" | "refused" | "turn over" {
     const startedAt = performance.now();
     let given = 0;
-    for (let feed = this.feeds[0]; feed; feed = this.feeds[0]) {
+    for (let feed = this.feeds[this.first]; feed; feed = this.feeds[this.first]) {
       const item = feed.peek();
       if (!item) {
-        this.feeds.shift();
+        this.first++;
         // A search without results may take as long as sending many messages.
-        if (performance.now() - startedAt > turnMs) return this.feeds.length > 0 ? "turn over" : "all given";
+        if (performance.now() - startedAt > turnMs) return this.waiting > 0 ? "turn over" : "all given";
         continue;
       }
       if (given === turnMessages) return "turn over";

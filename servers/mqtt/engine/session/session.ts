@@ -207,11 +207,17 @@ export class Session {
     return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
   }
 
-  /** Adds the retained messages of a new subscription, sent as fast as the client takes them. */
-  feed(feed: RetainedFeed): void {
+  /** Adds the retained messages of new subscriptions, sent as fast as the client takes them. */
+  feed(feeds: readonly RetainedFeed[]): void {
+    if (feeds.length === 0) return;
     this.feeds ??= new RetainedFeeds();
-    this.feeds.add(feed);
+    this.feeds.add(feeds);
     if (!this.pumpsLater) this.pump();
+  }
+
+  /** Subscriptions whose retained messages are not all sent. */
+  get waitingFeeds(): number {
+    return this.feeds?.waiting ?? 0;
   }
 
   /** Sends waiting messages as far as the client's receive maximum and unread bytes allow. */
