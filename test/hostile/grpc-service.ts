@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import { http2Attacks } from "../../bench/load/grpc-attacks.ts";
 import { preface } from "../grpc/h2-frames.ts";
@@ -9,6 +12,7 @@ import {
   overEndpoint,
   randomBytes,
   repeated,
+  type Target,
   throwAt,
 } from "./hostile-service.ts";
 
@@ -27,6 +31,25 @@ function streamCall(path: string, body: string): Buffer {
     headers: "Content-Type: application/connect+json\r\nConnect-Protocol-Version: 1\r\n",
     body: Buffer.concat([prefix, Buffer.from(body)]),
   });
+}
+
+const spaces = " ".repeat(60_000);
+
+/** Calls of one connection with these fields. */
+async function callWith({ port, holdMs }: Target, calls: number, fields: Readonly<Record<string, string>>): Promise<void> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`, { maxSendHeaderBlockLength: 1 << 20 });
+  session.on("error", () => {});
+  const closed = once(session, "close").then(() => {});
+  const head = { ":method": "POST", ":path": "/example.Greeter/SayHello", "content-type": "application/grpc", te: "trailers" };
+  for (let call = 0; call < calls; call++) {
+    const stream = session.request({ ...head, ...fields });
+    stream.on("error", () => {});
+    stream.resume();
+    stream.end();
+  }
+  await Promise.race([closed, delay(holdMs)]);
+  session.destroy();
+  await closed;
 }
 
 export const grpcService: HostileService = {
@@ -52,12 +75,25 @@ export const grpcService: HostileService = {
       }),
     ),
     "10,000 streams, nothing read": (target) => throwAt(target, 4, Buffer.concat([preface, http2Attacks["10,000-streams"]!()]), "nothing"),
+    "codings that slow patterns read": (target) =>
+      callWith(target, 10, { "x-backlot-compression": "gzip", "grpc-accept-encoding": `a${spaces}x` }),
     "300 connections that say nothing": (target) => throwAt(target, 300, Buffer.alloc(0), "all"),
     "random bytes": (target) => throwAt(target, 20, () => Buffer.concat([preface, randomBytes(target, 2_000)]), "all"),
     ...overEndpoint("gRPC-Web", {
       ...httpAttacks("/example.Greeter/SayHello"),
       "calls, answers unread": (target) =>
         throwAt(target, 8, repeated(jsonCall("/example.Greeter/SayHello", JSON.stringify({ name: "x".repeat(10_000) })), 200), "nothing"),
+      "content types that slow patterns read": (target) =>
+        throwAt(
+          target,
+          10,
+          Buffer.concat(
+            ["application/grpc-web", "application/json;", "application/json; charset=utf-8"].map((type) =>
+              httpRequest("POST", "/example.Greeter/SayHello", { headers: `Content-Type: ${type}${spaces}x\r\n` }),
+            ),
+          ),
+          "all",
+        ),
       "streams, unread": (target) => throwAt(target, 100, streamCall("/example.StreamService/Subscribe", "{}"), "nothing"),
       "JSON of 100,000 levels": (target) => throwAt(target, 20, jsonCall("/example.Greeter/SayHello", '{"name":'.repeat(100_000)), "all"),
     }),

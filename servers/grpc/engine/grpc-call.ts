@@ -381,7 +381,8 @@ export class GrpcCall implements CallEvents {
   }
 
   #chooseCoding(wanted: MessageCoding): void {
-    if (wanted !== "identity" && this.head.acceptEncoding.split(/\s*,\s*/).includes(wanted)) this.#coding = wanted;
+    const isAccepted = () => this.head.acceptEncoding.split(",").some((one) => one.trim() === wanted);
+    if (wanted !== "identity" && isAccepted()) this.#coding = wanted;
   }
 
   #setDeadline(leftMs: number): void {

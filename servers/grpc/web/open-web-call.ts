@@ -79,8 +79,11 @@ function whyNotAccepted(contentType: string, accepted: string, grpcPort: number)
   return `${shown} is not accepted here; use ${accepted}`;
 }
 
+/** Blanks have one place in the pattern to match at: with two of them beside each other, a long row of blanks would be split in every way. */
+const contentTypePattern = /^([^;\s]+)\s*(?:;\s*charset=("?)utf-?8\2\s*)?;?$/i;
+
 function formOf(contentType: string): Form | undefined {
-  const [, type = "", charset] = /^([^;\s]+)\s*(?:;\s*charset=("?)utf-?8\2)?\s*;?$/i.exec(contentType) ?? [];
+  const [, type = "", charset] = contentTypePattern.exec(contentType) ?? [];
   const [, kind = "", text, plus] = /^application\/(grpc-web|connect|json|proto)(-text)?(?:\+(proto|json))?$/i.exec(type) ?? [];
   const codec: GrpcCodec = plus?.toLowerCase() === "json" || kind.toLowerCase() === "json" ? "json" : "proto";
   if (charset !== undefined && codec !== "json") return undefined;
