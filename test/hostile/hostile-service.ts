@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ServiceId } from "../../contract/service.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /** What clients do to one service, and a client beside them that behaves. */
@@ -8,6 +9,8 @@ export interface HostileService {
   readonly flags: readonly string[];
   /** The same as a configuration. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Services that run with it, because it hands on what they have. */
+  readonly beside?: readonly ServiceId[];
   openBystander(addresses: Addresses): Promise<Bystander>;
   /** Names are those of the table. */
   readonly attacks: Readonly<Record<string, Attack>>;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { services } from "../../servers/catalog.ts";
+import type { Service } from "../../servers/core/service/service.ts";
+import { connectedServices } from "../support/connected-services.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { headlessHttp, startBacklot } from "../support/start-backlot.ts";
-import { onEnd, startService } from "../support/start-service.ts";
+import { onEnd } from "../support/start-service.ts";
 import { dashboardControl, dashboardLabel } from "./dashboard-control.ts";
 import type { Addresses, Attack, HostileService } from "./hostile-service.ts";
 import { hostileServices } from "./hostile-services.ts";
@@ -16,13 +18,21 @@ async function throwOnce({ openBystander }: HostileService, attack: Attack | und
   await bystander.ask();
 }
 
+function serviceOf(id: string): Service {
+  const service = services.find((one) => one.id === id);
+  if (!service) throw new Error(`There is no service ${id}`);
+  return service;
+}
+
 const portOf = (url: string | undefined): number => Number(new URL(url ?? "").port);
 
 describe.each(Object.entries(hostileServices))("%s under attack", (id, hostile) => {
   it.each(Object.keys(hostile.attacks))(`[BL-303] answers others during and after: %s (seed ${seed})`, async (name) => {
-    const service = services.find((one) => one.id === id);
-    if (!service) throw new Error(`There is no service ${id}`);
-    const { endpoints, urlOf, logs } = await startService(service, { config: { port: 0, ...hostile.config } });
+    const running = connectedServices();
+    const start = (one: string) =>
+      running.start(serviceOf(one), { config: { port: 0, ...(hostileServices[one] as HostileService).config } });
+    const { endpoints, urlOf, logs } = await start(id);
+    for (const other of hostile.beside ?? []) await start(other);
     await throwOnce(hostile, hostile.attacks[name], { port: portOf(endpoints[0]?.url), urlOf });
     expect(logs.filter(({ level, text }) => level === "error" && !/wrong|refused/i.test(text))).toEqual([]);
   });

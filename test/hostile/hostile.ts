@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { machineLine } from "../../bench/harness.ts";
 import { figure, markdownTable } from "../../bench/markdown-table.ts";
@@ -16,7 +17,7 @@ import { commandLineOf, processTree } from "../../bench/process-tree.ts";
 import { writeResults } from "../../bench/results-file.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { dashboardLabel } from "./dashboard-control.ts";
-import type { Addresses, Bystander } from "./hostile-service.ts";
+import type { Addresses, Bystander, HostileService } from "./hostile-service.ts";
 import { hostileTargets } from "./hostile-services.ts";
 
 const askEveryMs = 20;
@@ -30,21 +31,28 @@ interface Measured {
   readonly times: number;
   readonly tookMs: readonly number[];
   readonly failed: number;
+  /** Of the event loop of the service, in its own processor time. */
+  readonly longestTurnMs: number;
   readonly mebibytes: { readonly before: number; readonly peak: number; readonly after: number };
 }
 
 const root = path.resolve(import.meta.dirname, "../..");
 
 /** The built program with one service, on any ports. Of the target "dashboard" it is the program itself that is measured. */
-async function startProgram(target: string, flags: readonly string[]) {
+async function startProgram(target: string, { flags, beside = [] }: HostileService) {
   const service = target === "dashboard" ? "http" : target;
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-hostile-"));
+  const turns = mkdtempSync(path.join(os.tmpdir(), "backlot-turns-"));
+  const meter = pathToFileURL(path.join(import.meta.dirname, "turn-meter.ts"));
+  meter.searchParams.set("folder", turns);
+  const flagsBeside = beside.flatMap((id) => [`--${id}-port`, "0", ...(hostileTargets[id] as HostileService).flags]);
   const child = spawn(
     process.execPath,
     [
       // As `npm start` runs it.
-      ...["--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", path.join(root, "dist/servers/backlot.cjs")],
-      ...["--headless", "--json", "--only", service, `--${service}-port`, "0", "--dashboard-port", "0", "--data-dir", folder, ...flags],
+      ...["--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", "--import", meter.href],
+      ...[path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--only", [service, ...beside].join(",")],
+      ...[`--${service}-port`, "0", "--dashboard-port", "0", "--data-dir", folder, ...flags, ...flagsBeside],
     ],
     { stdio: ["ignore", "pipe", "ignore"], env: { PATH: process.env.PATH ?? "" } },
   );
@@ -54,15 +62,23 @@ async function startProgram(target: string, flags: readonly string[]) {
     let why = "";
     child.once("exit", (code) => reject(new Error(`Backlot ended with ${code}. ${why}`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const { type, state, endpoints, dashboard, failure } = JSON.parse(line) as {
+      const {
+        type,
+        service: of,
+        state,
+        endpoints,
+        dashboard,
+        failure,
+      } = JSON.parse(line) as {
         type: string;
+        service?: string;
         state?: string;
         endpoints?: { label: string; url: string }[];
         dashboard?: string;
         failure?: { message: string };
       };
       if (failure) why = failure.message;
-      if (state === "running") urls.push(...(endpoints ?? []).map(({ label, url }) => [label, url] as const));
+      if (state === "running" && of === service) urls.push(...(endpoints ?? []).map(({ label, url }) => [label, url] as const));
       if (type === "ready" && dashboard) {
         urls.push([dashboardLabel, dashboard]);
         resolve();
@@ -83,11 +99,12 @@ async function startProgram(target: string, flags: readonly string[]) {
     urls,
     /** Undefined if its process ended. */
     residentMebibytes: () => residentMebibytes(pid),
+    longestTurnMs: (since: number) => longestTurnMs(path.join(turns, String(pid)), since),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
       await ended;
-      rmSync(folder, { recursive: true, force: true });
+      for (const one of [folder, turns]) rmSync(one, { recursive: true, force: true });
     },
   };
 }
@@ -101,6 +118,13 @@ function residentMebibytes(pid: number): number | undefined {
   }
 }
 
+/** Of those that `turn-meter.ts` has written; a shorter one is 0. */
+function longestTurnMs(file: string, since: number): number {
+  if (!existsSync(file)) return 0;
+  const turns = readFileSync(file, "utf8").trimEnd().split("\n");
+  return turns.map((line) => line.split(" ").map(Number)).reduce((most, [at = 0, ms = 0]) => (at >= since ? Math.max(most, ms) : most), 0);
+}
+
 type Program = Awaited<ReturnType<typeof startProgram>>;
 
 async function measure(program: Program, bystander: Bystander, name: string, run: () => Promise<number>): Promise<Measured> {
@@ -112,6 +136,7 @@ async function measure(program: Program, bystander: Bystander, name: string, run
     if (now === undefined) throw new Error(`The process ended during "${name}"`);
     return now;
   };
+  const since = Date.now();
   const before = mebibytes();
   let peak = before;
   function ask(dueAt: number): void {
@@ -147,7 +172,7 @@ async function measure(program: Program, bystander: Bystander, name: string, run
   await watching;
   await Promise.all(open);
   await delay(restMs);
-  return { name, times, tookMs, failed, mebibytes: { before, peak, after: mebibytes() } };
+  return { name, times, tookMs, failed, longestTurnMs: program.longestTurnMs(since), mebibytes: { before, peak, after: mebibytes() } };
 }
 
 /** In a process of its own, so that the work of the attack does not delay the bystander. */
@@ -199,19 +224,19 @@ async function main(): Promise<void> {
   const tables: string[] = [];
   let missed = 0;
   for (const { id, target, names } of asked) {
-    const program = await startProgram(id, target.flags);
+    const program = await startProgram(id, target);
     const bystander = await target.openBystander(program.addresses);
     // The first answers compile.
     for (let count = 0; count < 50; count++) await bystander.ask();
     const rows: string[][] = [];
     for (const name of [undefined, ...names]) {
       const run = () => (name === undefined ? delay(seconds * 1_000, 0) : attackFor(id, name, program, seconds, Number(values.seed)));
-      const { times, tookMs, failed, mebibytes } = await measure(program, bystander, name ?? "alone", run);
+      const { times, tookMs, failed, longestTurnMs, mebibytes } = await measure(program, bystander, name ?? "alone", run);
       const sorted = tookMs.toSorted((left, right) => left - right);
       const p99 = percentile(sorted, 0.99);
       if (failed > 0 || p99 > targetP99Ms) missed += 1;
       const { before, peak, after } = mebibytes;
-      const figures = [times, percentile(sorted, 0.5), p99, sorted.at(-1), failed].map(figure);
+      const figures = [times, percentile(sorted, 0.5), p99, sorted.at(-1), longestTurnMs, failed].map(figure);
       rows.push([name ?? "alone", ...figures, ...[before, peak, after].map((value) => String(Math.round(value)))]);
       process.stderr.write(`${id}: ${rows.at(-1)?.join(" | ")}\n`);
     }
@@ -226,7 +251,7 @@ async function main(): Promise<void> {
   if (values.write) writeResults("hostile", results);
 }
 
-const columns = ["attack", "times", "p50, ms", "p99, ms", "max, ms", "failed", "MiB before", "most", "after"];
+const columns = ["attack", "times", "p50, ms", "p99, ms", "max, ms", "longest turn, ms", "failed", "MiB before", "most", "after"];
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 

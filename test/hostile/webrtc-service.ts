@@ -6,6 +6,8 @@ import { WebSocket } from "ws";
 import type { IceServer } from "../../contract/services/webrtc.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { uint32, type WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
+import { MediaPeer } from "../webrtc/media-peer.ts";
+import { dtlsAttacks } from "./dtls-attacks.ts";
 import {
   type Addresses,
   type Bystander,
@@ -17,6 +19,8 @@ import {
   type Target,
   throwAt,
 } from "./hostile-service.ts";
+import { mediaAttacks, strayDatagram } from "./media-attacks.ts";
+import { mediaServerOf } from "./media-players.ts";
 import { list, signallingAttacks } from "./signalling-attacks.ts";
 import { credentialsOf, openTurnRelay, stunRequest, type TurnCredentials } from "./turn-relay.ts";
 
@@ -87,11 +91,13 @@ async function iceServers({ port }: Pick<Target, "port">): Promise<readonly IceS
   return (await response.json()) as IceServer[];
 }
 
-/** One JSON client asks another one, and data pass a relay and come back: both are an answer. */
+/** One JSON client asks another one, data pass a relay and come back, and a check of a player is answered: all are an answer. */
 async function openBystander({ port }: Addresses): Promise<Bystander> {
   const [asking, answering] = [await openJsonClient(port), await openJsonClient(port)];
   answering.onText = ({ from, text }) => answering.send({ type: "chat", to: from, text });
   const relay = await openTurnRelay(credentialsOf(await iceServers({ port })));
+  const { server, release } = mediaServerOf({ port });
+  const player = await MediaPeer.play(server, "stream");
   const waiting = new Map<string, () => void>();
   asking.onText = ({ text }) => {
     waiting.get(text)?.();
@@ -103,10 +109,10 @@ async function openBystander({ port }: Addresses): Promise<Bystander> {
       const text = String(++asked);
       const answered = new Promise<void>((resolve) => waiting.set(text, resolve));
       asking.send({ type: "chat", to: answering.id, text });
-      await Promise.all([answered, relay.echo(Buffer.from(text))]);
+      await Promise.all([answered, relay.echo(Buffer.from(text)), player.ask()]);
     },
     async close() {
-      await Promise.all([asking.close(), answering.close(), relay.close()]);
+      await Promise.all([asking.close(), answering.close(), relay.close(), release()]);
     },
   };
 }
@@ -139,10 +145,13 @@ export const webrtcService: HostileService = {
     ...["--webrtc-login-failures", "100000"],
   ],
   config: { turnPort: 0, turnsPort: 0, mediaPort: 0, relayPort: 0, loginFailures: 100_000 },
+  beside: ["rtsp"],
   openBystander,
   attacks: {
     ...httpAttacks("/ice-servers", "/ws"),
     ...signallingAttacks,
+    ...dtlsAttacks,
+    ...mediaAttacks,
     "WHEP offers with broken SDP": async (target) => {
       const headers = "Content-Type: application/sdp\r\n";
       const post = () => httpRequest("POST", "/whep/test", { headers, body: Buffer.from(broken(target, offer)) });
@@ -193,6 +202,11 @@ export const webrtcService: HostileService = {
       const credentials = credentialsOf(await iceServers(target));
       const bytes = repeated(Buffer.concat([stunRequest(stunMethods.binding, []), ...signedRequests(credentials)]), 20);
       await Promise.all(list(20, () => sendInPieces(target, credentials.port, bytes)));
+    },
+    "bytes of DTLS and RTP, and ChannelData, to TURN": async (target) => {
+      const { port } = credentialsOf(await iceServers(target));
+      const stray = list(2_000, () => strayDatagram(target));
+      await Promise.all([sendDatagrams(port, stray), throwAt({ ...target, port }, 10, Buffer.concat(stray), "all")]);
     },
     "random bytes to TURN": async (target) => {
       const { port, tlsPort } = credentialsOf(await iceServers(target));

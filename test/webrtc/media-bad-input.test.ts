@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-import { h264, type MediaUnderTest, offerOf, opus, playerOffer, startMediaServices } from "./media-harness.ts";
+import { type MediaUnderTest, startMediaServices } from "./media-harness.ts";
+import { h264, offerOf, opus, playerOffer } from "./media-offers.ts";
 import { MediaPeer } from "./media-peer.ts";
 
 const errorsOf = ({ webrtc, rtsp }: MediaUnderTest) => [...webrtc.logs, ...rtsp.logs].filter(({ level }) => level === "error");

@@ -6,7 +6,8 @@ import { chromiumOptions } from "../support/chromium-options.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { startLossyPath } from "./lossy-path.ts";
-import { type MediaUnderTest, playerOffer, startMediaServices } from "./media-harness.ts";
+import { type MediaUnderTest, startMediaServices } from "./media-harness.ts";
+import { playerOffer } from "./media-offers.ts";
 
 let browser: Browser;
 beforeAll(async () => {

@@ -5,7 +5,8 @@ import { lacksFfmpeg } from "../rtsp/media-programs.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { type ClientLibrary, clientLibraries, startClient } from "./clients/client-process.ts";
-import { playerOffer, startMediaServices } from "./media-harness.ts";
+import { startMediaServices } from "./media-harness.ts";
+import { playerOffer } from "./media-offers.ts";
 import { MediaPeer } from "./media-peer.ts";
 
 interface Counts {

@@ -7,15 +7,15 @@ import { createDtlsCertificate, type DtlsCertificate } from "../../servers/webrt
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { isStun, magicCookie, parseStun } from "../../servers/webrtc/stun/stun-message.ts";
 import { uint32, type WrittenAttribute, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
-import type { Row } from "../support/records.ts";
-import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { DtlsClient, type Srtp } from "./dtls/dtls-client.ts";
-import { type MediaUnderTest, playerOffer, publisherOffer } from "./media-harness.ts";
+import { type MediaServer, playerOffer, publisherOffer } from "./media-offers.ts";
 
 /** RFC 8445 §16.1 */
 const ice = { priority: 0x0024, useCandidate: 0x0025, controlling: 0x802a } as const;
 const tickMs = 500;
+/** RFC 8445 §14.3: no sooner than 500 ms, which is far longer than a path on one computer needs. */
+const repeatMs = 250;
 const videoType = 102;
 
 interface Credentials {
@@ -62,67 +62,75 @@ export class MediaPeer {
   /** Checks that were answered. */
   answers = 0;
   readonly #answered = new Set<string>();
+  readonly #asking = new Map<string, () => void>();
   isClosed = false;
   socket: Socket;
-  readonly #services: MediaUnderTest;
-  readonly #dtls: DtlsClient;
+  /** Undefined where the handshake is the caller's. */
+  readonly #dtls: DtlsClient | undefined;
   readonly #timer: NodeJS.Timeout;
   /** Of the service. */
   readonly port: number;
   #credentials: Credentials;
-  #ownPort = 0;
+  /** Of its socket. */
+  ownPort = 0;
   #sequence = 1;
 
-  private constructor(services: MediaUnderTest, socket: Socket, shown: DtlsCertificate, response: Response, answer: string) {
-    this.#services = services;
+  private constructor(server: MediaServer, socket: Socket, shown: DtlsCertificate | undefined, response: Response, answer: string) {
     this.socket = socket;
     this.answer = answer;
-    this.url = `${services.url}${response.headers.get("location")}`;
+    this.url = `${server.url}${response.headers.get("location")}`;
     this.leftOut = response.headers.get("x-left-out") ?? "";
     this.etag = response.headers.get("etag") ?? "";
     this.#credentials = credentialsIn(answer);
     this.port = Number(/a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1 (\d+)/.exec(answer)?.[1]);
-    this.#dtls = new DtlsClient({
-      certificate: shown,
-      send: (datagram) => this.send(datagram),
-      onConnected: (srtp) => {
-        this.srtp = srtp;
-      },
-      onClosed: () => {
-        this.isClosed = true;
-      },
-    });
+    this.#dtls =
+      shown &&
+      new DtlsClient({
+        certificate: shown,
+        send: (datagram) => this.send(datagram),
+        onConnected: (srtp) => {
+          this.srtp = srtp;
+        },
+        onClosed: () => {
+          this.isClosed = true;
+        },
+      });
     this.#listen();
     this.#tick();
     this.#timer = setInterval(() => this.#tick(), tickMs);
-    onEnd(() => this.vanish());
+    server.onEnd(() => this.vanish());
   }
 
-  static async open(services: MediaUnderTest, path: string, offer: string): Promise<MediaPeer> {
+  static async open(server: MediaServer, path: string, offer: string): Promise<MediaPeer> {
     certificate ??= await createDtlsCertificate();
     const { fingerprint } = certificate;
-    const response = await services.offer(path, offer.replaceAll(/a=fingerprint:.*/g, `a=fingerprint:sha-256 ${fingerprint}`));
-    const answer = await response.text();
-    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${answer}`);
-    return new MediaPeer(services, await boundSocket(), certificate, response, answer);
+    const [response, answer] = await accepted(server, path, offer.replaceAll(/a=fingerprint:.*/g, `a=fingerprint:sha-256 ${fingerprint}`));
+    return new MediaPeer(server, await boundSocket(), certificate, response, answer);
+  }
+
+  /** Resolves when a check was answered: datagrams of this peer reach DTLS from now on, and there is no handshake but the caller's. */
+  static async reach(server: MediaServer, path: string, offer: string): Promise<MediaPeer> {
+    const peer = new MediaPeer(server, await boundSocket(), undefined, ...(await accepted(server, path, offer)));
+    await peer.ask();
+    return peer;
   }
 
   /** Resolves when it is connected. */
-  static async play(services: MediaUnderTest, path: string): Promise<MediaPeer> {
-    const peer = await MediaPeer.open(services, `/whep/${path}`, playerOffer());
+  static async play(server: MediaServer, path: string): Promise<MediaPeer> {
+    const peer = await MediaPeer.open(server, `/whep/${path}`, playerOffer());
     await until(() => peer.srtp);
     return peer;
   }
 
-  static async publish(services: MediaUnderTest, path: string): Promise<MediaPeer> {
-    const peer = await MediaPeer.open(services, `/whip/${path}`, publisherOffer());
+  static async publish(server: MediaServer, path: string): Promise<MediaPeer> {
+    const peer = await MediaPeer.open(server, `/whip/${path}`, publisherOffer());
     await until(() => peer.srtp);
     return peer;
   }
 
   #listen(): void {
     const { socket } = this;
-    this.#ownPort = socket.address().port;
+    this.ownPort = socket.address().port;
     socket.on("message", (datagram) => {
       if (socket === this.socket) this.#receive(datagram);
     });
@@ -134,9 +142,11 @@ export class MediaPeer {
       const message = parseStun(datagram);
       if (message?.messageClass !== "success") return;
       this.answers++;
-      this.#answered.add(message.transaction.toString("hex"));
-      if (!this.srtp) this.#dtls.sendFlight();
-    } else if (first < 64) this.#dtls.receive(datagram);
+      const transaction = message.transaction.toString("hex");
+      this.#answered.add(transaction);
+      this.#asking.get(transaction)?.();
+      if (!this.srtp) this.#dtls?.sendFlight();
+    } else if (first < 64) this.#dtls?.receive(datagram);
     else if (isRtcp(datagram)) this.rtcp.push(...(parseRtcp(this.srtp?.receiver.unprotectRtcp(datagram) ?? Buffer.alloc(0)) ?? []));
     else {
       const packet = parseRtpPacket(datagram);
@@ -150,7 +160,7 @@ export class MediaPeer {
 
   #tick(): void {
     this.check();
-    if (!this.srtp && this.answers > 0) this.#dtls.sendFlight();
+    if (!this.srtp && this.answers > 0) this.#dtls?.sendFlight();
   }
 
   /** A check of ICE, by default as the controlling agent that has chosen this path. Returns its transaction. */
@@ -181,6 +191,26 @@ export class MediaPeer {
     return this.#answered.has(transaction);
   }
 
+  /** Resolves when a check was answered, which is repeated as ICE does; rejects when the session has ended. */
+  async ask(): Promise<void> {
+    const sent: string[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const send = () => {
+          if (this.isClosed) reject(new Error("The session of WHEP has ended"));
+          sent.push(this.check());
+          this.#asking.set(sent.at(-1) as string, resolve);
+        };
+        timer = setInterval(send, repeatMs);
+        send();
+      });
+    } finally {
+      clearInterval(timer);
+      for (const transaction of sent) this.#asking.delete(transaction);
+    }
+  }
+
   get credentials(): Credentials {
     return this.#credentials;
   }
@@ -188,6 +218,10 @@ export class MediaPeer {
   /** Restarts ICE (RFC 9725 §4.3.3) and goes on from another port of this computer. */
   async moveTo(fragment: string): Promise<void> {
     this.#credentials = credentialsIn(fragment);
+    await this.moveToNewPort();
+  }
+
+  async moveToNewPort(): Promise<void> {
     const old = this.socket;
     this.socket = await boundSocket();
     old.close();
@@ -214,6 +248,11 @@ export class MediaPeer {
     if (this.srtp) this.send(this.srtp.sender.protectRtcp(bytes));
   }
 
+  /** So many of the packets of a publisher are missing. */
+  skip(packets: number): void {
+    this.#sequence += packets;
+  }
+
   /** A packet of a publisher. */
   sendRtp(payloadType: number, timestamp: number, payload: Buffer, isMarked = true): void {
     const head = Buffer.alloc(12);
@@ -227,7 +266,7 @@ export class MediaPeer {
 
   /** Ends it in DTLS. */
   close(): void {
-    this.#dtls.close();
+    this.#dtls?.close();
   }
 
   end(): Promise<Response> {
@@ -243,12 +282,13 @@ export class MediaPeer {
       // It is closed.
     }
   }
+}
 
-  /** The row of its session, once it has ended. */
-  ended(): Promise<Row> {
-    const { webrtc } = this.#services;
-    return webrtc.ended(({ id, kind }) => kind === "webrtc-media" && webrtc.detail(id).pair?.remote === `127.0.0.1:${this.#ownPort}`);
-  }
+async function accepted(server: MediaServer, path: string, offer: string): Promise<readonly [Response, string]> {
+  const response = await server.offer(path, offer);
+  const answer = await response.text();
+  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${answer}`);
+  return [response, answer];
 }
 
 async function boundSocket(): Promise<Socket> {

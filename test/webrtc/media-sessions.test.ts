@@ -9,7 +9,8 @@ import { MediaSessions } from "../../servers/webrtc/media/sessions/media-session
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-import { playerOffer, publisherOffer, startMediaServices } from "./media-harness.ts";
+import { startMediaServices } from "./media-harness.ts";
+import { playerOffer, publisherOffer } from "./media-offers.ts";
 import { MediaPeer } from "./media-peer.ts";
 
 /** Waits for so many packets more. */
@@ -24,7 +25,7 @@ describe("a session of media", () => {
     const [gone, bystander] = [await MediaPeer.play(services, "stream"), await MediaPeer.play(services, "stream")];
     await more(gone);
     gone.vanish();
-    expect(await gone.ended()).toMatchObject({
+    expect(await services.ended(gone)).toMatchObject({
       outcome: "the client is gone: its consent has expired, with no check of ICE for 5 s",
       tone: "neutral",
     });
@@ -73,7 +74,7 @@ describe("a session of media", () => {
     expect(peer.hasAnswer(earlier)).toBe(false);
     expect((await peer.patch("a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host\r\n", peer.etag)).status).toBe(412);
     peer.close();
-    expect(await peer.ended()).toMatchObject({ outcome: "the client has closed it", tone: "neutral" });
+    expect(await services.ended(peer)).toMatchObject({ outcome: "the client has closed it", tone: "neutral" });
   });
 
   it("[WEBRTC-342] has the addresses of this computer where it is open to the LAN, the public one first; else loopback alone", async () => {

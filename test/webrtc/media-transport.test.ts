@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { describe, expect, it } from "vitest";
+import type { WebTrack } from "../../contract/services/rtsp-media.ts";
 import { createLog } from "../../servers/core/service/log.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
 import { parseOffer } from "../../servers/webrtc/media/sdp/offer.ts";
 import { LossTracker } from "../../servers/webrtc/media/sessions/loss-tracker.ts";
+import { RtpTrackSender } from "../../servers/webrtc/media/sessions/rtp-track-sender.ts";
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
 import { PeerTransport } from "../../servers/webrtc/media/transport/peer-transport.ts";
 import { SrtpReceiver, SrtpSender } from "../../servers/webrtc/media/transport/srtp-context.ts";
@@ -15,7 +17,7 @@ import { uint32, type WrittenAttribute, writeStun } from "../../servers/webrtc/s
 import { seededRandom } from "../support/seeded-random.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
-import { playerOffer } from "./media-harness.ts";
+import { playerOffer } from "./media-offers.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
@@ -190,4 +192,23 @@ it("[WEBRTC-335] packets that are missing are asked for again, and given up afte
   expect([losses.recovered, losses.due(100)]).toEqual([1, [0, 3]]);
   for (let at = 200; at < 2_000; at += 100) losses.due(at);
   expect([losses.givenUp, losses.due(3_000)]).toEqual([2, []]);
+  // Of one step that is too large nothing is asked for.
+  losses.received(305);
+  expect([losses.givenUp, losses.due(4_000)]).toEqual([2, Array.from({ length: 300 }, (_, index) => 5 + index)]);
+  losses.received(307);
+  expect([losses.givenUp, losses.due(5_000)]).toEqual([303, []]);
+});
+
+it("[WEBRTC-336] of the packets that a player asks for, 128 are sent at once, and the others when it asks again", () => {
+  const sent: number[] = [];
+  const transport = { sendRtp: (head: Buffer) => void sent.push(head.readUInt16BE(2)) } as unknown as PeerTransport;
+  const track = { kind: "video", codec: "h264", clockRate: 90_000, format: "" } as unknown as WebTrack;
+  const sender = new RtpTrackSender(track, 102, transport);
+  const packets = Array.from({ length: 400 }, () => ({ isMarked: false, timestamp: 0, payload: Buffer.alloc(1) }));
+  sender.send(packets, performance.now() - 1_000);
+  const sequences = sent.splice(0);
+  sender.retransmit([...sequences, ...sequences]);
+  expect(sent).toEqual(sequences.slice(0, 128));
+  sender.retransmit(sequences);
+  expect(sent).toEqual(sequences.slice(0, 256));
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
-import { h264, offerOf, opus, playerOffer, startMediaServices, vp8 } from "./media-harness.ts";
+import { startMediaServices } from "./media-harness.ts";
+import { h264, offerOf, opus, playerOffer, vp8 } from "./media-offers.ts";
 
 const problemOf = async (response: Response) => {
   expect(response.headers.get("content-type")).toBe("application/problem+json");

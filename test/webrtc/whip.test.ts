@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
-import { h264, offerOf, opus, publisherOffer, startMediaServices, vp8 } from "./media-harness.ts";
+import { startMediaServices } from "./media-harness.ts";
+import { h264, offerOf, opus, publisherOffer, vp8 } from "./media-offers.ts";
 import { MediaPeer } from "./media-peer.ts";
 
 describe("a session of WHIP", () => {
@@ -79,6 +80,6 @@ describe("a session of WHIP", () => {
     await until(() => publisher.rtcp.filter(({ type }) => type === "picture-loss").length > asked);
     expect(publisher.rtcp).toContainEqual(expect.objectContaining({ type: "bitrate-estimate", bitRate: 8_000_000 }));
     publisher.close();
-    expect(await player.ended()).toMatchObject({ outcome: expect.stringContaining("the publisher has left"), tone: "failed" });
+    expect(await services.ended(player)).toMatchObject({ outcome: expect.stringContaining("the publisher has left"), tone: "failed" });
   });
 });

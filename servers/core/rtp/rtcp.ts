@@ -179,10 +179,14 @@ const parseReports = (bytes: Buffer, count: number): ReportBlock[] =>
     };
   });
 
+/** More than a packet of 1,500 bytes has room for; those behind them are passed over. */
+const mostNackPairs = 512;
+
 /** Pairs of a sequence number and a mask of the 16 after it. */
 function parseNack(bytes: Buffer): number[] {
   const sequences: number[] = [];
-  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+  const end = Math.min(bytes.length, 4 * mostNackPairs);
+  for (let at = 0; at + 4 <= end; at += 4) {
     const first = bytes.readUInt16BE(at);
     const mask = bytes.readUInt16BE(at + 2);
     sequences.push(first);

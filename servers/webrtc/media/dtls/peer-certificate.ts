@@ -12,9 +12,16 @@ export interface Fingerprint {
 /** The certificate that the client of the service shows. Throws a HandshakeError where its offer names another one. */
 export function peerCertificate(der: Buffer | undefined, fingerprints: readonly Fingerprint[]): X509Certificate {
   if (!der) throw new HandshakeError("the client has no certificate", alerts.badCertificate);
+  // An offer may have thousands of fingerprints: the certificate is hashed once for each algorithm.
+  const hashes = new Map<string, string>();
+  const hashBy = (name: string): string => {
+    const hash = hashes.get(name) ?? createHash(name).update(der).digest("hex");
+    hashes.set(name, hash);
+    return hash;
+  };
   const isKnown = fingerprints.some(({ algorithm, value }) => {
-    const hash = hashNames[algorithm.toLowerCase()];
-    return hash !== undefined && createHash(hash).update(der).digest("hex") === value.replaceAll(":", "").toLowerCase();
+    const name = hashNames[algorithm.toLowerCase()];
+    return name !== undefined && hashBy(name) === value.replaceAll(":", "").toLowerCase();
   });
   if (!isKnown) throw new HandshakeError("the client's certificate is not the one of its offer", alerts.badCertificate);
   return new X509Certificate(der);

@@ -35,11 +35,13 @@ export class LossTracker {
       return;
     }
     this.#highest = sequence;
-    for (let missing = 1; missing < ahead; missing++)
-      this.#missing.set((highest + missing) & 0xffff, { askedMs: Number.NEGATIVE_INFINITY, tries: 0 });
-    if (this.#missing.size <= mostMissing) return;
-    this.givenUp += this.#missing.size;
-    this.#missing.clear();
+    const missing = this.#missing.size + ahead - 1;
+    if (missing > mostMissing) {
+      this.givenUp += missing;
+      this.#missing.clear();
+      return;
+    }
+    for (let step = 1; step < ahead; step++) this.#missing.set((highest + step) & 0xffff, { askedMs: Number.NEGATIVE_INFINITY, tries: 0 });
   }
 
   /** The packets that are due to be asked for now. */

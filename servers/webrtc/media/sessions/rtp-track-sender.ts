@@ -9,6 +9,8 @@ import type { FeedPacket, MediaClock } from "./path-feed.ts";
 const historyPackets = 1_024;
 /** A second request within this time is for the same loss. */
 const leastRetransmitMs = 20;
+/** In one turn: a client that lacks more asks again, as it does for what was lost once more. */
+const mostAtOnce = 128;
 /** Of one packet: who asks more often gets more than it can receive. */
 const mostRepeats = 10;
 const rtpVersion2 = 0x80;
@@ -69,7 +71,9 @@ export class RtpTrackSender {
 
   retransmit(sequences: readonly number[]): void {
     const nowMs = performance.now();
+    let sentAgain = 0;
     for (const sequence of sequences) {
+      if (sentAgain === mostAtOnce) return;
       const slot = sequence % historyPackets;
       const sent = this.#history[slot];
       const repeats = this.#repeats[slot] as number;
@@ -78,6 +82,7 @@ export class RtpTrackSender {
       this.#sentMs[slot] = nowMs;
       this.#repeats[slot] = repeats + 1;
       this.retransmitted++;
+      sentAgain++;
       this.#transmit(sequence, sent);
     }
   }
