@@ -4,11 +4,13 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { processCpuMs } from "../support/cpu-time.ts";
 import { until } from "../support/until.ts";
 import { callMethod } from "./calls.ts";
 import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { besideBystander, hostileConnection } from "./hostile-http2.ts";
+import { post } from "./web-clients.ts";
 
 const { headers, rstStream, settings, ping } = frameTypes;
 const watch = callFields("/grpc.health.v1.Health/Watch");
@@ -17,6 +19,9 @@ const ports = [
   ["GRPC_PORT", (service: GrpcUnderTest) => service.port],
   ["GRPC_WEB_PORT", (service: GrpcUnderTest) => Number(new URL(service.webUrl).port)],
 ] as const;
+
+const echoUnary = "/example.EchoService/EchoUnary";
+const typeOf = (port: string) => (port === "GRPC_PORT" ? "application/grpc" : "application/grpc-web+proto");
 
 const closedLines = ({ logs }: GrpcUnderTest) =>
   logs.filter(({ level, text }) => level === "warning" && /^The connection from 127\.0\.0\.1:\d+ was closed: /.test(text));
@@ -138,18 +143,17 @@ it.each(ports)("[GRPC-171] metadata above the limit ends its call with a status,
   const session = connectHttp2(`http://127.0.0.1:${portOf(service)}`);
   onEnd(() => session.destroy());
   await once(session, "remoteSettings");
-  const path = "/example.EchoService/EchoUnary";
-  const type = name === "GRPC_PORT" ? "application/grpc" : "application/grpc-web+proto";
-  const stream = session.request({ ":method": "POST", ":path": path, "content-type": type, "x-large": "x".repeat(5_000) });
+  const fields = { ":method": "POST", ":path": echoUnary, "content-type": typeOf(name), "x-large": "x".repeat(5_000) };
+  const stream = session.request(fields);
   stream.end(Buffer.from([0, 0, 0, 0, 0]));
-  const [fields] = (await once(stream, "response")) as [Record<string, string>];
+  const [answered] = (await once(stream, "response")) as [Record<string, string>];
   // gRPC-Web has its trailers in the body.
   const body = Buffer.concat(await stream.toArray()).toString();
-  const ended = `grpc-status: ${fields["grpc-status"]} grpc-message: ${fields["grpc-message"]} ${body}`;
+  const ended = `grpc-status: ${answered["grpc-status"]} grpc-message: ${answered["grpc-message"]} ${body}`;
   expect(ended).toMatch(/grpc-status: 8\s/);
   expect(ended).toMatch(/the header fields of the call have 5\d{3} bytes, which is more than the limit of 4096/);
   const row = await until(() => service.rows().find(({ tone }) => tone !== "pending"));
-  expect(row).toMatchObject({ target: path, outcome: "RESOURCE_EXHAUSTED" });
+  expect(row).toMatchObject({ target: echoUnary, outcome: "RESOURCE_EXHAUSTED" });
   expect(service.detail(row.id).requestHeaders).toContainEqual(["x-large", "x".repeat(5_000)]);
 });
 
@@ -158,6 +162,52 @@ it("[GRPC-171] the bytes of metadata are limited, not the number of its fields",
   const metadata = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-field-${index}`, "value"]));
   const call = await callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }], { metadata });
   expect(call.status.code).toBe(0);
+});
+
+/** All that comes of a call without a message: fields, trailers and body. */
+async function textOfCall(url: string, fields: Readonly<Record<string, string>>): Promise<string> {
+  const session = connectHttp2(url, { maxSendHeaderBlockLength: 1 << 20 } as object);
+  onEnd(() => session.destroy());
+  await once(session, "remoteSettings");
+  const stream = session.request({ ":method": "POST", ":path": echoUnary, ...fields });
+  stream.end();
+  const [answered] = (await once(stream, "response")) as [object];
+  const body = Buffer.concat(await stream.toArray()).toString();
+  return `${JSON.stringify(answered)} ${body}`;
+}
+
+it.each(ports)("[GRPC-172] values that are joined in a -bin field count as fields, on %s", async (name, portOf) => {
+  const service = await startGrpc();
+  const asked = { "content-type": typeOf(name), "a-bin": ",".repeat(60_000), "x-backlot-echo": "trailers" };
+  const refused = await textOfCall(`http://127.0.0.1:${portOf(service)}`, asked);
+  expect(refused).toMatch(/the header fields of the call have 19\d{5} bytes, which is more than the limit of 65536/);
+  // As many bytes, but few values.
+  const long = await textOfCall(`http://127.0.0.1:${portOf(service)}`, {
+    ...asked,
+    "a-bin": "AQ".repeat(30_000),
+    "x-backlot-echo": "headers",
+  });
+  expect(long).not.toMatch(/limit/);
+});
+
+it("[GRPC-172] they count over HTTP/1.1, too", async () => {
+  const service = await startGrpc();
+  const fields = { "content-type": "application/json", "A-Bin": ",".repeat(20_000), "x-backlot-echo": "trailers" };
+  const { bytes } = await post(`${service.webUrl}/example.Greeter/SayHello`, fields, "{}");
+  expect(JSON.parse(bytes.toString())).toMatchObject({ code: "resource_exhausted", message: expect.stringMatching(/have 66\d{4} bytes/) });
+});
+
+it.each(ports)("[GRPC-172] codings and content types with many spaces take linear time, on %s", async (name, portOf) => {
+  const service = await startGrpc();
+  const long = `a${" ".repeat(60_000)}a`;
+  const url = `http://127.0.0.1:${portOf(service)}`;
+  const ms = await processCpuMs(async () => {
+    const codings = { "grpc-accept-encoding": `${long}, gzip`, "x-backlot-compression": "gzip" };
+    await textOfCall(url, { "content-type": typeOf(name), ...codings });
+    expect(await textOfCall(url, { "content-type": `application/grpc-web${" ".repeat(60_000)}a` })).toMatch(/"?:status"?:415/);
+  });
+  // Each took more than 2 s.
+  expect(ms).toBeLessThan(1_500);
 });
 
 it.each(ports)("[GRPC-131] metadata above twice the limit is reset, with a log line, on %s", async (_name, portOf) => {

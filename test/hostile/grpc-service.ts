@@ -77,6 +77,8 @@ export const grpcService: HostileService = {
     "10,000 streams, nothing read": (target) => throwAt(target, 4, Buffer.concat([preface, http2Attacks["10,000-streams"]!()]), "nothing"),
     "codings that slow patterns read": (target) =>
       callWith(target, 10, { "x-backlot-compression": "gzip", "grpc-accept-encoding": `a${spaces}x` }),
+    "values joined in one field, and sent back": (target) =>
+      callWith(target, 20, { "a-bin": ",".repeat(60_000), "x-backlot-echo": "both" }),
     "300 connections that say nothing": (target) => throwAt(target, 300, Buffer.alloc(0), "all"),
     "random bytes": (target) => throwAt(target, 20, () => Buffer.concat([preface, randomBytes(target, 2_000)]), "all"),
     ...overEndpoint("gRPC-Web", {

@@ -34,15 +34,40 @@ export function grpcTimeoutMs(text: string): number | undefined {
 export const unreadableTimeout = (): StatusError =>
   new StatusError("INTERNAL", "grpc-timeout is not a number of up to eight digits with a unit");
 
+/** RFC 9113 §6.5.2: counted for each field, beside its name and value. */
+export const overheadOfField = 32;
+
 /** RFC 9113 §6.5.2: the bytes of header fields as HTTP/2 counts them. */
 export function headerListBytes(rawHeaders: readonly string[]): number {
-  let bytes = rawHeaders.length * 16;
+  let bytes = rawHeaders.length * (overheadOfField / 2);
   for (let index = 0; index < rawHeaders.length; index++) bytes += (rawHeaders[index] as string).length;
   return bytes;
 }
 
-export const tooMuchMetadata = (bytes: number, limit: number): StatusError =>
-  new StatusError("RESOURCE_EXHAUSTED", `the header fields of the call have ${bytes} bytes, which is more than the limit of ${limit}`);
+/**
+ * An error if the header fields have more bytes than the limit: `listBytes`, and for each further value in a "-bin" field what a field of its
+ * own would count, since a value takes much more memory than the comma before it.
+ */
+export function metadataFault(rawHeaders: readonly string[], listBytes: number, limit: number): StatusError | undefined {
+  let bytes = listBytes;
+  // A comma is a byte: the values of few bytes are few, which spares nearly all calls the search.
+  if (listBytes <= limit && listBytes * overheadOfField > limit) {
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      if (/-bin$/i.test(rawHeaders[index] as string)) bytes += overheadOfField * commasIn(rawHeaders[index + 1] as string);
+    }
+  }
+  if (bytes <= limit) return undefined;
+  return new StatusError(
+    "RESOURCE_EXHAUSTED",
+    `the header fields of the call have ${bytes} bytes, which is more than the limit of ${limit}`,
+  );
+}
+
+function commasIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(","); at >= 0; at = text.indexOf(",", at + 1)) count++;
+  return count;
+}
 
 /** Names and values of Node's header fields. */
 export function fieldPairs(fields: object): [name: string, value: string][] {

@@ -4,7 +4,7 @@ import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } fr
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { JsonMessages } from "./json-messages.ts";
-import { compressFrame, type MessageCoding } from "./message-coding.ts";
+import { compressFrame, isAccepted, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
@@ -143,11 +143,12 @@ export class GrpcCall implements CallEvents {
   begin(): void {
     this.run(() => {
       const { behaviour, coding } = this.#options;
+      // Before its metadata are read, of which there may be too much.
+      if (this.head.fault) throw this.head.fault;
       const asked = requestedBehaviour(this.head, behaviour);
       this.#behaviour = asked;
       this.#chooseCoding(asked?.coding ?? coding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
-      if (this.head.fault) throw this.head.fault;
       const { method } = this;
       if (!method) {
         const unknown = new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
@@ -381,8 +382,7 @@ export class GrpcCall implements CallEvents {
   }
 
   #chooseCoding(wanted: MessageCoding): void {
-    const isAccepted = () => this.head.acceptEncoding.split(",").some((one) => one.trim() === wanted);
-    if (wanted !== "identity" && isAccepted()) this.#coding = wanted;
+    if (wanted !== "identity" && isAccepted(wanted, this.head.acceptEncoding)) this.#coding = wanted;
   }
 
   #setDeadline(leftMs: number): void {

@@ -6,9 +6,9 @@ import {
   fieldPairs,
   grpcTimeoutMs,
   headerListBytes,
+  metadataFault,
   metadataOf,
   percentEncoded,
-  tooMuchMetadata,
   unreadableTimeout,
 } from "./call-metadata.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
@@ -293,7 +293,7 @@ class Http2CallHead implements CallHead {
   readonly authority: string;
   readonly rawHeaders: readonly string[];
   readonly timeoutMs: number | undefined;
-  readonly fault: StatusError | undefined = undefined;
+  readonly fault: StatusError | undefined;
   readonly acceptEncoding: string;
   readonly requestEncoding: string;
   readonly connectionCalls: number;
@@ -308,9 +308,9 @@ class Http2CallHead implements CallHead {
     this.authority = headers[":authority"] ?? headers.host ?? "";
     this.rawHeaders = rawHeaders;
     this.timeoutMs = timeout === undefined ? undefined : grpcTimeoutMs(String(timeout));
-    const bytes = headerListBytes(rawHeaders);
-    if (bytes > mostBytes) this.fault = tooMuchMetadata(bytes, mostBytes);
-    else if (timeout !== undefined && this.timeoutMs === undefined) this.fault = unreadableTimeout();
+    this.fault =
+      metadataFault(rawHeaders, headerListBytes(rawHeaders), mostBytes) ??
+      (timeout !== undefined && this.timeoutMs === undefined ? unreadableTimeout() : undefined);
     this.acceptEncoding = String(headers["grpc-accept-encoding"] ?? "");
     this.requestEncoding = String(headers["grpc-encoding"] ?? "identity");
     this.connectionCalls = ++connection.calls;

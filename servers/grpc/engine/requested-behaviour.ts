@@ -56,7 +56,9 @@ export function requestedBehaviour(
     const name = field.slice(prefix.length);
     if (!known.includes(name)) throw wrong(name, `there is no such field; the fields are ${known.map((one) => prefix + one).join(", ")}`);
     asked ??= new Map();
-    asked.set(name, [...(asked.get(name) ?? []), rawHeaders[index + 1] as string]);
+    const values = asked.get(name);
+    if (values) values.push(rawHeaders[index + 1] as string);
+    else asked.set(name, [rawHeaders[index + 1] as string]);
   }
   if (!asked) return undefined;
   const text = (name: string): string | undefined => asked.get(name)?.[0];

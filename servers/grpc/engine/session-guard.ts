@@ -1,7 +1,7 @@
 import { constants, type Http2Session, type Http2Stream, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import { headerListBytes } from "./call-metadata.ts";
+import { headerListBytes, overheadOfField } from "./call-metadata.ts";
 import type { GrpcConnection } from "./connections.ts";
 
 export interface Http2Limits {
@@ -16,8 +16,6 @@ export interface Http2Limits {
  * above this one, becomes a call that ends with a status.
  */
 const mostHeaderBytes = ({ metadataBytes }: Http2Limits): number => 2 * metadataBytes;
-/** RFC 9113 §6.5.2: counted for each field, beside its name and value. */
-const overheadOfField = 32;
 
 /**
  * What Node allows a client of HTTP/2. Beyond it a stream is reset or the connection ends with GOAWAY. Node itself bounds CONTINUATION

@@ -1,6 +1,6 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts";
-import { grpcTimeoutMs, headerListBytes, metadataOf, tooMuchMetadata, unreadableTimeout } from "../engine/call-metadata.ts";
+import { grpcTimeoutMs, headerListBytes, metadataFault, metadataOf, overheadOfField, unreadableTimeout } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { FramedBody } from "../engine/framed-body.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
@@ -195,11 +195,12 @@ type HeadFacts = Pick<CallHead, "codec" | "path" | "timeoutMs" | "fault" | "acce
 export function headOf(exchange: WebExchange, facts: HeadFacts, metadataBytes = Number.POSITIVE_INFINITY): CallHead {
   const { httpVersion, httpMethod, authority, rawHeaders, connection } = exchange;
   let metadata: Metadata | undefined;
-  // Of HTTP/1.1, Node answers more than the limit itself.
-  const bytes = httpVersion === "2" ? headerListBytes(rawHeaders) : 0;
+  // Of HTTP/1.1, Node itself refuses names and values of more bytes.
+  const uncounted = httpVersion === "2" ? 0 : (rawHeaders.length / 2) * overheadOfField;
+  const listBytes = headerListBytes(rawHeaders) - uncounted;
   return {
     ...facts,
-    fault: bytes > metadataBytes ? tooMuchMetadata(bytes, metadataBytes) : facts.fault,
+    fault: metadataFault(rawHeaders, listBytes, metadataBytes) ?? facts.fault,
     httpVersion,
     httpMethod,
     authority,
