@@ -64,7 +64,7 @@ export interface RateSample {
   readonly dropped: number;
   /** Further figures of the service, in the order in which they are shown. */
   readonly figures: readonly Figure[];
-  /** One line: "p95 4.9 ms · 9 of 12,480 answered 5xx". */
+  /** One line: "p95 4.9 ms · 5xx: 9 of 12,480". */
   readonly note: string;
 }
 

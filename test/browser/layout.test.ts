@@ -63,3 +63,20 @@ it("[BL-332] what is wrong in an item of a list of the configuration is said at 
   await topics.fill("a/#");
   await expect.poll(described).toEqual({ isInvalid: false, words: [""] });
 });
+
+it("[BL-333] beside an inspector in a window of 1,280 px the lists of traffic keep the time of a row", async () => {
+  const shown = ["http", "grpc", "rtsp", "webrtc", "account"];
+  const { page } = await openBrowserShell("http", { others: shown.slice(1) });
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  for (const id of shown) {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/${id}/live`);
+    await page.getByRole("button", { name: "Send sample traffic" }).first().click();
+    await page.getByRole("row").nth(1).click();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Close the inspector" }).waitFor();
+    const heads = page.getByRole("main").getByRole("grid").first().getByRole("columnheader");
+    await expect.poll(async () => ({ id, heads: await heads.allTextContents() })).toEqual({ id, heads: expect.arrayContaining(["Time"]) });
+  }
+});

@@ -27,7 +27,7 @@ const sketches: Readonly<Partial<Record<ServiceId, Sketch>>> = {
     "HTTP",
     "REST, status codes, delays, server-sent events",
     [42, "req/s", 118e3, 3],
-    "p95 4.9 ms · 9 of 12,480 answered 5xx",
+    "p95 4.9 ms · 5xx: 9 of 12,480",
     [8080],
     [
       ["HTTP", "http://127.0.0.1:8080"],

@@ -156,7 +156,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
       const p95 = latency.percentile(0.95);
       const notes = [
         ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
-        ...(serverErrors === 0 ? [] : [`${countText(serverErrors)} of ${countText(begun)} answered 5xx`]),
+        ...(serverErrors === 0 ? [] : [`5xx: ${countText(serverErrors)} of ${countText(begun)}`]),
       ];
       return { items: begun, bytesIn: read, bytesOut: written, clients: connections.open, note: notes.join(" · ") };
     },

@@ -9,8 +9,9 @@ const user: Column<TrafficRow> = {
   title: "User",
   sortValue: (row) => row.user,
   minSample: "billing@example.org",
+  leastSample: "api@example.com",
   preferredSample: "somebody.else@a-company.example.org",
-  rank: 1,
+  rank: 2,
   cell: (row) =>
     row.user === undefined ? <CellText tone="quiet">–</CellText> : <span title={shownText(row.user)}>{shownText(row.user)}</span>,
 };
@@ -20,6 +21,7 @@ const reason: Column<TrafficRow> = {
   title: "Refused because",
   sortValue: (row) => row.reason,
   minSample: "wrong user or password",
+  leastSample: "Refused because",
   preferredSample: "field not known: companyregistrationnumber",
   rank: 0,
   cell: (row) =>
@@ -38,6 +40,8 @@ export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): read
         return [{ ...column, leastPx: 104 }, user];
       case "status":
         return [column, reason];
+      case "took":
+        return [{ ...column, rank: 3 }];
       case "size":
         return [{ ...column, rank: 5 }];
       case "client":

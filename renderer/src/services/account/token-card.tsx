@@ -27,8 +27,8 @@ export function TokenCard({ token }: { readonly token: AccountToken }) {
       <div className={styles.head}>
         <SectionTitle as="h4">{titles[token.kind]}</SectionTitle>
         <StateMark state={shownState} />
-        <span className={styles.left} title={`By the user's clock: ${isoTime(token.expiresAt)}`}>
-          {live ? `${timeLeft(token.endsAt - now)} left` : shownState === "expired" ? `at ${wallTime(token.expiresAt)}` : ""}
+        <span className={styles.left} title={`${live ? "Time left. " : ""}By the user's clock it ends at ${isoTime(token.expiresAt)}`}>
+          {live ? timeLeft(token.endsAt - now) : shownState === "expired" ? `at ${wallTime(token.expiresAt)}` : ""}
         </span>
         {live && (
           <>

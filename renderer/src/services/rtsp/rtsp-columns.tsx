@@ -89,7 +89,7 @@ function SessionFigure({
 }
 
 export const rtspColumns: readonly Column<TrafficRow>[] = [
-  beganColumn(2),
+  beganColumn(1),
   {
     id: "role",
     title: "Does",
@@ -136,7 +136,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   sessionColumn({
     id: "bit-rate",
     title: "Bit rate",
-    rank: 1,
+    rank: 2,
     minSample: "00.00 Mbit/s",
     align: "end",
     textOf: ({ bitRate }) => formatBitRate(bitRate),
@@ -180,7 +180,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     cell: (row) => formatCount(row.parts ?? 0),
   },
   bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
-  bytesColumn({ id: "sent", title: "Sent", rank: 1, bytesOf: ({ bytesOut }) => bytesOut }),
+  bytesColumn({ id: "sent", title: "Sent", rank: 2, bytesOf: ({ bytesOut }) => bytesOut }),
   { ...tookColumn(2), title: "Lasted" },
   clientColumn(3, { minSample: "Lavf59.27.100 :00000" }),
 ];

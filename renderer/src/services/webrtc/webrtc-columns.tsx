@@ -101,13 +101,13 @@ function RelayFaults({ row }: { readonly row: number }) {
 }
 
 export const webrtcColumns: readonly Column<TrafficRow>[] = [
-  beganColumn(2),
+  beganColumn(1),
   {
     id: "kind",
     title: "Kind",
     sortValue: ({ kind }) => kindWords[kind] ?? kind,
     minSample: "STUN, TURN",
-    rank: 1,
+    rank: 2,
     cell: ({ kind }) => <CellText tone="quiet">{kindWords[kind] ?? kind}</CellText>,
   },
   {
