@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectTcp } from "node:net";
 import path from "node:path";
 import { connect, createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
@@ -11,6 +11,7 @@ import { generate } from "selfsigned";
 import { expect, it, onTestFinished } from "vitest";
 import { adoptAuthority, openAuthority } from "../../servers/core/certificates/certificate-authority.ts";
 import { computerNames, openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
+import { FaultLog } from "../../servers/core/net/fault-log.ts";
 import { listenTls } from "../../servers/core/net/tls-listener.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -121,7 +122,7 @@ it("[BL-152] listeners use a renewed certificate for new connections", async () 
   let names = ["localhost", "127.0.0.1"];
   const certificates = await open(folder, { names: () => names, checkEveryMs: 20 });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
-  const common = { port: 0, openToLan: false, onStop, certificates };
+  const common = { port: 0, openToLan: false, onStop, certificates, faults: { handshakeFailed() {} } };
   const ports = [
     await listenTls({ ...common, createServer: (tls) => createTlsServer(tls, (socket) => socket.on("error", () => {})) }),
     await listenTls({ ...common, createServer: (tls) => createServer(tls) }),
@@ -131,6 +132,32 @@ it("[BL-152] listeners use a renewed certificate for new connections", async () 
   names = [...names, "laptop.example"];
   await eventually(() => new X509Certificate(certificates.options.cert).checkHost("laptop.example") !== undefined, "a new certificate");
   for (const port of ports) expect((await shown(port, ca, "laptop.example")).toString()).toBe(certificates.options.cert);
+});
+
+it("[BL-336] a client that does not trust the certificate, or speaks no TLS, is named in the log", async () => {
+  const certificates = await open(temporaryDir());
+  const lines: string[] = [];
+  const faults = new FaultLog({ warning: (text) => void lines.push(text), error() {} });
+  onTestFinished(() => faults.flush());
+  const common = { port: 0, openToLan: false, onStop: (release: () => Promise<void>) => onTestFinished(release), certificates, faults };
+  const ports = [
+    await listenTls({ ...common, createServer: (tls) => createTlsServer(tls) }),
+    await listenTls({ ...common, createServer: (tls) => createServer(tls) }),
+  ];
+  for (const port of ports) {
+    lines.length = 0;
+    await expect(run("curl", ["-sS", `https://127.0.0.1:${port}/`])).rejects.toThrow("certificate");
+    // It ends the connection without a word.
+    await once(connect({ host: "127.0.0.1", port }), "error");
+    const plain = connectTcp({ host: "127.0.0.1", port });
+    plain.on("error", () => {});
+    plain.write("GET / HTTP/1.1\r\n\r\n");
+    await once(plain, "close");
+    await eventually(() => lines.length === 3, "a line for each");
+    expect(lines[0]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client does not trust the service's certificate\.$/);
+    expect(lines[1]).toMatch(/failed: the client closed the connection, as some do that do not trust the service's certificate\.$/);
+    expect(lines[2]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client sent HTTP without TLS\.$/);
+  }
 });
 
 it("[BL-153] an authority that MQTT created earlier becomes the installation's authority", async () => {

@@ -144,12 +144,6 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     if (tls) {
       server.on("connection", (socket) => recorder.connections.addSocket(socket));
       server.on("secureConnection", opened);
-      // Node would treat it as a malformed request.
-      server.removeAllListeners("tlsClientError");
-      server.on("tlsClientError", (error: Error, socket: Socket) => {
-        log.debug(`A TLS handshake failed: ${error.message}`);
-        socket.destroy();
-      });
     } else server.on("connection", opened);
     server.on("request", onRequest as never);
     server.on("clientError", onMalformed as never);

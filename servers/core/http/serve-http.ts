@@ -2,6 +2,7 @@ import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
+import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
@@ -99,8 +100,10 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
   let https: { readonly port: number; readonly ca: string } | undefined;
   if (config.https) {
     const certificates = await context.certificates();
+    const faults = new FaultLog(log);
+    onStop(() => faults.flush());
     const createTlsServer = (tls: TlsOptions) => createServer(tls) as unknown as TlsServer;
-    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, createServer: createTlsServer, onStop });
+    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, faults, createServer: createTlsServer, onStop });
     https = { port: httpsPort, ca: certificates.authority.cert };
   }
   onStop(() => recorder.connections.destroyAll());

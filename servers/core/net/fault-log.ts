@@ -72,7 +72,8 @@ const handshakeFailures: Readonly<Record<string, string>> = {
   ERR_SSL_NO_SHARED_CIPHER: "the client has no cipher that is served",
   ERR_SSL_NO_APPLICATION_PROTOCOL: "the client speaks none of the protocols that are served here",
   ERR_TLS_HANDSHAKE_TIMEOUT: "the client did not finish it in time",
-  ECONNRESET: "the client closed the connection",
+  // Node's clients, for example, send no alert.
+  ECONNRESET: "the client closed the connection, as some do that do not trust the service's certificate",
 };
 
 /** The messages of OpenSSL name addresses and files of its source; its reasons do not. */

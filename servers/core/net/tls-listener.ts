@@ -1,4 +1,5 @@
 import type { Server, TlsOptions } from "node:tls";
+import type { FaultLog } from "./fault-log.ts";
 import { type ListenOptions, listenTcp } from "./tcp-listener.ts";
 
 /** PEM texts. */
@@ -17,16 +18,24 @@ export interface TlsSource {
 export interface ListenTlsOptions extends Omit<ListenOptions, "createServer"> {
   /** `await context.certificates()`, or certificates of the user's own. */
   readonly certificates: TlsSource;
+  /** Gets the handshakes that fail. */
+  readonly faults: Pick<FaultLog, "handshakeFailed">;
   /** Makes one server of `node:tls` or `node:https` with the options given; called once per address. */
   readonly createServer: (tls: TlsOptions) => Server;
 }
 
 /** As `listenTcp`; connections after a change of the certificate get the new one. */
-export function listenTls({ certificates, createServer, ...options }: ListenTlsOptions): Promise<number> {
+export function listenTls({ certificates, faults, createServer, ...options }: ListenTlsOptions): Promise<number> {
   return listenTcp({
     ...options,
     createServer() {
       const server = createServer(certificates.options);
+      // node:https would treat it as a malformed request. Node closes the socket after an error, but not after the handshake's timeout.
+      server.removeAllListeners("tlsClientError");
+      server.on("tlsClientError", (error, socket) => {
+        faults.handshakeFailed(error, socket);
+        socket.destroy();
+      });
       const release = certificates.onChange(() => server.setSecureContext(certificates.options));
       server.once("close", release);
       return server;

@@ -80,6 +80,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         openToLan,
         onStop,
         certificates: options.tls.certificates,
+        faults,
         createServer: createTlsServer(options.tls),
       })
     : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => net.createServer(take) });
@@ -96,7 +97,6 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         rejectUnauthorized: requireClientCertificate,
       });
       tlsServer.on("secureConnection", take);
-      tlsServer.on("tlsClientError", (error, socket) => faults.handshakeFailed(error, socket));
       return tlsServer;
     };
   }

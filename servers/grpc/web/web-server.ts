@@ -185,14 +185,6 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         });
       }
     });
-    if (material) {
-      // Node would treat it as a malformed request.
-      server.removeAllListeners("tlsClientError");
-      server.on("tlsClientError", (error: Error, socket: Socket) => {
-        faults.handshakeFailed(error, socket);
-        socket.destroy();
-      });
-    }
     server.on("clientError", onMalformed as never);
     return server;
   }
@@ -212,6 +204,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         openToLan,
         onStop,
         certificates: tls.certificates,
+        faults,
         createServer: (material) => createServers(material) as unknown as TlsServer,
       })
     : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => createServers() });

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { createOriginCheck } from "../../core/net/allowed-origins.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -51,6 +52,8 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
     return { mqtt, webSocket, mqtts: undefined, secureWebSocket: undefined };
 
   const certificates = await tls();
+  const faults = new FaultLog(engine.log);
+  onStop(() => faults.flush());
   const handshakeTimeout = Math.min(connectTimeoutMs, longestHandshakeMs);
   const listenEncrypted = (port: number, createServer: (options: TlsOptions) => TlsServer) =>
     listenTls({
@@ -58,6 +61,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       openToLan,
       onStop,
       certificates,
+      faults,
       createServer: (options) => bounded(createServer({ ...options, handshakeTimeout })),
     });
   const mqtts =
@@ -65,11 +69,6 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       ? undefined
       : await listenEncrypted(ports.mqtts, (options) => {
           const server = createTlsServer({ ...options, noDelay: true } as TlsOptions, (socket) => serveSocket(engine, socket, true));
-          server.on("tlsClientError", (error, socket) => {
-            engine.log.debug(`A TLS handshake failed: ${error.message}`);
-            // Node closes the socket after an error, but not after the handshake timeout.
-            socket.destroy();
-          });
           return server;
         });
   const secureWebSocket =

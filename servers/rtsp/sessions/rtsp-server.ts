@@ -2,6 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { everySecond } from "../../core/service/every-second.ts";
@@ -60,10 +61,12 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
     perAddress.remove(address);
   }
 
+  const faults = new FaultLog(options.log);
   const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
   const tlsPort = options.tls
-    ? await listenTls({ ...options.tls, openToLan, createServer: (tls) => secureServer(tls, accept), onStop })
+    ? await listenTls({ ...options.tls, openToLan, faults, createServer: (tls) => secureServer(tls, accept), onStop })
     : 0;
+  onStop(() => faults.flush());
   const stopTicking = everySecond((nowMs) => {
     for (const connection of connections) connection.tick(nowMs);
   });
@@ -93,7 +96,5 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
 
 function secureServer(tls: TlsOptions, accept: (socket: Socket) => void): TlsServer {
   const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
-  // A client that does not speak TLS, or refuses the certificate.
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
   return server;
 }

@@ -2,6 +2,7 @@ import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
@@ -94,10 +95,13 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     return await listenTcp({ port, openToLan, onStop: release, createServer: () => createServer((socket) => accept("tcp", socket)) });
   };
   const port = await retryAnyPort(options.port, listenBoth, () => datagrams.clear(), onStop);
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
   const tlsPort = tls
     ? await listenTls({
         ...tls,
         openToLan,
+        faults,
         onStop,
         createServer: (material) => secureServer(material, streams.connections, (socket) => accept("tls", socket)),
       })
@@ -143,7 +147,5 @@ function secureServer(tls: TlsOptions, connections: number, accept: (socket: Soc
   const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
   // Also those that have not finished the handshake.
   server.maxConnections = connections;
-  // A client that does not speak TLS, or refuses the certificate.
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
   return server;
 }
