@@ -88,12 +88,85 @@ export const repeated = (bytes: Buffer, times: number): Buffer => Buffer.concat(
 
 export const randomBytes = ({ random }: Target, length: number): Buffer => Buffer.from(Array.from({ length }, () => random.below(256)));
 
+/** Longer than any service needs, and short enough for a head of 16 KiB: a pattern that is tried at each of n places takes n² steps. */
+const rowLength = 15_000;
+const rowsOf = (...units: readonly string[]): string[] => units.map((unit) => unit.repeat(rowLength / unit.length));
+export const slowValues: readonly string[] = [
+  ...rowsOf(
+    " ",
+    "\t",
+    ",",
+    ", ",
+    ";",
+    "; ",
+    "=",
+    '"',
+    "\\",
+    '\\"',
+    ".",
+    "-",
+    ":",
+    "/",
+    "a",
+    "0",
+    "a,",
+    "a ",
+    "a=",
+    'a="',
+    "a;q=0",
+    "Version/",
+  ),
+  ...rowsOf("/*", "[", "%", "@."),
+];
+/** Each with what a pattern may ask for before it. */
+const fieldsForPatterns: readonly (readonly [name: string, before: string])[] = [
+  ["Accept", "text/html"],
+  ["Accept-Encoding", "gzip"],
+  ["Accept-Language", "de"],
+  ["Authorization", "Basic "],
+  ["Authorization", "Bearer a"],
+  ["Authorization", 'Digest username="a", '],
+  ["Content-Type", "application/json"],
+  ["Content-Type", "multipart/form-data; boundary=a"],
+  ["Content-Disposition", 'form-data; name="a"'],
+  ["Cookie", "a=b"],
+  ["If-None-Match", "W/"],
+  ["Range", "bytes=0-1"],
+  ["Origin", "http://a"],
+  ["Access-Control-Request-Headers", "a"],
+  ["Forwarded", "for=a"],
+  ["X-Forwarded-For", "127.0.0.1"],
+  ["User-Agent", "Mozilla/"],
+  ["Sec-WebSocket-Protocol", "mqtt"],
+  ["Last-Event-ID", "1"],
+  ["Traceparent", "00-"],
+];
+
+function requestWith(path: string, [name, before]: readonly [string, string], value: string): Buffer {
+  const isPreflight = name === "Access-Control-Request-Headers";
+  const more = isPreflight ? "Origin: http://127.0.0.1\r\nAccess-Control-Request-Method: PUT\r\n" : "";
+  const method = isPreflight ? "OPTIONS" : name.startsWith("Content") ? "POST" : "GET";
+  return httpRequest(method, path, {
+    headers: `${more}${name}: ${before}${value}x\r\n`,
+    ...(method === "POST" && { body: Buffer.from("{}") }),
+  });
+}
+
 /** Attacks that every service over HTTP has in common, with the path of a resource that anybody may read, and of a WebSocket. */
 export const httpAttacks = (path: string, webSocketPath = path): Readonly<Record<string, Attack>> => ({
   "pipelined requests, answers unread": (target) => throwAt(target, 8, repeated(httpRequest("GET", path), 1_000), "nothing"),
   "200 heads that never end": (target) => throwAt(target, 200, Buffer.from("GET / HTTP/1.1\r\nHost: a\r\nX: "), "all"),
   "bodies that never end": (target) => throwAt(target, 100, httpRequest("POST", path, { headers: "Content-Length: 100000\r\n" }), "all"),
   "random bytes": (target) => throwAt(target, 20, randomBytes(target, 2_000), "all"),
+  "fields that slow patterns read": async (target) => {
+    for (const field of fieldsForPatterns)
+      await throwAt(
+        { ...target, holdMs: target.holdMs / 10 },
+        4,
+        Buffer.concat(slowValues.map((value) => requestWith(path, field, value))),
+        "all",
+      );
+  },
   "requests of every kind in one piece": async (target) => {
     const piece = (reads: "nothing" | "all") =>
       throwAt({ ...target, holdMs: target.holdMs / 2 }, 15, () => anyRequests(target, path, webSocketPath), reads);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { exampleEvent } from "../../contract/services/example-event.ts";
-import { type HostileService, httpAttacks, httpRequest, openHttpBystander, repeated, throwAt } from "./hostile-service.ts";
+import { type HostileService, httpAttacks, httpRequest, openHttpBystander, repeated, slowValues, throwAt } from "./hostile-service.ts";
 
 const jsonHeader = "Content-Type: application/json\r\n";
 
@@ -33,6 +33,26 @@ export const httpService: HostileService = {
         target,
         4,
         httpRequest("POST", "/post", { headers: "Content-Type: multipart/form-data; boundary=b\r\n", body: multipart(15_000) }),
+        "all",
+      ),
+    "forms and types of one row of characters": (target) =>
+      throwAt(
+        target,
+        4,
+        Buffer.concat(
+          slowValues.flatMap((value) => [
+            httpRequest("POST", "/post", {
+              headers: `Content-Type: multipart/form-data; boundary=b${value}x\r\n`,
+              body: Buffer.from("--b"),
+            }),
+            httpRequest("POST", "/post", { headers: `Content-Type: a/b; charset=${value}x\r\n`, body: Buffer.from("a") }),
+            httpRequest("POST", "/post", {
+              headers: "Content-Type: multipart/form-data; boundary=b\r\n",
+              body: Buffer.from(`--b\r\nContent-Disposition: form-data; name="a"${value.repeat(20)}\r\n\r\nx\r\n--b--\r\n`),
+            }),
+            httpRequest("POST", "/post", { headers: jsonHeader, body: Buffer.from(`[${value.repeat(20)}`) }),
+          ]),
+        ),
         "all",
       ),
     "JSON of 100,000 levels": (target) =>
@@ -71,6 +91,13 @@ export const accountService: HostileService = {
         target,
         20,
         Buffer.concat(Array.from({ length: 20 }, () => login(`${target.random.below(1_000_000)}@example.com`, "x"))),
+        "all",
+      ),
+    "names that slow patterns read": (target) =>
+      throwAt(
+        target,
+        10,
+        Buffer.concat([login(`a@${".".repeat(60_000)}:`, "x"), login(`${"a@.".repeat(20_000)} x`, "x"), login(" ".repeat(60_000), "x")]),
         "all",
       ),
     "long names": (target) => throwAt(target, 20, login("x".repeat(60_000), "x"), "all"),

@@ -15,6 +15,7 @@ import {
   overEndpoint,
   randomBytes,
   repeated,
+  slowValues,
   type Target,
   throwAt,
 } from "./hostile-service.ts";
@@ -240,6 +241,52 @@ export const rtspService: HostileService = {
         ),
         "all",
       );
+    },
+    "fields and URIs of one row of characters": async (target) => {
+      const known = [
+        "Transport",
+        "Session",
+        "Range",
+        "Authorization",
+        "Require",
+        "Accept",
+        "Content-Type",
+        "Scale",
+        "RTP-Info",
+        "User-Agent",
+      ];
+      const before: Readonly<Record<string, string>> = {
+        Transport: "RTP/AVP;unicast;client_port=1-2",
+        Session: "x",
+        Range: "npt=0",
+        Authorization: 'Digest username="a", ',
+        "RTP-Info": "url=a",
+      };
+      const methods = ["SETUP", "PLAY", "ANNOUNCE"];
+      const requests = known.flatMap((name) =>
+        slowValues.flatMap((value) =>
+          methods.map((method) => rtspRequest(method, "/stream/trackID=0", { [name]: `${before[name] ?? "a"}${value}x` })),
+        ),
+      );
+      const uris = slowValues.map((value) => rtspRequest("DESCRIBE", `/a${value.slice(0, 4_000)}x`));
+      for (const group of Array.from({ length: 10 }, (_, index) => [...requests, ...uris].filter((_, at) => at % 10 === index)))
+        await throwAt({ ...target, holdMs: target.holdMs / 10 }, 10, Buffer.from(group.join("")), "all");
+    },
+    "descriptions of one row of characters": async (target) => {
+      const lines = [
+        "a=rtpmap:96 H264/90000",
+        "a=fmtp:96 packetization-mode=1",
+        "a=control:trackID=0",
+        "m=video 0 RTP/AVP 96",
+        "s=x",
+        "v=0",
+      ];
+      const requests = lines.flatMap((line) =>
+        slowValues.map((value) =>
+          rtspRequest("ANNOUNCE", "/hostile", { "Content-Type": "application/sdp" }, description.replace(line, `${line}${value}x`)),
+        ),
+      );
+      await throwAt(target, 4, Buffer.from(requests.join("")), "all");
     },
     "300 half requests": (target) => throwAt(target, 300, Buffer.from("DESCRIBE rtsp://127.0.0.1/stream RTSP/1.0\r\nCS"), "all"),
     "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 2_000), "all"),

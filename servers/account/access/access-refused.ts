@@ -28,6 +28,8 @@ export class AccessRefused extends Error {
   }
 }
 
-/** Users type passwords into the wrong field: only text that looks like an e-mail address is shown. */
+const longestShown = 200;
+
+/** Users type passwords into the wrong field: only text that looks like an e-mail address is shown. The length is first: the pattern is tried at each dot. */
 export const shownAccount = (username: string): string | undefined =>
-  /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) && username.length <= 200 ? username : undefined;
+  username.length <= longestShown && /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) ? username : undefined;

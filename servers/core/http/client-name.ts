@@ -8,7 +8,8 @@ const known: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bElectron\//, "Electron"],
   [/\bHeadlessChrome\//, "Chrome headless"],
   [/\b(?:Chrome|CriOS|Chromium)\//, "Chrome"],
-  [/\bVersion\/.*\bSafari\//, "Safari"],
+  // Each name is looked for from the start, once: one behind the other, "Safari" would be looked for behind each "Version".
+  [/^(?=.*\bVersion\/).*\bSafari\//, "Safari"],
 ];
 
 /** A short name for a User-Agent: "curl", "okhttp", "Firefox". */
