@@ -34,7 +34,7 @@ async function parseBody(request: IncomingMessage, body: Buffer): Promise<BodyCo
     return { kind: "json", value: parseJson(text), text };
   }
   if (essence === "application/x-www-form-urlencoded") return { kind: "form", fields: formFields(decodeText(body, charset)) };
-  if (essence === "multipart/form-data") return parseMultipart(request.headers["content-type"] ?? "", body);
+  if (essence === "multipart/form-data") return parseMultipart(request.headers["content-type"] ?? "", parameters.boundary, body);
   if (isTextType(essence) || charset !== undefined) return { kind: "text", text: decodeText(body, charset) };
   // RFC 9110 §8.3: without a Content-Type the recipient may look at the data.
   if (essence === "" && isUtf8(body)) return { kind: "text", text: body.toString("utf8") };
@@ -83,18 +83,18 @@ export function addField(fields: Fields, name: string, value: string): void {
 /** Most parts of a form: each one becomes an object. */
 const mostParts = 2_000;
 
-function countParts(body: Buffer): number {
-  // RFC 2046 §5.1.1: it begins with the boundary that separates its parts.
-  const boundary = body.subarray(0, Math.max(0, body.indexOf("\r\n")));
-  if (boundary.length < 3) return 0;
-  // The last boundary ends the form.
+/** By the boundary of the media type, as they are parsed: a form may begin with line breaks, and with other text. */
+function countParts(body: Buffer, boundary: string): number {
+  const delimiter = Buffer.from(`--${boundary}`, "latin1");
+  // The last one ends the form.
   let parts = -1;
-  for (let at = 0; at !== -1 && parts <= mostParts; at = body.indexOf(boundary, at + boundary.length)) parts += 1;
+  for (let at = body.indexOf(delimiter); at !== -1 && parts <= mostParts; at = body.indexOf(delimiter, at + delimiter.length)) parts += 1;
   return parts;
 }
 
-async function parseMultipart(contentType: string, body: Buffer): Promise<BodyContent> {
-  if (countParts(body) > mostParts) throw new HttpRefusal(413, `The form has more than ${mostParts} parts`);
+async function parseMultipart(contentType: string, boundary: string | undefined, body: Buffer): Promise<BodyContent> {
+  if (boundary === undefined) throw new HttpRefusal(400, "Invalid multipart body");
+  if (countParts(body, boundary) > mostParts) throw new HttpRefusal(413, `The form has more than ${mostParts} parts`);
   const form = await new Response(new Uint8Array(body), { headers: { "Content-Type": contentType } }).formData().catch(() => {
     throw new HttpRefusal(400, "Invalid multipart body");
   });
