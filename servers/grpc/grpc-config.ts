@@ -92,7 +92,7 @@ export const grpcConfig = z.strictObject({
 
   messageBytes: limitField(1, 1 << 30, 4 << 20, {
     title: "Largest message",
-    help: "From a client, before and after decompression; a larger one ends the call with RESOURCE_EXHAUSTED.",
+    help: "From a client, before and after decompression. A larger one, or one with more than a value for each 32 bytes of this limit, ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_MESSAGE_BYTES",
   }),

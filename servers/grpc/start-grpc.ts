@@ -11,6 +11,7 @@ import { createGrpcTryClient } from "./clients/try-client.ts";
 import type { GrpcConnections } from "./engine/connections.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
+import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
 import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
@@ -87,7 +88,11 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     keepaliveTimeoutMs: config.keepaliveTimeoutMs,
     graceMs: config.graceMs,
     coding: config.compression,
-    limits: { highWaterBytes: 64 << 10, unreadBytes: config.unreadBytes },
+    limits: {
+      highWaterBytes: 64 << 10,
+      unreadBytes: config.unreadBytes,
+      messageValues: Math.ceil(config.messageBytes / bytesOfValue),
+    },
     behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(() => served.pool) },
     tls: config.tls
       ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }

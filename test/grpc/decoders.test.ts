@@ -1,3 +1,5 @@
+import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema, SourceCodeInfo_LocationSchema, StructSchema } from "@bufbuild/protobuf/wkt";
 import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
 import { grpcTimeoutMs, metadataOf, percentEncoded } from "../../servers/grpc/engine/call-metadata.ts";
@@ -6,6 +8,7 @@ import { createDetailReader } from "../../servers/grpc/engine/error-details.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { inflateMessage } from "../../servers/grpc/engine/message-coding.ts";
 import { frameOf } from "../../servers/grpc/engine/message-type.ts";
+import { requireValues } from "../../servers/grpc/engine/message-values.ts";
 import { requestedBehaviour } from "../../servers/grpc/engine/requested-behaviour.ts";
 import { StatusError } from "../../servers/grpc/engine/status.ts";
 import { CallEntry } from "../../servers/grpc/observe/call-entry.ts";
@@ -207,6 +210,56 @@ it("[GRPC-60] damaged records of calls decode in part or throw a RecordError, no
       }
     } catch (error) {
       expect((error as Error).constructor.name, `round ${round}: ${(error as Error).stack}`).toBe("RecordError");
+    }
+  }
+});
+
+const unknownField = Buffer.from([0x78, 0]);
+const times = (bytes: Buffer, count: number) => Buffer.alloc(bytes.length * count, bytes);
+/** A field with a length of three bytes. */
+const within = (number: number, content: Buffer) =>
+  Buffer.concat([
+    Buffer.from([(number << 3) | 2, (content.length & 0x7f) | 0x80, ((content.length >> 7) & 0x7f) | 0x80, content.length >> 14]),
+    content,
+  ]);
+
+it.each<[string, "json" | DescMessage, Buffer]>([
+  ["unknown fields", StructSchema, times(unknownField, 1_001)],
+  ["unknown fields of a message", FileDescriptorSetSchema, within(1, times(unknownField, 1_001))],
+  ["unknown fields of an entry of a map", StructSchema, within(1, times(unknownField, 1_001))],
+  ["unknown fields of a value of a map", StructSchema, within(1, within(2, times(unknownField, 1_001)))],
+  ["unknown fields of a group", StructSchema, Buffer.concat([Buffer.from([0x7b]), times(unknownField, 1_001), Buffer.from([0x7c])])],
+  ["empty messages", FileDescriptorSetSchema, times(Buffer.from([0x0a, 0]), 1_001)],
+  ["empty strings", FileDescriptorProtoSchema, times(Buffer.from([0x1a, 0]), 1_001)],
+  ["numbers that are not packed", SourceCodeInfo_LocationSchema, times(Buffer.from([0x08, 0]), 1_001)],
+  ["packed numbers", SourceCodeInfo_LocationSchema, within(1, Buffer.alloc(8_009))],
+  ["lists of JSON", "json", Buffer.from(`[${"[],".repeat(1_001)}[]]`)],
+  ["names of JSON", "json", Buffer.from(`{${'"":0,'.repeat(501)}"":0}`)],
+  ["objects of JSON", "json", Buffer.from(`[${"{},".repeat(501)}{}]`)],
+])("[GRPC-173] more than so many values are refused before they are decoded: %s", (_name, form, bytes) => {
+  expect(() => requireValues(bytes, form, 1_000)).toThrow("the message has more values than the limit of 1000");
+  expect(() => requireValues(bytes, form, bytes.length)).not.toThrow();
+});
+
+it("[GRPC-173] long texts and bytes are one value each, whatever is in them", () => {
+  const text = '[{:,"\\'.repeat(10_000);
+  const file = create(FileDescriptorProtoSchema, { name: text, dependency: Array.from({ length: 900 }, () => "a/b.proto") });
+  expect(() => requireValues(toBinary(FileDescriptorProtoSchema, file), FileDescriptorProtoSchema, 1_000)).not.toThrow();
+  expect(() => requireValues(Buffer.from(JSON.stringify({ text, list: Array(900).fill(7) })), "json", 1_000)).not.toThrow();
+});
+
+it("[GRPC-173] bytes that are no message are left to the decoder", () => {
+  const random = seededRandom(4);
+  const valid = toBinary(FileDescriptorProtoSchema, own.files[0]?.proto ?? create(FileDescriptorProtoSchema));
+  for (let round = 0; round < 2_000; round++) {
+    const damaged = Buffer.from(valid);
+    for (let left = random.below(20); left >= 0; left--) damaged[random.below(damaged.length)] = random.below(256);
+    for (const form of ["json", FileDescriptorProtoSchema, FileDescriptorSetSchema, StructSchema] as const) {
+      try {
+        requireValues(damaged, form, 10);
+      } catch (error) {
+        expect(error).toBeInstanceOf(StatusError);
+      }
     }
   }
 });

@@ -11,6 +11,7 @@ import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { echoUnary, framed, rawRequest } from "./raw-call.ts";
+import { post } from "./web-clients.ts";
 
 const sayHello = "/example.Greeter/SayHello";
 const hello = (service: GrpcUnderTest) => callMethod(service.client(), sayHello, helloRequest, helloReply, [{ name: "x" }]);
@@ -25,6 +26,22 @@ it("[GRPC-50] a message above the limit is RESOURCE_EXHAUSTED, also one that bec
   const bomb = framed(gzipSync(Buffer.alloc(1 << 20)), 1);
   expect(await rawCall(service, { "grpc-encoding": "gzip" }, bomb)).toMatchObject({ "grpc-status": "8" });
   expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-173] a message of 4 kB that has millions of values when it is decompressed is RESOURCE_EXHAUSTED, on both ports", async () => {
+  const service = await startGrpc();
+  const bomb = framed(gzipSync(Buffer.alloc(4 << 20, Buffer.from([0x78, 0]))), 1);
+  const health = { ":path": "/grpc.health.v1.Health/Check", "grpc-encoding": "gzip" };
+  const refused = { "grpc-status": "8", "grpc-message": "the message has more values than the limit of 131072" };
+  expect(await rawCall(service, health, bomb)).toMatchObject(refused);
+  const json = gzipSync(Buffer.from(`{"a":[${"[],".repeat(1_398_000)}[]]}`));
+  expect(await rawCall(service, { ...health, "content-type": "application/grpc+json" }, framed(json, 1))).toMatchObject(refused);
+  const connect = { "content-type": "application/json", "content-encoding": "gzip" };
+  const web = await post(`${service.webUrl}/grpc.health.v1.Health/Check`, connect, json);
+  expect(JSON.parse(web.bytes.toString())).toMatchObject({ code: "resource_exhausted" });
+  // Of any length as long as it has few values.
+  const long = framed(gzipSync(echoMessage.frame({ message: ",".repeat(4_190_000) }).subarray(5)), 1);
+  expect(await rawCall(service, { "grpc-encoding": "gzip" }, long)).toMatchObject({ "grpc-status": "0" });
 });
 
 it("[GRPC-51] gzip and deflate in both directions; damaged, undeclared and unknown codings have their status", async () => {

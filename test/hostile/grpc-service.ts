@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { Client, credentials } from "@grpc/grpc-js";
 import { http2Attacks } from "../../bench/load/grpc-attacks.ts";
 import { preface } from "../grpc/h2-frames.ts";
@@ -31,6 +32,20 @@ function streamCall(path: string, body: string): Buffer {
     headers: "Content-Type: application/connect+json\r\nConnect-Protocol-Version: 1\r\n",
     body: Buffer.concat([prefix, Buffer.from(body)]),
   });
+}
+
+/** Three requests with messages of 4 kB that become 4 MiB: unknown fields, JSON of empty lists, and a list of empty messages. */
+function manyValues(): Buffer {
+  const requests = [
+    ["/grpc.health.v1.Health/Check", "proto", Buffer.alloc(4 << 20, Buffer.from([0x78, 0]))],
+    ["/example.Greeter/SayHello", "json", Buffer.from(`{"a":[${"[],".repeat(1_300_000)}[]]}`)],
+    ["/example.Greeter/SayHello", "proto", Buffer.alloc(4 << 20, Buffer.from([0x0a, 0]))],
+  ] as const;
+  return Buffer.concat(
+    requests.map(([path, codec, message]) =>
+      httpRequest("POST", path, { headers: `Content-Type: application/${codec}\r\nContent-Encoding: gzip\r\n`, body: gzipSync(message) }),
+    ),
+  );
 }
 
 const spaces = " ".repeat(60_000);
@@ -96,6 +111,7 @@ export const grpcService: HostileService = {
           ),
           "all",
         ),
+      "messages of millions of values": (target) => throwAt(target, 10, manyValues(), "all"),
       "streams, unread": (target) => throwAt(target, 100, streamCall("/example.StreamService/Subscribe", "{}"), "nothing"),
       "JSON of 100,000 levels": (target) => throwAt(target, 20, jsonCall("/example.Greeter/SayHello", '{"name":'.repeat(100_000)), "all"),
     }),

@@ -4,8 +4,9 @@ import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } fr
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { JsonMessages } from "./json-messages.ts";
-import { compressFrame, isAccepted, type MessageCoding } from "./message-coding.ts";
+import { acceptedCoding, compressFrame, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
+import { requireValues } from "./message-values.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
 
@@ -36,6 +37,8 @@ export interface CallLimits {
   readonly highWaterBytes: number;
   /** A call ends when its client leaves this much unread. */
   readonly unreadBytes: number;
+  /** Most values in a message of the client: see `requireValues`. */
+  readonly messageValues: number;
 }
 
 /** The same for all calls of a listener. */
@@ -147,7 +150,7 @@ export class GrpcCall implements CallEvents {
       if (this.head.fault) throw this.head.fault;
       const asked = requestedBehaviour(this.head, behaviour);
       this.#behaviour = asked;
-      this.#chooseCoding(asked?.coding ?? coding);
+      this.#coding = acceptedCoding(asked?.coding ?? coding, this.head.acceptEncoding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       const { method } = this;
       if (!method) {
@@ -240,6 +243,7 @@ export class GrpcCall implements CallEvents {
     if (this.isEnding) return;
     this.entry.addReceived(message);
     try {
+      if (this.method) requireValues(message.bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
       const bytes = this.#json ? this.#json.request(message.bytes) : message.bytes;
       this.#settle(this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes));
     } catch (error) {
@@ -379,10 +383,6 @@ export class GrpcCall implements CallEvents {
     if (!listeners) return;
     this.#overListeners = undefined;
     for (const listener of listeners) this.run(listener);
-  }
-
-  #chooseCoding(wanted: MessageCoding): void {
-    if (wanted !== "identity" && isAccepted(wanted, this.head.acceptEncoding)) this.#coding = wanted;
   }
 
   #setDeadline(leftMs: number): void {

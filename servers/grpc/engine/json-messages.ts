@@ -1,5 +1,6 @@
 import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { errorText } from "../../core/service/service-error.ts";
+import { knownFields } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
 /** Converts the messages of one method between JSON, which some clients send, and the bytes that handlers read and write. */
@@ -26,7 +27,7 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
     },
     reply(message) {
       try {
-        return Buffer.from(toJsonString(output, fromBinary(output, message), { registry }));
+        return Buffer.from(toJsonString(output, fromBinary(output, message, knownFields), { registry }));
       } catch (error) {
         throw new StatusError("INTERNAL", `the answer cannot be written as JSON: ${reasonOf(error)}`);
       }

@@ -7,9 +7,10 @@ import { StatusError } from "./status.ts";
 export const messageCodings = ["identity", "gzip", "deflate"] as const;
 export type MessageCoding = (typeof messageCodings)[number];
 
-/** Whether a client accepts it. Linear in the length of the list, also of one with many spaces. */
-export const isAccepted = (coding: MessageCoding, acceptEncoding: string): boolean =>
-  acceptEncoding.split(",").some((one) => one.trim() === coding);
+/** The coding if the client accepts it. */
+export function acceptedCoding(coding: MessageCoding, acceptEncoding: string): MessageCoding {
+  return coding !== "identity" && acceptEncoding.split(",").some((one) => one.trim() === coding) ? coding : "identity";
+}
 
 /** Up to this size, compressing takes less time than handing the message to another thread. */
 const compressedAtOnce = 16 << 10;

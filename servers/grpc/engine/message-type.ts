@@ -21,12 +21,15 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** For `fromBinary`: unknown fields are of no use to what is done with requests, and would be an object each. */
+export const knownFields = { readUnknownFields: false } as const;
+
 /** For any type with a descriptor. `Value` has the fields as protobuf-es has them. */
 export const describedMessage = <Value extends object>(descriptor: DescMessage): MessageType<Value> => ({
   typeName: descriptor.typeName,
   decode(bytes) {
     try {
-      return fromBinary(descriptor, bytes) as unknown as Value;
+      return fromBinary(descriptor, bytes, knownFields) as unknown as Value;
     } catch {
       throw unreadable();
     }

@@ -3,6 +3,7 @@ import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
+import { knownFields } from "../engine/message-type.ts";
 import { StatusError } from "../engine/status.ts";
 import type { MatchSubject } from "./conditions.ts";
 
@@ -23,7 +24,8 @@ export class ReceivedMessages implements MatchSubject {
     const { descriptor, pool } = this.#method;
     this.#messages ??= this.#bytes.map((bytes) => {
       try {
-        return toJson(descriptor.input, fromBinary(descriptor.input, bytes), { registry: pool.registry, alwaysEmitImplicit: true }) as Json;
+        const message = fromBinary(descriptor.input, bytes, knownFields);
+        return toJson(descriptor.input, message, { registry: pool.registry, alwaysEmitImplicit: true }) as Json;
       } catch (error) {
         throw new StatusError("INTERNAL", `a reply rule cannot read the request: ${errorText(error)}`);
       }
