@@ -33,6 +33,12 @@ export const httpConfig = z.strictObject({
     },
     timesGroup: "Timeouts",
   }),
+  formFields: limitField(1, 100_000, 2_000, {
+    title: "Most form fields",
+    help: "Of a form that comes as a body, or its parts if it is multipart; one with more gets 413.",
+    unit: "fields",
+    env: "HTTP_FORM_FIELDS",
+  }),
   delaySeconds: longestDelayField("http", 10, "For the routes that wait before or while they answer."),
   streamLines: limitField(1, 100_000, 100, { title: "Longest stream", help: "Lines of /stream.", unit: "lines", env: "HTTP_STREAM_LINES" }),
   links: limitField(1, 10_000, 256, { title: "Most links", help: "On a page of /links.", env: "HTTP_LINKS" }),

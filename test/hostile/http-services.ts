@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { exampleEvent } from "../../contract/services/example-event.ts";
-import { type HostileService, httpAttacks, httpRequest, openHttpBystander, repeated, slowValues, throwAt } from "./hostile-service.ts";
+import {
+  type Attack,
+  type HostileService,
+  httpAttacks,
+  httpRequest,
+  openHttpBystander,
+  repeated,
+  slowValues,
+  throwAt,
+} from "./hostile-service.ts";
 
 const jsonHeader = "Content-Type: application/json\r\n";
 
@@ -15,6 +24,21 @@ function multipart(parts: number): Buffer {
   const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n';
   return Buffer.from(`${part.repeat(parts)}--b--\r\n`);
 }
+
+const bodiesOfOneMebibyte: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
+  "260,000 numbers such as 1.0": { type: "application/json", text: () => `[${"1.0,".repeat(260_000)}1]` },
+  "340,000 lists": { type: "application/json", text: () => `[${"[],".repeat(340_000)}1]` },
+  "230,000 numbers 990 levels deep": {
+    type: "application/json",
+    text: () => `${"[".repeat(990)}${"1,".repeat(230_000)}1${"]".repeat(990)}`,
+  },
+  "a form of 500,000 fields": { type: "application/x-www-form-urlencoded", text: () => "a&".repeat(500_000) },
+  "a part of 240,000 header lines": {
+    type: "multipart/form-data; boundary=b",
+    text: () => `--b\r\n${"a:\r\n".repeat(240_000)}Content-Disposition: form-data; name="a"\r\n\r\n\r\n--b--\r\n`,
+  },
+  "15,000 parts behind an empty line": { type: "multipart/form-data; boundary=b", text: () => `\r\n${multipart(15_000)}` },
+};
 
 export const httpService: HostileService = {
   flags: [],
@@ -57,6 +81,20 @@ export const httpService: HostileService = {
       ),
     "JSON of 100,000 levels": (target) =>
       throwAt(target, 4, httpRequest("POST", "/anything", { headers: jsonHeader, body: Buffer.from("[".repeat(100_000)) }), "all"),
+    ...Object.fromEntries(
+      Object.entries(bodiesOfOneMebibyte).map(([name, { type, text }]): [string, Attack] => [
+        `compressed, ${name}`,
+        (target) =>
+          throwAt(
+            target,
+            4,
+            httpRequest("POST", "/anything", { headers: `Content-Encoding: gzip\r\nContent-Type: ${type}\r\n`, body: gzipSync(text()) }),
+            "all",
+          ),
+      ]),
+    ),
+    "one header field 7,900 times in an answer": (target) =>
+      throwAt(target, 4, httpRequest("GET", `/response-headers?${"a&".repeat(7_900)}`), "all"),
     "compressed bodies that expand": (target) =>
       throwAt(
         target,

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { isJson } from "../../servers/http/formats/json-grammar.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
 import { startHttp } from "./harness.ts";
@@ -77,6 +79,68 @@ it("[HTTP-62] /delay/:n responds late, at most by the configured time", async ()
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295);
   expect(await answerOf(`${url}/delay/x`)).toEqual(errorWith(400));
 });
+
+it("[HTTP-144] JSON stays as it was written, but for the white space between its tokens", async () => {
+  const { url } = await startHttp();
+  const random = seededRandom(144);
+  const pick = <Item>(items: readonly Item[]): Item => items[random.below(items.length)] as Item;
+  const space = () => (random.chance(0.2) ? pick([" ", "\n", "\t", "\r\n  "]) : "");
+  const list = (text: () => string) => Array.from({ length: random.below(4) }, () => space() + text() + space()).join(",");
+  // Names without escapes: JSON.parse of Node 24 confuses some of these.
+  const name = () => pick(['"a"', '"a"', '"{,:}"', '"["', '"__proto__"', '""']);
+  const string = () => pick(['"a"', '"\\u0041"', '"\\\\"', '"{,:}"', '"\\"["', '""']);
+  function json(depth: number): string {
+    const kind = random.below(depth > 5 ? 2 : 4);
+    if (kind === 0) return pick(["1.0", "-0", "12345678901234567890", "1E400", "true", "null", "0"]);
+    if (kind === 1) return string();
+    if (kind === 2) return `[${space()}${list(() => json(depth + 1))}]`;
+    return `{${space()}${list(() => `${name()}${space()}:${space()}${json(depth + 1)}`)}}`;
+  }
+  for (let round = 0; round < 60; round++) {
+    const text = space() + json(0) + space();
+    const ask = async (path: string) => {
+      const headers = { "Content-Type": "application/json" };
+      const answer = await fetch(url + path, { method: "POST", body: text, headers });
+      return answer.text();
+    };
+    const compact = withoutSpace(text);
+    expect(await ask("/api/echo")).toBe(`{"status":"success","received":${compact}}`);
+    const shown = await ask("/post");
+    const { data, json: value } = JSON.parse(shown) as { data: string; json: unknown };
+    expect([data, value]).toEqual([text, JSON.parse(text)]);
+    expect(withoutSpace(shown)).toContain(`"json":${compact},`);
+    // JavaScript writes the rest as it was: the lines are what it makes of it too.
+    const plain = JSON.stringify(JSON.parse(text));
+    if (plain === compact) expect(shown).toContain(`"json": ${JSON.stringify(JSON.parse(text), null, 2).replaceAll("\n", "\n  ")},`);
+  }
+});
+
+/** JSON without white space outside of strings. */
+const withoutSpace = (json: string): string => json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, "$1");
+
+it("[HTTP-24] JSON is what RFC 8259 says", () => {
+  const random = seededRandom(24);
+  const pick = (items: readonly string[]): string => items[random.below(items.length)] as string;
+  const whole = ['{"a":[1,2,{"b":null}],"c":-1.5e+3}', "[]", '"x\\"y"', "[[],{}, 0 ]", "-0.0", "1E5", ""];
+  const morsels = [...'{}[],:"\\01-+.eE \n\t\u0001é', "true", "false", "null", "\\u12aF", "\\n", '"a"', '"a":', "tru", ""];
+  for (let round = 0; round < 8_000; round++) {
+    let text = pick(whole);
+    for (let change = random.below(5); change >= 0; change--) {
+      const at = random.below(text.length + 1);
+      text = text.slice(0, at) + pick(morsels) + text.slice(at + random.below(2));
+    }
+    expect(isJson(Buffer.from(text)), JSON.stringify(text)).toBe(isParsed(text));
+  }
+});
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 it("[HTTP-77] /api and /docs list every route, as JSON or as HTML", async () => {
   const { url } = await startHttp();

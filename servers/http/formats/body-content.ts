@@ -5,6 +5,7 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
+import { WrittenJson } from "./written-json.ts";
 
 export type Fields = Record<string, string | string[]>;
 
@@ -18,23 +19,29 @@ export interface UploadedFile {
 /** A body, decoded by its type. */
 export type BodyContent =
   | { readonly kind: "none" }
-  | { readonly kind: "json"; readonly value: unknown; readonly text: string }
+  | { readonly kind: "json"; readonly json: WrittenJson; readonly text: string }
   | { readonly kind: "form"; readonly fields: Fields }
   | { readonly kind: "multipart"; readonly fields: Fields; readonly files: readonly UploadedFile[] }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly bytes: Buffer };
 
-/** Throws 400 if the body does not match its type, 415 for an unknown charset. */
-async function parseBody(request: IncomingMessage, body: Buffer): Promise<BodyContent> {
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  /** Fields of a form, parts of one that is multipart: each one becomes an object. */
+  readonly formFields: number;
+}
+
+/** Throws 400 if the body does not match its type, 413 for a form of too many fields, 415 for an unknown charset. */
+async function parseBody(request: IncomingMessage, body: Buffer, { formFields: mostFields }: BodyLimits): Promise<BodyContent> {
   if (body.length === 0) return { kind: "none" };
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const charset = parameters.charset;
   if (isJsonType(essence)) {
     const text = decodeText(body, charset);
-    return { kind: "json", value: parseJson(text), text };
+    return { kind: "json", json: parseJson(text), text };
   }
-  if (essence === "application/x-www-form-urlencoded") return { kind: "form", fields: formFields(decodeText(body, charset)) };
-  if (essence === "multipart/form-data") return parseMultipart(request.headers["content-type"] ?? "", parameters.boundary, body);
+  if (essence === "application/x-www-form-urlencoded") return parseForm(body, charset, mostFields);
+  if (essence === "multipart/form-data") return parseMultipart(parameters.boundary, body, mostFields);
   if (isTextType(essence) || charset !== undefined) return { kind: "text", text: decodeText(body, charset) };
   // RFC 9110 §8.3: without a Content-Type the recipient may look at the data.
   if (essence === "" && isUtf8(body)) return { kind: "text", text: body.toString("utf8") };
@@ -57,9 +64,9 @@ function decodeText(body: Buffer, charset = "utf-8"): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): WrittenJson {
   try {
-    return parseJsonExactly(text);
+    return WrittenJson.parse(text);
   } catch (error) {
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
     throw new HttpRefusal(400, place ? `Invalid JSON at ${place}` : "Invalid JSON");
@@ -80,22 +87,42 @@ export function addField(fields: Fields, name: string, value: string): void {
   else fields[name] = [earlier, value];
 }
 
-/** Most parts of a form: each one becomes an object. */
-const mostParts = 2_000;
-
-/** By the boundary of the media type, as they are parsed: a form may begin with line breaks, and with other text. */
-function countParts(body: Buffer, boundary: string): number {
-  const delimiter = Buffer.from(`--${boundary}`, "latin1");
-  // The last one ends the form.
-  let parts = -1;
-  for (let at = body.indexOf(delimiter); at !== -1 && parts <= mostParts; at = body.indexOf(delimiter, at + delimiter.length)) parts += 1;
-  return parts;
+/** Positions of a text in a body. */
+function* positionsOf(text: string, body: Buffer): Generator<number> {
+  for (let at = body.indexOf(text); at !== -1; at = body.indexOf(text, at + text.length)) yield at;
 }
 
-async function parseMultipart(contentType: string, boundary: string | undefined, body: Buffer): Promise<BodyContent> {
-  if (boundary === undefined) throw new HttpRefusal(400, "Invalid multipart body");
-  if (countParts(body, boundary) > mostParts) throw new HttpRefusal(413, `The form has more than ${mostParts} parts`);
-  const form = await new Response(new Uint8Array(body), { headers: { "Content-Type": contentType } }).formData().catch(() => {
+/** The last byte separates nothing. */
+function parseForm(body: Buffer, charset: string | undefined, mostFields: number): BodyContent {
+  let fields = 1;
+  for (const _ of positionsOf("&", body.subarray(0, -1))) if (++fields > mostFields) throw tooManyFields(mostFields);
+  return { kind: "form", fields: formFields(decodeText(body, charset)) };
+}
+
+const tooManyFields = (mostFields: number) => new HttpRefusal(413, `The form has more than ${mostFields} fields`);
+
+/** On average, of a part of a multipart form. */
+const partHeaderBytes = 128;
+
+async function parseMultipart(boundary: string | undefined, body: Buffer, mostFields: number): Promise<BodyContent> {
+  if (!boundary) throw new HttpRefusal(400, "Invalid multipart body: its Content-Type has no boundary");
+  let parts = 0;
+  let headerBytes = 0;
+  const mostHeaderBytes = Math.max(16_384, mostFields * partHeaderBytes);
+  // RFC 2046 §5.1.1: one is in front of each part, and one behind the last.
+  const delimiter = `--${boundary}`;
+  for (const at of positionsOf(delimiter, body)) {
+    const headerEnd = body.indexOf("\r\n\r\n", at);
+    if (headerEnd === -1 || body.toString("latin1", at + delimiter.length, at + delimiter.length + 2) === "--") break;
+    parts += 1;
+    headerBytes += headerEnd - at;
+    if (parts > mostFields) throw tooManyFields(mostFields);
+    if (headerBytes > mostHeaderBytes)
+      throw new HttpRefusal(413, `The headers of the form's parts have more than ${mostHeaderBytes} bytes`);
+  }
+  // The same boundary, where the field has several.
+  const headers = { "Content-Type": `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"` };
+  const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
     throw new HttpRefusal(400, "Invalid multipart body");
   });
   const fields = Object.create(null) as Fields;
@@ -116,16 +143,16 @@ export interface ReadContent {
 }
 
 /** Reads and parses the body; throws 400, 413 or 415. */
-export async function readContent(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<ReadContent> {
-  const body = await readBody(request, response, limitBytes);
-  return { body, content: await parseBody(request, body) };
+export async function readContent(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<ReadContent> {
+  const body = await readBody(request, response, limits.bodyBytes);
+  return { body, content: await parseBody(request, body, limits) };
 }
 
 /** Like `readContent`, but a body that does not match its type is shown as text, as in httpbin. */
-export async function readContentLeniently(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<ReadContent> {
-  const body = await readBody(request, response, limitBytes);
+export async function readContentLeniently(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<ReadContent> {
+  const body = await readBody(request, response, limits.bodyBytes);
   try {
-    return { body, content: await parseBody(request, body) };
+    return { body, content: await parseBody(request, body, limits) };
   } catch (error) {
     if (!(error instanceof HttpRefusal)) throw error;
     return { body, content: lenientContent(body) };
@@ -135,27 +162,6 @@ export async function readContentLeniently(request: HttpRequest, response: HttpR
 function lenientContent(body: Buffer): BodyContent {
   const text = utf8Text(body);
   return text === undefined ? { kind: "binary", bytes: body } : { kind: "text", text };
-}
-
-/** In `lib` only from es2026 on; Node has had both since 21. */
-interface ExactJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown;
-  rawJSON(text: string): unknown;
-}
-const exact = JSON as unknown as ExactJson;
-
-/**
- * Numbers that may not come back as written: too many digits, an exponent, a fraction that is tiny or ends with 0, and -0.
- * The character before a number is checked too, so that dates and article numbers in strings do not count.
- */
-const delicateNumber = /(?:^|[\s:,[])(?:-0(?![.\d])|-?(?:\d{16}|\d{7,}\.|\d+[eE]|\d+\.(?:\d{10}|0{6}|\d{0,8}0(?!\d)|\d+[eE])))/;
-
-/** Parses so that `JSON.stringify` gives each number back as it was written, also one that JavaScript would round. */
-function parseJsonExactly(text: string): unknown {
-  if (!delicateNumber.test(text)) return JSON.parse(text);
-  return exact.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
-  );
 }
 
 /** The bytes as text; undefined where they are not UTF-8. */

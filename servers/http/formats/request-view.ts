@@ -1,6 +1,7 @@
 import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
+import { WrittenJson } from "./written-json.ts";
 
 /** A request as httpbin's routes show it. */
 export interface RequestView {
@@ -14,7 +15,7 @@ export interface RequestViewWithBody extends RequestView {
   readonly data: string;
   readonly files: Readonly<Fields>;
   readonly form: Fields;
-  readonly json: unknown;
+  readonly json: WrittenJson | null;
 }
 
 export function viewRequest(request: HttpRequest): RequestView {
@@ -32,13 +33,13 @@ function viewBody(content: BodyContent, body: Buffer): Pick<RequestViewWithBody,
     case "none":
       return empty;
     case "json":
-      return { ...empty, data: content.text, json: content.value };
+      return { ...empty, data: content.text, json: content.json };
     case "form":
       return { ...empty, form: content.fields };
     case "multipart":
       return { ...empty, form: content.fields, files: viewFiles(content.files) };
     case "text":
-      return { ...empty, data: content.text, json: jsonOrNull(content.text) };
+      return { ...empty, data: content.text, json: writtenJsonOrNull(content.text) };
     case "binary":
       return { ...empty, data: dataUrl(body, "application/octet-stream") };
     default:
@@ -46,9 +47,9 @@ function viewBody(content: BodyContent, body: Buffer): Pick<RequestViewWithBody,
   }
 }
 
-function jsonOrNull(text: string): unknown {
+function writtenJsonOrNull(text: string): WrittenJson | null {
   try {
-    return JSON.parse(text);
+    return WrittenJson.parse(text);
   } catch {
     return null;
   }

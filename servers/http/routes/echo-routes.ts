@@ -1,10 +1,10 @@
-import { send } from "../../core/http/http-answer.ts";
+import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { BodyContent } from "../formats/body-content.ts";
+import type { BodyContent, BodyLimits } from "../formats/body-content.ts";
 import { readContent, utf8Text } from "../formats/body-content.ts";
 import { parseMediaType } from "../formats/media-type.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { jsonText } from "./reply.ts";
+import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 export const echoRoutes = (config: HttpConfig): readonly Route[] =>
@@ -13,25 +13,25 @@ export const echoRoutes = (config: HttpConfig): readonly Route[] =>
       path: "/api/echo",
       methods: ["POST"],
       summary: "Echoes JSON; describes forms, multipart, text and binary",
-      handle: (request, response) => echo(request, response, config.bodyBytes),
+      handle: (request, response) => echo(request, response, config),
     },
   ]);
 
-async function echo(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
-  const { content, body } = await readContent(request, response, limitBytes);
-  const described =
-    content.kind === "json" || content.kind === "none"
-      ? {}
-      : { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };
-  send(response, 200, "application/json; charset=utf-8", jsonText({ status: "success", ...received(content), ...described }));
+async function echo(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<void> {
+  const { content, body } = await readContent(request, response, limits);
+  if (content.kind === "json") {
+    const parts = [Buffer.from('{"status":"success","received":'), content.json.compact(), Buffer.from("}")];
+    return send(response, 200, jsonType, Buffer.concat(parts));
+  }
+  if (content.kind === "none") return sendJson(response, 200, { status: "success", received: null });
+  const described = { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };
+  sendJson(response, 200, { status: "success", ...received(content), ...described });
 }
 
-function received(content: BodyContent): { readonly received: unknown; readonly encoding?: "base64" } {
+type DescribedContent = Exclude<BodyContent, { readonly kind: "json" | "none" }>;
+
+function received(content: DescribedContent): { readonly received: unknown; readonly encoding?: "base64" } {
   switch (content.kind) {
-    case "none":
-      return { received: null };
-    case "json":
-      return { received: content.value };
     case "form":
       return { received: content.fields };
     case "text":

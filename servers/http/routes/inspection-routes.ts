@@ -1,32 +1,34 @@
 import { randomUUID } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
+import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readContentLeniently } from "../formats/body-content.ts";
 import { headersOf, originOf, type RequestViewWithBody, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
+import { WrittenJson } from "../formats/written-json.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { textParam } from "./query.ts";
-import { requireIndentable, sendPrettyJson, sendText } from "./reply.ts";
+import { sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that show the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
-    sendView(response, viewRequestWithBody(request, content, body));
+    const { content, body } = await readContentLeniently(request, response, config);
+    sendView(response, viewRequestWithBody(request, content, body), config);
   }
 
   async function showAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
-    sendView(response, { ...viewRequestWithBody(request, content, body), method: request.method });
+    const { content, body } = await readContentLeniently(request, response, config);
+    sendView(response, { ...viewRequestWithBody(request, content, body), method: request.method }, config);
   }
 
   async function showLater(request: HttpRequest, response: HttpResponse): Promise<void> {
     const seconds = Number(textParam(request, "seconds"));
     if (!(seconds >= 0)) throw new HttpRefusal(400, "Invalid delay: seconds are needed");
-    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
+    const { content, body } = await readContentLeniently(request, response, config);
     await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
-    sendView(response, viewRequestWithBody(request, content, body));
+    sendView(response, viewRequestWithBody(request, content, body), config);
   }
 
   const withBody = (method: HttpMethod): Omit<Route, "group"> => ({
@@ -79,9 +81,22 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   ]);
 }
 
-function sendView(response: HttpResponse, view: RequestViewWithBody & { readonly method?: string | undefined }): void {
-  requireIndentable(view.json);
-  sendPrettyJson(response, view);
+/** White space that indentation may add, in lengths of the largest body: the deeper the JSON, the more each of its values takes. */
+const mostIndentation = 4;
+
+/** As `sendPrettyJson`; JSON that was received stays as it was written. */
+function sendView(
+  response: HttpResponse,
+  view: RequestViewWithBody & { readonly method?: string | undefined },
+  { bodyBytes }: HttpConfig,
+): void {
+  const members = Object.entries(view).flatMap(([name, value], index) => [
+    Buffer.from(`${index === 0 ? "{" : ","}\n  ${JSON.stringify(name)}: `),
+    value instanceof WrittenJson
+      ? value.indented(1, mostIndentation * bodyBytes)
+      : Buffer.from(JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")),
+  ]);
+  send(response, 200, jsonType, Buffer.concat([...members, Buffer.from("\n}\n")]));
 }
 
 function decodeBase64(request: HttpRequest, response: HttpResponse): void {

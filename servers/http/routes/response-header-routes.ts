@@ -35,7 +35,9 @@ function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {
     if (refused.test(name)) throw new HttpRefusal(400, `The field ${name} cannot be set`);
     if (kept.test(name)) continue;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isFieldValue(name, value)) throw new HttpRefusal(400, "Invalid header field");
-    asked.set(name, [...(asked.get(name) ?? []), value]);
+    const values = asked.get(name);
+    if (values) values.push(value);
+    else asked.set(name, [value]);
   }
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   for (const [name, values] of asked) response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);

@@ -1,0 +1,118 @@
+/** RFC 8259 over bytes, one after another: it makes no value of them, so that neither their number nor their depth takes memory or time of its own. */
+export function isJson(bytes: Uint8Array): boolean {
+  /** Closing brackets of the lists and objects that are open. */
+  const open: number[] = [];
+  let at = spaceEnd(bytes, 0);
+  for (;;) {
+    const first = bytes[at];
+    if (first === openList || first === openObject) {
+      const close = first + 2;
+      at = spaceEnd(bytes, at + 1);
+      if (bytes[at] !== close) {
+        open.push(close);
+        if (close === closeObject) at = memberValue(bytes, at);
+        if (at === none) return false;
+        continue;
+      }
+      at += 1;
+    } else at = scalarEnd(bytes, at);
+    for (;;) {
+      if (at === none) return false;
+      at = spaceEnd(bytes, at);
+      const close = open.at(-1);
+      if (close === undefined) return at === bytes.length;
+      if (bytes[at] === comma) break;
+      if (bytes[at] !== close) return false;
+      open.pop();
+      at += 1;
+    }
+    at = spaceEnd(bytes, at + 1);
+    if (open.at(-1) === closeObject) at = memberValue(bytes, at);
+    if (at === none) return false;
+  }
+}
+
+export const quote = 0x22;
+export const backslash = 0x5c;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const openList = 0x5b;
+export const closeList = 0x5d;
+export const openObject = 0x7b;
+export const closeObject = 0x7d;
+
+export const isSpace = (code: number | undefined): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+export function spaceEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** Instead of a position: the bytes are not JSON. */
+const none = -1;
+
+/** Behind a name and its colon. */
+function memberValue(bytes: Uint8Array, from: number): number {
+  const end = bytes[from] === quote ? stringEnd(bytes, from) : none;
+  if (end === none) return none;
+  const at = spaceEnd(bytes, end);
+  return bytes[at] === colon ? spaceEnd(bytes, at + 1) : none;
+}
+
+function scalarEnd(bytes: Uint8Array, from: number): number {
+  switch (bytes[from]) {
+    case quote:
+      return stringEnd(bytes, from);
+    case 0x74:
+      return wordEnd(bytes, from, "true");
+    case 0x66:
+      return wordEnd(bytes, from, "false");
+    case 0x6e:
+      return wordEnd(bytes, from, "null");
+    default:
+      return numberEnd(bytes, from);
+  }
+}
+
+function wordEnd(bytes: Uint8Array, from: number, word: string): number {
+  for (let index = 0; index < word.length; index++) if (bytes[from + index] !== word.charCodeAt(index)) return none;
+  return from + word.length;
+}
+
+function stringEnd(bytes: Uint8Array, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    const code = bytes[at] as number;
+    if (code === quote) return at + 1;
+    if (code < 0x20) return none;
+    if (code !== backslash) continue;
+    at += 1;
+    if (bytes[at] === 0x75) {
+      for (let digit = 0; digit < 4; digit++) if (!isHexDigit(bytes[++at])) return none;
+    } else if (!isEscaped(bytes[at])) return none;
+  }
+  return none;
+}
+
+const isDigit = (code = 0) => code >= 0x30 && code <= 0x39;
+const isHexDigit = (code = 0) => isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
+const escaped = new Set(Buffer.from('"\\/bfnrt'));
+const isEscaped = (code = 0) => escaped.has(code);
+
+function numberEnd(bytes: Uint8Array, from: number): number {
+  let at = bytes[from] === 0x2d ? from + 1 : from;
+  at = bytes[at] === 0x30 ? at + 1 : digitsEnd(bytes, at);
+  if (at !== none && bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
+  if (at !== none && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
+    const sign = bytes[at + 1];
+    at = digitsEnd(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** Behind at least one digit. */
+function digitsEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isDigit(bytes[at])) at++;
+  return at === from ? none : at;
+}
