@@ -28,22 +28,28 @@ redis.call('PEXPIRE', key, window)
 return {1, limit - used - 1, (oldest and tonumber(oldest) or now) + window - now}
 `;
 
-const answerTimeoutMs = 500;
 const connectTimeoutMs = 2_000;
 /** While Redis is unreachable, no request waits for it: it is probed in the background. */
 const askAgainMs = 1_000;
 
+interface RedisRateLimitOptions {
+  readonly url: string;
+  readonly log: Log;
+  readonly answerTimeoutMs?: number;
+}
+
 /** Limits that several instances share. While Redis does not answer, each instance limits by itself. */
-export async function connectRedisRateLimits({ url, log }: { url: string; log: Log }): Promise<RedisRateLimits> {
+export async function connectRedisRateLimits(options: RedisRateLimitOptions): Promise<RedisRateLimits> {
+  const { url, log, answerTimeoutMs = 500 } = options;
   const { Redis: Client } = await import("ioredis");
   const redis: Redis = new Client(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: answerTimeoutMs,
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
+  const answered = <T>(command: Promise<T>) => inTime(command, answerTimeoutMs);
   let reachable = true;
   let closed = false;
   let asking: NodeJS.Timeout | undefined;
@@ -54,7 +60,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
     if (!now)
       asking = setInterval(
         () =>
-          redis.ping().then(
+          answered(redis.ping()).then(
             () => setReachable(true),
             () => {},
           ),
@@ -67,6 +73,15 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
   redis.on("ready", () => setReachable(true));
   await redis.connect().catch(() => {});
 
+  async function deleteKeys(pattern: string): Promise<void> {
+    let cursor = "0";
+    do {
+      const [next, keys] = await answered(redis.scan(cursor, "MATCH", pattern, "COUNT", 1_000));
+      if (keys.length > 0) await answered(redis.del(...keys));
+      cursor = next;
+    } while (cursor !== "0");
+  }
+
   function limiter(limit: RateLimit): RateLimiter {
     const own = createMemoryRateLimiter(limit);
     const prefix = `backlot:rate:${limit.name}:`;
@@ -75,7 +90,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
       if (!reachable) return local;
       let answer: [number, number, number];
       try {
-        answer = (await redis.eval(takeScript, 1, prefix + client, limit.requests, limit.windowMs)) as [number, number, number];
+        answer = (await answered(redis.eval(takeScript, 1, prefix + client, limit.requests, limit.windowMs))) as [number, number, number];
       } catch (error) {
         setReachable(false, (error as Error).message);
         return local;
@@ -90,7 +105,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
       usage: own.usage,
       async reset() {
         own.reset();
-        await eachKey(redis, `${prefix}*`, (keys) => redis.del(...keys)).catch(() => {});
+        await deleteKeys(`${prefix}*`).catch(() => {});
       },
     };
   }
@@ -105,11 +120,11 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
   };
 }
 
-async function eachKey(redis: Redis, pattern: string, use: (keys: string[]) => Promise<unknown>): Promise<void> {
-  let cursor = "0";
-  do {
-    const [next, keys] = await redis.scan(cursor, "MATCH", pattern, "COUNT", 1_000);
-    if (keys.length > 0) await use(keys);
-    cursor = next;
-  } while (cursor !== "0");
+/** An answer that has arrived while this process was busy is read first: it is not Redis that was late. */
+function inTime<T>(command: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const late = () => reject(new Error("Command timed out"));
+    const timer = setTimeout(() => setImmediate(late), timeoutMs);
+    command.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
