@@ -35,7 +35,7 @@ const fresh = (): Settings => settingsSchema.parse({ version: 1, activeProfile: 
 export async function openSettings(dataDir: string, warn: (text: string) => void): Promise<SettingsFile> {
   const file = path.join(dataDir, "settings.json");
   const backup = path.join(dataDir, "settings.backup.json");
-  let current = (await read(file, warn)) ?? (await read(backup, warn)) ?? fresh();
+  let current = await openCurrent(file, backup, warn);
   if (!Object.hasOwn(current.profiles, current.activeProfile)) {
     const [first] = Object.keys(current.profiles);
     current = first === undefined ? { ...fresh(), app: current.app } : { ...current, activeProfile: first };
@@ -79,6 +79,20 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
   };
 }
 
+async function openCurrent(file: string, backup: string, warn: (text: string) => void): Promise<Settings> {
+  const problems: string[] = [];
+  const note = (problem: string) => problems.push(problem);
+  const current = await read(file, note);
+  if (current) return current;
+  const saved = await stat(backup).catch(() => undefined);
+  const kept = await read(backup, note);
+  if (problems.length > 0) {
+    const from = kept && saved ? `the settings of the backup, saved at ${saved.mtime.toLocaleString("sv-SE")}` : "the default settings";
+    warn(`${problems.join("; ")}. Backlot goes on with ${from}.`);
+  }
+  return kept ?? fresh();
+}
+
 /** Changes whenever the file is replaced; undefined while there is none. */
 async function fileVersion(file: string): Promise<string | undefined> {
   const found = await stat(file, { bigint: true }).catch(() => undefined);
@@ -95,7 +109,7 @@ const unreadable = (file: string, cause: unknown) =>
     },
   );
 
-async function read(file: string, warn: (text: string) => void): Promise<Settings | undefined> {
+async function read(file: string, note: (problem: string) => void): Promise<Settings | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -116,6 +130,6 @@ async function read(file: string, warn: (text: string) => void): Promise<Setting
   await rename(file, aside).catch((error) => {
     throw unreadable(file, error);
   });
-  warn(`${file} is not a valid settings file (${problem}); kept as ${aside}, continuing with the backup or the defaults`);
+  note(`${file} is not a valid settings file (${problem}) and was moved to ${aside}`);
   return undefined;
 }

@@ -7,9 +7,27 @@ import { lanSwitchTitle, useLanSwitch } from "../ui/services/use-lan-switch.ts";
 
 const mostNamed = 2;
 
-function lanText(open: readonly Pick<ServiceView, "title">[]): string {
-  if (open.length === 0) return "This computer only";
+type Listed = Pick<ServiceView, "title" | "status">;
+
+const isOn = ({ status: { state } }: Listed): boolean => state === "running" || state === "starting" || state === "stopping";
+
+/** Of the services that are opened: those that run, else what is true once they do. */
+function lanText(opened: readonly Listed[]): string {
+  if (opened.length === 0) return "This computer only";
+  const open = opened.filter(isOn);
+  if (open.length === 0) return "LAN: open when started";
   return open.length > mostNamed ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
+}
+
+function lanLabel(opened: readonly Listed[]): string {
+  if (opened.length === 0) return "Every service listens on loopback: nobody else on your network can reach it.";
+  const names = (services: readonly Listed[]) => services.map(({ title }) => title).join(", ");
+  const [open, later] = [opened.filter(isOn), opened.filter((service) => !isOn(service))];
+  const sentences = [
+    open.length > 0 && `Others on your network can reach ${names(open)}.`,
+    later.length > 0 && `Once started, others can reach ${names(later)}.`,
+  ];
+  return sentences.filter(Boolean).join(" ");
 }
 
 /** Whether other computers on the network can reach a service; its menu opens services to them, and closes them. */
@@ -18,10 +36,7 @@ export function LanBadge() {
   const switchLan = useLanSwitch();
   const open = built.filter((service) => service.openToLan);
   const Icon = open.length > 0 ? IconWifi : IconLock;
-  const label =
-    open.length > 0
-      ? `Others on your network can reach ${open.map((service) => service.title).join(", ")}.`
-      : "Every service listens on loopback: nobody else on your network can reach it.";
+  const label = lanLabel(open);
   return (
     <Menu position="bottom-end" width={300}>
       <Menu.Target>

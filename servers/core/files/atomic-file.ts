@@ -4,7 +4,7 @@ import path from "node:path";
 
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
- * With `backup`, the old content is kept under that name. Owner-only (0600), unless `mode` is given.
+ * With `backup`, the content is under that name too, so that damage to the one leaves the other. Owner-only (0600), unless `mode` is given.
  * The package write-file-atomic names its temporary file by the process id, which two containers on one folder may share,
  * and patches the process's handling of signals while it writes.
  */
@@ -21,13 +21,12 @@ export async function writeFileAtomically(file: string, content: string, backup?
       await handle.close();
     }
     if (backup) {
-      await copyFile(file, backup).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
-      });
+      await copyFile(temporary, `${temporary}.backup`);
+      await rename(`${temporary}.backup`, backup);
     }
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await Promise.all([rm(temporary, { force: true }), rm(`${temporary}.backup`, { force: true })]);
     throw error;
   }
 }

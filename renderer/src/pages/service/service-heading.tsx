@@ -17,7 +17,6 @@ interface ServiceHeadingProps {
 
 export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   const { title, status, openToLan } = service;
-  const LanText = servicePages.get(service.id)?.LanText;
   const running = status.state === "running";
   return (
     <div className={styles.heading}>
@@ -28,7 +27,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       {openToLan && (
         <Chip tone="warn" tall>
           <IconWifi size={14} stroke={1.5} />
-          {LanText ? <LanText /> : "Open to the LAN"}
+          <LanWords service={service} />
         </Chip>
       )}
       {service.restartNeeded && (
@@ -39,6 +38,13 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <Operations service={service} operations={operations} />
     </div>
   );
+}
+
+/** Whether others reach it now, or once it runs. */
+function LanWords({ service: { id, status } }: Pick<ServiceHeadingProps, "service">) {
+  const LanText = servicePages.get(id)?.LanText;
+  if (status.state !== "running") return "Opens to the LAN";
+  return LanText ? <LanText /> : "Open to the LAN";
 }
 
 /** Restart and Stop while it runs; otherwise Start in the place of Stop. */
