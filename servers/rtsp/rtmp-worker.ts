@@ -74,7 +74,7 @@ parentPort?.on("message", (message: ToRtmpWorker) => {
       publishers.get(message.publisher)?.refuse(message.code, message.reason);
       return;
     case "taken":
-      publishers.get(message.publisher)?.taken(message.bytes);
+      publishers.get(message.publisher)?.taken(message.cost);
       return;
     default:
       message satisfies never;

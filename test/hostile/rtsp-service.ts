@@ -4,6 +4,8 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { headerOf, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
+import { type AmfValue, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
+import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import {
   type Addresses,
   type Attack,
@@ -171,6 +173,13 @@ const publishSlashes = ((): Buffer => {
   return chunk(20, message.length, message);
 })();
 
+/** The commands of a publisher. */
+const publishing = (name: string): readonly Buffer[] =>
+  [
+    ["connect", 1, { app: "live" }],
+    ["publish", 2, null, name, "live"],
+  ].map((values) => writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values as AmfValue[]) }));
+
 export const rtspService: HostileService = {
   flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0", "--rtsp-tls-port", "0", "--rtsp-rtmp", "true", "--rtsp-rtmp-port", "0"],
   config: { httpPort: 0, rtpPort: 0, tlsPort: 0, rtmp: true, rtmpPort: 0 },
@@ -336,6 +345,22 @@ export const rtspService: HostileService = {
           "all",
         ),
       "a name of slashes": (target) => throwAt(target, 8, Buffer.concat([handshake, chunkSize(1 << 22), publishSlashes]), "all"),
+      "50,000 messages of one byte, and of none": (target) =>
+        Promise.all(
+          [Buffer.alloc(0), Buffer.from([5])].map((payload) =>
+            throwAt(
+              target,
+              1,
+              Buffer.concat([
+                handshake,
+                ...publishing(`hostile ${target.random.below(2 ** 32)}`),
+                chunk(18, payload.length, payload),
+                repeated(Buffer.concat([Buffer.from([0xc3]), payload]), 50_000),
+              ]),
+              "all",
+            ),
+          ),
+        ).then(() => {}),
       "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 5_000), "all"),
       "200 half handshakes": (target) => throwAt(target, 200, handshake.subarray(0, 700), "all"),
       "random chunks": (target) => throwAt(target, 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),

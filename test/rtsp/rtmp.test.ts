@@ -240,6 +240,37 @@ describe("a client by RTMP", () => {
     await until(() => server.logs.some(({ text }) => text.includes("what it speaks is not RTMP")));
   });
 
+  it("[RTSP-194] tens of thousands of messages without a byte, or with one, end no other publisher", async () => {
+    const server = await startRtsp({ rtmp: true, rtmpPort: 0, silenceSeconds: 60 });
+    const publisher = async (name: string) => {
+      const client = await RawPublisher.connect(server);
+      client.shakeHands();
+      client.command("connect", 1, { app: "live" });
+      client.command("publish", 2, null, name, "live");
+      await until(() => client.status());
+      return client;
+    };
+    const other = await publisher("other");
+    for (const [type, payload] of [
+      [messageType.audio, Buffer.alloc(0)],
+      // A null of AMF.
+      [messageType.data, Buffer.from([5])],
+    ] as const) {
+      const client = await publisher(`hostile ${type}`);
+      client.socket.write(writeMessage({ type, chunkStream: 3, stream: 1, payload }));
+      // Each repeats the header of the first one.
+      client.socket.write(Buffer.concat(Array<Buffer>(50_000).fill(Buffer.concat([Buffer.from([0xc3]), payload]))));
+      const ping = (number: number) =>
+        writeMessage({ type: messageType.userControl, chunkStream: 2, stream: 0, payload: Buffer.from([0, 6, 0, 0, 0, number]) });
+      client.socket.write(ping(type));
+      other.socket.write(ping(type));
+      for (const one of [client, other])
+        await until(() => one.messages.some((message) => message.type === messageType.userControl && message.payload[5] === type));
+    }
+    expect(other.closed).toBe(false);
+    expect(server.logs.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
   it("[RTSP-95] where the worker dies, its publishers end with a line in the log, and it listens again on the same port", async () => {
     const folder = temporaryDir();
     const file = path.join(folder, "worker.mjs");

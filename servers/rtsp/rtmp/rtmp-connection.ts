@@ -4,7 +4,7 @@ import { addressText, plainAddress } from "../../core/net/client-socket.ts";
 import { withoutSlashes } from "../protocol/header-fields.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
-import type { RtmpListenOptions, RtmpPublish } from "./worker-messages.ts";
+import { costOfMedia, type RtmpListenOptions, type RtmpPublish } from "./worker-messages.ts";
 
 export interface RtmpConnectionParts {
   readonly limits: Pick<RtmpListenOptions, "messageBytes" | "silenceMs">;
@@ -21,8 +21,8 @@ const signatureBytes = 1_536;
 /** §5.2.1: of the client's C0, and ours. */
 const protocolVersion = 3;
 const windowBytes = 2_500_000;
-/** Messages that the service has not taken; then nothing more is read. */
-const mostUntakenBytes = 8 << 20;
+/** What the messages cost that the service has not taken; then nothing more is read. */
+const mostUntaken = 8 << 20;
 const longestName = 1_000;
 /** Commands of publishers have some hundred bytes. */
 const mostCommandBytes = 64 << 10;
@@ -87,9 +87,9 @@ export class RtmpConnection {
     this.close(reason);
   }
 
-  taken(bytes: number): void {
-    this.#untaken -= bytes;
-    if (this.#untaken < mostUntakenBytes / 2 && this.#socket.isPaused()) this.#socket.resume();
+  taken(cost: number): void {
+    this.#untaken -= cost;
+    if (this.#untaken < mostUntaken / 2 && this.#socket.isPaused()) this.#socket.resume();
   }
 
   close(reason: string): void {
@@ -176,11 +176,12 @@ export class RtmpConnection {
   }
 
   #media(message: RtmpMessage): void {
-    if (this.#state !== "publishing") return;
+    // One without a byte says nothing, and has no memory that could be passed on.
+    if (this.#state !== "publishing" || message.payload.length === 0) return;
     this.#timer?.refresh();
-    this.#untaken += message.payload.length;
+    this.#untaken += costOfMedia(message.payload);
     this.#parts.onMedia(message);
-    if (this.#untaken > mostUntakenBytes) this.#socket.pause();
+    if (this.#untaken > mostUntaken) this.#socket.pause();
   }
 
   #command(payload: Buffer): void {

@@ -9,7 +9,7 @@ import type { Access } from "../sessions/access.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { StreamLimits } from "../streams/stream.ts";
 import { RtmpPublisher } from "./rtmp-publisher.ts";
-import type { FromRtmpWorker, RtmpListenOptions, RtmpPublish, ToRtmpWorker } from "./worker-messages.ts";
+import { costOfMedia, type FromRtmpWorker, type RtmpListenOptions, type RtmpPublish, type ToRtmpWorker } from "./worker-messages.ts";
 
 export interface RtmpIngestOptions extends RtmpListenOptions {
   readonly paths: Paths;
@@ -168,7 +168,7 @@ export class RtmpIngest {
       case "media": {
         const { publisher, kind, timestamp, payload } = message;
         this.bytesReceived += payload.length;
-        this.#post({ type: "taken", publisher, bytes: payload.length });
+        this.#post({ type: "taken", publisher, cost: costOfMedia(payload) });
         this.#publishers.get(publisher)?.receive(kind, timestamp, Buffer.from(payload.buffer, payload.byteOffset, payload.length));
         return;
       }

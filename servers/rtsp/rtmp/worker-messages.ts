@@ -35,8 +35,8 @@ export type ToRtmpWorker =
   | { readonly type: "accept"; readonly publisher: number }
   /** The client is told why, and disconnected. */
   | { readonly type: "refuse"; readonly publisher: number; readonly code: string; readonly reason: string }
-  /** So many bytes of media were taken. */
-  | { readonly type: "taken"; readonly publisher: number; readonly bytes: number };
+  /** So much of what the messages of media cost was taken. */
+  | { readonly type: "taken"; readonly publisher: number; readonly cost: number };
 
 export type FromRtmpWorker =
   | { readonly type: "listening"; readonly port: number }
@@ -49,3 +49,6 @@ export type FromRtmpWorker =
   | { readonly type: "gone"; readonly publisher: number; readonly reason: string }
   /** Clients that were disconnected before they published. */
   | { readonly type: "dropped"; readonly remote: string; readonly reason: string };
+
+/** What a message of media costs until it was taken: the service takes all that wait in one turn, also those of one byte. */
+export const costOfMedia = ({ length }: Uint8Array): number => 2_048 + length;
