@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, openTab } from "./browser-shell.ts";
 
 it("[HTTP-140] [BL-311] a WebSocket is tried: connected, sent to, and closed with its code; Ctrl Enter sends from anywhere", async () => {
   const { page, host } = await openBrowserShell("http");
@@ -15,11 +15,31 @@ it("[HTTP-140] [BL-311] a WebSocket is tried: connected, sent to, and closed wit
   await page.getByRole("textbox", { name: "Close code" }).fill("4001");
   await page.getByRole("textbox", { name: "Close reason" }).fill("bye");
   await page.getByRole("button", { name: "Close", exact: true }).click();
-  await page.getByText("closed 4001").waitFor();
+  await page.getByText("closed 4001", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Show in Live" }).click();
   await page.getByRole("row").filter({ hasText: "closed 4001" }).click({ button: "right" });
   await page.getByRole("menu", { name: "Row" }).getByRole("menuitem", { name: "Open in Try" }).click();
   await page.getByRole("region", { name: "Try a WebSocket" }).waitFor();
+});
+
+it("[BL-341] [BL-342] a recorded form keeps its line breaks when it is edited in Try, and no menu stays in the tab that was left", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  const part = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const body = `${part("a", "1\n2")}${part("file", "x")}--b--\r\n`;
+  await fetch(`${origin}/post`, { method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=b" }, body });
+  await page.getByRole("row").filter({ hasText: "/post" }).click();
+  const more = page.getByRole("button", { name: "More: export, copy, send again" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Open in Try" }).click();
+  const field = page.getByRole("textbox", { name: "Body to send" });
+  await field.press("Control+Home");
+  for (let line = 0; line < 3; line++) await field.press("ArrowDown");
+  await field.press("End");
+  await field.pressSequentially("0");
+  await page.locator("body").press("Control+Enter");
+  await page.getByRole("region", { name: "Answer" }).getByText(String.raw`"10\n2"`).waitFor();
+  await openTab(page, "Live");
+  expect(await page.getByRole("menu", { includeHidden: true }).count()).toBe(0);
 });
 
 it("[BL-312] a path with a space is sent encoded", async () => {

@@ -29,6 +29,14 @@ describe("shell quoting", () => {
     expect(shellQuoted(text)).toBe(quoted);
     expect(execFileSync("sh", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
   });
+
+  // A terminal changes carriage returns that are pasted, and drops escapes.
+  it("[BL-340] writes control characters as escapes", () => {
+    const text = "--b\r\n\tit's \u001b[1m \\n 100% !x \u007f\u0085 ü\r\n0";
+    const quoted = shellQuoted(text);
+    expect(quoted).toBe(String.raw`$'--b\r\n\tit\'s \033[1m \\n 100% \041x \177\302\205 ü\r\n0'`);
+    expect(execFileSync("bash", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
+  });
 });
 
 describe("curl", () => {

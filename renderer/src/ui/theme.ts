@@ -12,7 +12,9 @@ import {
   Kbd,
   type MantineColorsTuple,
   Menu,
+  Modal,
   PasswordInput,
+  Popover,
   Progress,
   SegmentedControl,
   Slider,
@@ -173,6 +175,9 @@ export const theme = createTheme({
     Switch: Switch.extend({ defaultProps: { size: "xs" } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, fz: 12 } }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", withInitialFocusPlaceholder: false } }),
+    // Without a transition: one that a hidden tab interrupts never ends, and what it closes would stay there, invisible, and take clicks.
+    Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
+    Modal: Modal.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
   },
 });
 

@@ -11,6 +11,7 @@ import {
   type TextInputProps,
 } from "@mantine/core";
 import type { HTMLAttributes, ReactNode } from "react";
+import { withBreaksOf, withPlainBreaks } from "../texts/line-breaks.ts";
 import styles from "./draft-form.module.css";
 
 /** A form bound to a draft object: each field shows and changes one property. */
@@ -87,9 +88,9 @@ export function TextAreaField<Draft>({ form, name, mono = false, className, ...r
       className={classes(mono, className)}
       autosize
       spellCheck={false}
-      value={form.draft[name] as string}
+      value={withPlainBreaks(form.draft[name] as string)}
       error={form.problem(name)}
-      onChange={(event) => form.set({ [name]: event.currentTarget.value } as Partial<Draft>)}
+      onChange={(event) => form.set({ [name]: withBreaksOf(form.draft[name] as string, event.currentTarget.value) } as Partial<Draft>)}
     />
   );
 }

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { SegmentedControl, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { withBreaksOf, withPlainBreaks } from "../../../../ui/texts/line-breaks.ts";
 import { bytesFromHex, hexOfBytes, isMarkedHex, typedNumber, type ValueShape, valueProblem } from "./form-value.ts";
 import styles from "./message-form.module.css";
 
@@ -46,8 +47,17 @@ function LineInput({ shape, label, value, placeholder, onChange }: ValueInputPro
     error: valueProblem(shape, value),
     placeholder: placeholder ?? (shape.kind === "text" ? shape.example : undefined),
   };
-  if (shape.kind === "string" && text.includes("\n")) {
-    return <Textarea {...shared} autosize minRows={2} maxRows={8} onChange={(event) => onChange(event.currentTarget.value)} />;
+  if (shape.kind === "string" && /[\r\n]/.test(text)) {
+    return (
+      <Textarea
+        {...shared}
+        value={withPlainBreaks(text)}
+        autosize
+        minRows={2}
+        maxRows={8}
+        onChange={(event) => onChange(withBreaksOf(text, event.currentTarget.value))}
+      />
+    );
   }
   const change = (typed: string) => onChange(shape.kind === "number" ? typedNumber(typed, shape.scalar) : typed);
   return (
