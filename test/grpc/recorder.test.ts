@@ -8,6 +8,7 @@ import {
   helloRequest,
   serverResponse,
 } from "../../servers/grpc/services/example-messages.ts";
+import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
 import { onEnd, startGrpc } from "./harness.ts";
@@ -133,6 +134,9 @@ it("[GRPC-63] metrics at /metrics and at /: calls by method and code, their time
   expect([root.status, root.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
   expect((await fetch(new URL("/other", service.metricsUrl))).status).toBe(404);
   expect((await fetch(service.metricsUrl, { method: "POST" })).status).toBe(405);
+  const byPublicName = async (agent: string) =>
+    (await httpRequest(String(service.metricsUrl), { headers: { Host: "evil.example:8000", "User-Agent": agent } })).status;
+  expect([await byPublicName("Mozilla/5.0 (X11; Linux x86_64)"), await byPublicName("Prometheus/3.0")]).toEqual([403, 200]);
 });
 
 it("[GRPC-64] the page gets the services with their methods, the types as a descriptor set, and sample traffic of each pattern", async () => {

@@ -275,6 +275,18 @@ it("[RTSP-193] pages of other origins may play by HLS and MPEG-TS, and read noth
   }
 });
 
+it("[RTSP-194] a browser that uses a public name for this server may play and reads nothing else", async () => {
+  const server = await startRtsp();
+  const status = async (path: string, Host: string, agent = "Mozilla/5.0 (X11; Linux x86_64)") =>
+    (await httpRequest(server.httpUrl + path, { headers: { Host, "User-Agent": agent } })).status;
+  for (const path of ["/", "/stats", "/metrics", "/v3/rtspsessions/list"]) {
+    expect(await status(path, "evil.example:8888")).toBe(403);
+    expect(await status(path, "evil.example:8888", "curl/8.9.1")).toBe(200);
+    expect(await status(path, "backlot:8888")).toBe(200);
+  }
+  expect(await status("/stream/index.m3u8", "evil.example:8888")).toBe(200);
+});
+
 it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", async () => {
   const server = await startRtsp();
   const codecs = async (url: string) => {

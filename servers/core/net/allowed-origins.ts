@@ -64,14 +64,28 @@ export function hasPrivateHost(host: string | undefined): boolean {
 }
 
 interface PageRequest {
-  readonly headers: { readonly origin?: string | undefined; readonly host?: string | undefined };
+  readonly headers: {
+    readonly origin?: string | undefined;
+    readonly host?: string | undefined;
+    readonly "user-agent"?: string | undefined;
+  };
   readonly socket: object;
 }
 
 /** Of the pages that this server serves under the name of the request. */
-export const originOf = ({ headers: { host }, socket }: PageRequest): string =>
+const originOf = ({ headers: { host }, socket }: PageRequest): string =>
   `${"encrypted" in socket && socket.encrypted ? "https" : "http"}://${host}`;
 
 /** Whether the request was sent by a page that this server has served itself. */
 export const isOfOwnPage = (request: PageRequest): boolean =>
   request.headers.origin === originOf(request) && hasPrivateHost(request.headers.host);
+
+/**
+ * Whether a browser asks for this server by a public name. To the browser a page of that name and this server are one origin: it sends no Origin with a GET,
+ * and the page reads the answer (DNS rebinding). Programs may use any name.
+ */
+export const isByPublicName = (request: PageRequest, allowsOrigin: (origin: string | undefined) => boolean): boolean =>
+  // Every browser begins its User-Agent so; a page cannot change it for all of its requests.
+  request.headers["user-agent"]?.startsWith("Mozilla/") === true &&
+  !hasPrivateHost(request.headers.host) &&
+  !allowsOrigin(originOf(request));

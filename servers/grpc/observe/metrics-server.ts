@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import { boundPipelines } from "../../core/http/pipeline.ts";
+import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 
 const paths = new Set(["/", "/metrics"]);
+const isOwnOrigin = createOriginCheck([]);
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
 export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "createServer">): Promise<number> {
@@ -11,6 +13,7 @@ export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "
     const path = (request.url ?? "").split("?", 1)[0] as string;
     if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
     else if (!paths.has(path)) response.writeHead(404).end();
+    else if (isByPublicName(request, isOwnOrigin)) response.writeHead(403).end();
     else {
       const text = await registry.metrics();
       response.writeHead(200, { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" }).end(text);

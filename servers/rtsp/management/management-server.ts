@@ -3,7 +3,7 @@ import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { pathOf } from "../../core/http/http-route.ts";
 import { boundPipelines } from "../../core/http/pipeline.ts";
-import { createOriginCheck } from "../../core/net/allowed-origins.ts";
+import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -63,6 +63,8 @@ export function listenManagement({
       await sendMedia(media, user, request, response);
       return;
     }
+    if (isByPublicName(request, isOwnOrigin))
+      throw new HttpRefusal(403, "browsers may not use this name of the server; open it by its address");
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
     if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
     const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));

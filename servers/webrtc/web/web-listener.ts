@@ -11,7 +11,7 @@ import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../co
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
-import { hasPrivateHost, isOfOwnPage, originOf } from "../../core/net/allowed-origins.ts";
+import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
@@ -42,8 +42,6 @@ export interface WebListenerOptions {
 /** RFC 8446 §5.1: the type of a handshake record. No method of HTTP begins with it. */
 const tlsHandshake = 0x16;
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
-/** Every browser begins its User-Agent so; a page cannot change it for all of its requests. */
-const isBrowser = (headers: HttpRequest["headers"]): boolean => headers["user-agent"]?.startsWith("Mozilla/") === true;
 
 /**
  * Serves http, https, ws and wss on one port: the first byte of a connection tells whether it is TLS. What is inside goes to Node's parser,
@@ -130,8 +128,8 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && !isOfOwnPage(request))
       throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration");
-    // To a browser a page of that name and this server are one origin: it sends no Origin then, and may read credentials of TURN.
-    if (isBrowser(headers) && !hasPrivateHost(headers.host) && !allowsOrigin(originOf(request)))
+    // The answer may have credentials of TURN.
+    if (isByPublicName(request, allowsOrigin))
       throw new HttpRefusal(
         403,
         "Browsers may not use this name of the server; open it by its address, or allow its origin in the configuration",
