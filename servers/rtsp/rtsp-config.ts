@@ -158,7 +158,7 @@ export const rtspConfig = z.strictObject({
   }),
   keptBytes: field(wholeNumber(0, 1 << 28, 8 << 20), {
     title: "Kept since the key frame",
-    help: "The packets of a stream since its last key frame are kept, so that a player starts at once. Packets of a longer group of pictures are not kept, and a player waits for the next key frame.",
+    help: "The packets of a stream since its last key frame are kept, so that a player starts at once. Each frame counts 1 KiB beside its bytes. Packets of a longer group of pictures are not kept, and a player waits for the next key frame.",
     unit: "B",
     env: "RTSP_KEPT_BYTES",
     group: "Streams",

@@ -4,6 +4,9 @@ interface Held {
   readonly send: () => void;
 }
 
+/** What an item counts beside its bytes. */
+const itemOverheadBytes = 256;
+
 /** Holds back what is sent later, up to a number of bytes. Times are those of `performance.now()`. */
 export class DelayLine {
   readonly #mostBytes: number;
@@ -21,7 +24,8 @@ export class DelayLine {
   }
 
   /** Sends it at that time; false where too much is held back already. */
-  hold(dueMs: number, bytes: number, send: () => void): boolean {
+  hold(dueMs: number, ofContent: number, send: () => void): boolean {
+    const bytes = itemOverheadBytes + ofContent;
     if (this.#bytes + bytes > this.#mostBytes) return false;
     let at = this.#held.length;
     while (at > 0 && (this.#held[at - 1] as Held).dueMs > dueMs) at--;

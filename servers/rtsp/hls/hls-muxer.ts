@@ -1,3 +1,4 @@
+import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame, Track } from "../media/track.ts";
 import { initSegment, isMp4Track, type Mp4Sample, type Mp4Track, mediaSegment } from "./fragmented-mp4.ts";
 
@@ -142,7 +143,7 @@ export class HlsMuxer {
     this.#endLast(track, frame.dts);
     track.last = frame;
     if (track.samples.length === 0) track.decodeTime = frame.dts;
-    for (const unit of frame.units) this.#openBytes += unit.length;
+    this.#openBytes += memoryOf(frame);
   }
 
   /** Gives the waiting frame of a track its duration. */

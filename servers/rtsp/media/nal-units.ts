@@ -1,5 +1,5 @@
 /** An access unit has far fewer; what has more is not video. */
-const mostUnits = 4_096;
+export const mostUnits = 4_096;
 
 /**
  * Splits a sample of ISO/IEC 14496-15, whose NAL units are prefixed with their length, into views of them. Empty units are left out.

@@ -1,5 +1,6 @@
 import { errorText } from "../../core/service/service-error.ts";
 import { parseAacConfig } from "../media/aac.ts";
+import { compactFrame, memoryOf } from "../media/frame-memory.ts";
 import { h264Nal, h264NalType } from "../media/h264.ts";
 import { h265NalType, isH265KeyType } from "../media/h265.ts";
 import { BoxReader } from "../media/mp4/box.ts";
@@ -209,8 +210,8 @@ export class FlvMedia {
   #give(kind: Kind, frame: Omit<Frame, "track">): void {
     if (!this.#hasTracks) {
       // A group of pictures that lacks its beginning is useless.
-      this.#waiting.push({ kind, frame });
-      for (const unit of frame.units) this.#waitingBytes += unit.length;
+      this.#waiting.push({ kind, frame: compactFrame(frame) });
+      this.#waitingBytes += memoryOf(frame);
       return;
     }
     const track = (kind === "video" ? this.#video : this.#audio)?.index;

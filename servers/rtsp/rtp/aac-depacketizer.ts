@@ -1,6 +1,7 @@
 import { parseAacConfig } from "../media/aac.ts";
 import { BitReader } from "../media/bit-reader.ts";
 import type { AacTrack, DepacketizedFrame, Depacketizer } from "../media/track.ts";
+import { FragmentBuffer } from "./fragment-buffer.ts";
 
 /** RFC 3640 §3.3.6. */
 const highBitRate = { sizelength: 13, indexlength: 3, indexdeltalength: 3 } as const;
@@ -16,8 +17,7 @@ export class AacDepacketizer implements Depacketizer {
   readonly #deltaBits: number;
   readonly #auxiliaryBits: number;
   readonly #frameDuration: number;
-  #fragments: Buffer[] = [];
-  #fragmentBytes = 0;
+  readonly #fragments = new FragmentBuffer();
   #wholeBytes = 0;
   #timestamp = 0;
 
@@ -40,7 +40,7 @@ export class AacDepacketizer implements Depacketizer {
       return this.#read(payload, timestamp);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#clearFragments();
+      this.#fragments.clear();
       this.dropped++;
       return [];
     }
@@ -96,23 +96,14 @@ export class AacDepacketizer implements Depacketizer {
     if (this.#fragments.length > 0 && wholeBytes !== this.#wholeBytes) throw new RangeError("The fragments have different sizes.");
     this.#timestamp = timestamp;
     this.#wholeBytes = wholeBytes;
-    this.#fragments.push(data);
-    this.#fragmentBytes += data.length;
+    this.#fragments.append(data);
     // A fragment of nothing would never come to an end.
-    if (this.#fragmentBytes > wholeBytes || data.length === 0) throw new RangeError("The fragments are longer than their frame.");
-    if (this.#fragmentBytes < wholeBytes) return undefined;
-    const whole = Buffer.concat(this.#fragments);
-    this.#clearFragments();
-    return whole;
+    if (this.#fragments.length > wholeBytes || data.length === 0) throw new RangeError("The fragments are longer than their frame.");
+    return this.#fragments.length < wholeBytes ? undefined : this.#fragments.take();
   }
 
   #dropFragments(): void {
     if (this.#fragments.length > 0) this.dropped++;
-    this.#clearFragments();
-  }
-
-  #clearFragments(): void {
-    this.#fragments = [];
-    this.#fragmentBytes = 0;
+    this.#fragments.clear();
   }
 }

@@ -1,14 +1,14 @@
 import { aacLcConfig, parseAacConfig } from "../media/aac.ts";
 import { BitReader } from "../media/bit-reader.ts";
 import type { DepacketizedFrame, Depacketizer } from "../media/track.ts";
+import { FragmentBuffer } from "./fragment-buffer.ts";
 
 const mostElementBytes = 64 << 10;
 
 /** AAC in LATM payloads without a configuration in band (RFC 6416 §6.1), as GStreamer sends it: an element is a packet or several, the last one is marked. */
 export class LatmDepacketizer implements Depacketizer {
   dropped = 0;
-  #fragments: Buffer[] = [];
-  #bytes = 0;
+  readonly #fragments = new FragmentBuffer();
   #timestamp = 0;
   #isBroken = false;
 
@@ -16,13 +16,12 @@ export class LatmDepacketizer implements Depacketizer {
     if (this.#fragments.length > 0 && (isAfterLoss || timestamp !== this.#timestamp)) this.#break();
     if (timestamp !== this.#timestamp) this.#isBroken = false;
     this.#timestamp = timestamp;
-    this.#fragments.push(payload);
-    this.#bytes += payload.length;
-    if (this.#bytes > mostElementBytes) this.#break();
+    this.#fragments.append(payload);
+    if (this.#fragments.length > mostElementBytes) this.#break();
     if (!isMarked) return [];
-    const element = this.#isBroken ? undefined : unitOf(Buffer.concat(this.#fragments));
+    const element = this.#isBroken ? undefined : unitOf(this.#fragments.take());
     if (!this.#isBroken && !element) this.dropped++;
-    this.#clear();
+    this.#fragments.clear();
     this.#isBroken = false;
     return element ? [{ timestamp, units: [element], isKey: true }] : [];
   }
@@ -30,12 +29,7 @@ export class LatmDepacketizer implements Depacketizer {
   #break(): void {
     if (!this.#isBroken) this.dropped++;
     this.#isBroken = true;
-    this.#clear();
-  }
-
-  #clear(): void {
-    this.#fragments = [];
-    this.#bytes = 0;
+    this.#fragments.clear();
   }
 }
 

@@ -1,9 +1,11 @@
+import { compact } from "../media/frame-memory.ts";
+import { mostUnits } from "../media/nal-units.ts";
 import type { DepacketizedFrame, Depacketizer } from "../media/track.ts";
+import { FragmentBuffer } from "./fragment-buffer.ts";
 import type { NalPayloads } from "./nal-payload-reader.ts";
 
 /** A key frame in 4K has about a megabyte. */
 const mostFrameBytes = 8 << 20;
-const mostUnits = 1_024;
 
 /** Collects the NAL units of an access unit: packets with the same timestamp, up to the marked one. */
 export class NalDepacketizer implements Depacketizer {
@@ -16,7 +18,7 @@ export class NalDepacketizer implements Depacketizer {
   #isKey = false;
   /** Something of this access unit is missing or wrong: the rest of it is passed over. */
   #isBroken = false;
-  #fragments: Buffer[] = [];
+  readonly #fragments = new FragmentBuffer();
 
   constructor(payloads: NalPayloads) {
     this.#payloads = payloads;
@@ -53,15 +55,11 @@ export class NalDepacketizer implements Depacketizer {
       this.#break();
       return;
     }
-    if (isFirst) this.#fragments.push(header);
-    this.#fragments.push(data);
+    if (isFirst) this.#fragments.append(header);
+    this.#fragments.append(data);
     this.#bytes += data.length;
-    if (this.#bytes > mostFrameBytes || this.#fragments.length > mostFrameBytes / 64) this.#break();
-    else if (isLast) {
-      const unit = Buffer.concat(this.#fragments);
-      this.#fragments = [];
-      this.#add(unit, 0);
-    }
+    if (this.#bytes > mostFrameBytes) this.#break();
+    else if (isLast) this.#add(this.#fragments.take(), 0);
   }
 
   #add(unit: Buffer, bytes: number): void {
@@ -75,7 +73,7 @@ export class NalDepacketizer implements Depacketizer {
       this.#hasSlice = true;
       this.#isKey ||= isKey(unit);
     }
-    this.#units.push(unit);
+    this.#units.push(compact(unit));
     this.#bytes += bytes;
     if (this.#bytes > mostFrameBytes || this.#units.length > mostUnits) this.#break();
   }
@@ -101,6 +99,6 @@ export class NalDepacketizer implements Depacketizer {
     this.#hasSlice = false;
     this.#isKey = false;
     this.#isBroken = false;
-    this.#fragments = [];
+    this.#fragments.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { h264Nal, h264NalType } from "../media/h264.ts";
 import { h265NalType, isH265KeyType } from "../media/h265.ts";
+import { mostUnits } from "../media/nal-units.ts";
 import { h264Payload, h265Payload } from "./nal-payload.ts";
 
 /** What a payload holds: whole NAL units, or a fragment of one with the header of that unit; undefined where it is malformed. */
@@ -67,6 +68,7 @@ function readAggregation(payload: Buffer, start: number, before: number, beforeL
     const length = payload.readUInt16BE(position);
     position += 2;
     if (length < leastBytes || length > payload.length - position) return undefined;
+    if (units.length === mostUnits) return undefined;
     units.push(payload.subarray(position, position + length));
     position += length + beforeLater;
   }

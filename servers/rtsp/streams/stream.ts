@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { writeRtcp } from "../../core/rtp/rtcp.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import { compactFrame, memoryOf } from "../media/frame-memory.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { AacGroups, joined } from "../rtp/aac-groups.ts";
@@ -30,7 +31,7 @@ export interface SourceClock {
 export interface StreamLimits {
   /** Largest RTP packet. */
   readonly packetBytes: number;
-  /** What is kept since the last key frame; a longer group of pictures is not kept. */
+  /** Memory of what is kept since the last key frame; a longer group of pictures is not kept. */
   readonly keptBytes: number;
 }
 
@@ -159,8 +160,9 @@ export class Stream {
     for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onTrack?.(index, track));
   }
 
-  publish(frame: Frame): void {
+  publish(received: Frame): void {
     if (this.#ended !== undefined) return;
+    const frame = compactFrame(received);
     const counts = this.counts[frame.track] as TrackCounts;
     let bytes = 0;
     for (const unit of frame.units) bytes += unit.length;
@@ -175,7 +177,7 @@ export class Stream {
       this.#keptBytes = 0;
     }
     const kept: KeptFrame = { frame, packets: undefined };
-    this.#keep(kept, bytes);
+    this.#keep(kept);
     if (this.#packetReaders.size > 0) {
       const groups = this.#groups[frame.track];
       for (const group of groups?.add(kept) ?? [[kept]]) this.#send(group);
@@ -210,12 +212,12 @@ export class Stream {
     }
   }
 
-  #keep(kept: KeptFrame, bytes: number): void {
+  #keep(kept: KeptFrame): void {
     if (this.#keyTrack < 0) return;
     const isBegin = kept.frame.track === this.#keyTrack && kept.frame.isKey;
     // Without its beginning the group is useless.
     if (!isBegin && this.#kept.length === 0) return;
-    this.#keptBytes += bytes;
+    this.#keptBytes += memoryOf(kept.frame);
     if (this.#keptBytes > this.#options.keptBytes) this.#kept = [];
     else this.#kept.push(kept);
   }

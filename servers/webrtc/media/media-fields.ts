@@ -21,7 +21,7 @@ export const mediaLimitFields = {
   publishers: limitField(1, 1_000, 20, { title: "Publishers by WHIP", help: "More get 503.", env: "WEBRTC_PUBLISHERS" }),
   mediaKeptBytes: limitField(0, 1 << 28, 8 << 20, {
     title: "Kept since the key frame",
-    help: "Of each path that is played, so that a player starts at once. Of a longer group of pictures nothing is kept.",
+    help: "Of each path that is played, so that a player starts at once. Each frame counts 1 KiB beside its bytes. Of a longer group of pictures nothing is kept.",
     unit: "B",
     env: "WEBRTC_MEDIA_KEPT_BYTES",
   }),

@@ -71,6 +71,9 @@ export class PathFeeds {
 /** A group of pictures of several seconds comes at once. */
 const credit = { items: 2_000, bytes: 16 << 20 };
 const leastKeyFrameMs = 1_000;
+/** What a kept frame and each of its packets count beside their bytes: a publisher may send frames of two bytes. */
+const frameOverheadBytes = 1_024;
+const packetOverheadBytes = 128;
 
 export class PathFeed {
   readonly path: string;
@@ -134,13 +137,13 @@ export class PathFeed {
     }
   }
 
-  #keep(frame: FeedFrame, bytes: number): void {
+  #keep(frame: FeedFrame, payloadBytes: number): void {
     if (this.tracks[frame.track]?.kind !== "video") return;
     if (frame.isKey) {
       this.kept = [];
       this.#keptBytes = 0;
     } else if (this.kept.length === 0) return;
-    this.#keptBytes += bytes;
+    this.#keptBytes += frameOverheadBytes + frame.packets.length * packetOverheadBytes + payloadBytes;
     if (this.#keptBytes > this.#options.keptBytes) this.kept = [];
     else this.kept.push(frame);
   }
