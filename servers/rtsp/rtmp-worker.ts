@@ -5,11 +5,13 @@ import { AddressCounts } from "../core/limits/address-counts.ts";
 import { plainAddress } from "../core/net/client-socket.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
 import { toFailure } from "../core/service/service-error.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { RtmpConnection } from "./rtmp/rtmp-connection.ts";
 import type { FromRtmpWorker, RtmpListenOptions, ToRtmpWorker } from "./rtmp/worker-messages.ts";
 
 const publishers = new Map<number, RtmpConnection>();
 const perAddress = new AddressCounts();
+const turns = new WorkTurns();
 let connections = 0;
 let begun = 0;
 
@@ -28,6 +30,7 @@ function accept(socket: Socket, options: RtmpListenOptions): void {
   let publisher: number | undefined;
   const connection: RtmpConnection = new RtmpConnection(socket, {
     limits: options,
+    turns,
     onPublish(publish) {
       publisher = ++begun;
       publishers.set(publisher, connection);

@@ -4,8 +4,6 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { headerOf, type RtspResponse } from "../../servers/rtsp/protocol/message.ts";
 import { RtspParser } from "../../servers/rtsp/protocol/rtsp-parser.ts";
-import { type AmfValue, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
-import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import {
   type Addresses,
   type Attack,
@@ -21,6 +19,7 @@ import {
   type Target,
   throwAt,
 } from "./hostile-service.ts";
+import { rtmpAttacks } from "./rtmp-attacks.ts";
 
 const rtspRequest = (method: string, path: string, fields: Readonly<Record<string, string>> = {}, body = ""): string =>
   [
@@ -123,6 +122,36 @@ function fragment(sequence: number): Buffer {
   return packet;
 }
 
+/** RFC 6184 §5.6: a picture of two bytes; the first one is a key frame. */
+function tinyPicture(sequence: number): Buffer {
+  const packet = Buffer.alloc(4 + 12 + 2);
+  packet.write("$\0", "latin1");
+  packet.writeUInt16BE(packet.length - 4, 2);
+  packet.set([0x80, 0x80 | 96], 4);
+  packet.writeUInt16BE(sequence & 0xffff, 6);
+  packet.writeUInt32BE(sequence, 8);
+  packet.writeUInt32BE(1, 12);
+  packet.set(sequence === 0 ? [0x65, 0x88] : [0x41, 0x9a], 16);
+  return packet;
+}
+const tinyPictures = 50_000;
+
+/** A publisher of as many pictures as it can send, with players that come when it has. */
+const publishTinyPictures: Attack = (target) =>
+  converse({ ...target, holdMs: Math.max(1_000, target.holdMs) }, 1, async (client) => {
+    const path = `/hostile/tiny-${target.random.below(1_000)}`;
+    await client.ask(rtspRequest("ANNOUNCE", path, { "Content-Type": "application/sdp" }, description));
+    const answer = await client.ask(rtspRequest("SETUP", `${path}/trackID=0`, { Transport: `${overTcp};mode=record` }));
+    const Session = sessionOf(answer);
+    await client.ask(rtspRequest("RECORD", path, { Session }));
+    client.socket.write(Buffer.concat(Array.from({ length: tinyPictures }, (_, sequence) => tinyPicture(sequence))));
+    await client.ask(rtspRequest("GET_PARAMETER", path, { Session }));
+    await converse(target, 10, async (player) => {
+      const Session = sessionOf(await player.ask(setUp.replace("/test", path)));
+      await player.ask(rtspRequest("PLAY", path, { Session }));
+    });
+  });
+
 /** Bytes of chance to the ports for RTP and RTCP. */
 const datagrams: Attack = async (target) => {
   const socket = createSocket("udp4").bind(0, "127.0.0.1");
@@ -145,40 +174,6 @@ const datagrams: Attack = async (target) => {
   });
   socket.close();
 };
-
-/** "RTMP 1.0": C0 and C1, and the same bytes as C2. */
-const handshake = Buffer.concat([Buffer.from([3]), Buffer.alloc(1_536 * 2)]);
-
-/** A chunk of RTMP with a whole header. */
-function chunk(type: number, length: number, bytes: Buffer): Buffer {
-  const head = Buffer.alloc(12);
-  head[0] = 3;
-  head.writeUIntBE(length, 4, 3);
-  head[7] = type;
-  return Buffer.concat([head, bytes]);
-}
-
-const chunkSize = (bytes: number): Buffer => {
-  const value = Buffer.alloc(4);
-  value.writeUInt32BE(bytes);
-  return chunk(1, 4, value);
-};
-
-/** A command "publish" of AMF 0 whose name has a million slashes. */
-const publishSlashes = ((): Buffer => {
-  const slashes = Buffer.from(`a${"/".repeat(1 << 20)}x`);
-  const head = Buffer.from([2, 0, 7, ...Buffer.from("publish"), 0, ...Buffer.alloc(8), 5, 12, 0, 0, 0, 0]);
-  head.writeUInt32BE(slashes.length, head.length - 4);
-  const message = Buffer.concat([head, slashes]);
-  return chunk(20, message.length, message);
-})();
-
-/** The commands of a publisher. */
-const publishing = (name: string): readonly Buffer[] =>
-  [
-    ["connect", 1, { app: "live" }],
-    ["publish", 2, null, name, "live"],
-  ].map((values) => writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values as AmfValue[]) }));
 
 export const rtspService: HostileService = {
   flags: ["--rtsp-http-port", "0", "--rtsp-rtp-port", "0", "--rtsp-tls-port", "0", "--rtsp-rtmp", "true", "--rtsp-rtmp-port", "0"],
@@ -211,6 +206,8 @@ export const rtspService: HostileService = {
       ),
     "interleaved packets for nobody": (target) => throwAt(target, 20, () => frames(target, 300), "all"),
     "SETUP, 200 times on a connection": (target) => throwAt(target, 10, Buffer.from(setUp.repeat(200)), "nothing"),
+    "DESCRIBE, 10,000 times": (target) => throwAt(target, 4, Buffer.from(rtspRequest("DESCRIBE", "/stream").repeat(10_000)), "all"),
+    "a publisher of tiny pictures, and its players": publishTinyPictures,
     "DESCRIBE, 1,000 times, answers unread": (target) =>
       throwAt(target, 8, Buffer.from(rtspRequest("DESCRIBE", "/stream").repeat(1_000)), "nothing"),
     "100 players over TCP that read nothing": (target) =>
@@ -324,46 +321,6 @@ export const rtspService: HostileService = {
         ),
       "snapshots, answers unread": (target) => throwAt(target, 10, repeated(httpRequest("GET", "/test/snapshot.mp4"), 500), "nothing"),
     }),
-    ...overEndpoint("RTMP", {
-      "chunks of one byte": (target) =>
-        throwAt(
-          target,
-          8,
-          Buffer.concat([handshake, chunkSize(1), chunk(9, 1 << 20, Buffer.from([0])), repeated(Buffer.from([0xc3, 0]), 1 << 19)]),
-          "all",
-        ),
-      "small chunks of a large message": (target) =>
-        throwAt(
-          target,
-          8,
-          Buffer.concat([
-            handshake,
-            chunkSize(128),
-            chunk(9, 1 << 20, Buffer.alloc(128)),
-            repeated(Buffer.concat([Buffer.from([0xc3]), Buffer.alloc(128)]), (1 << 13) - 2),
-          ]),
-          "all",
-        ),
-      "a name of slashes": (target) => throwAt(target, 8, Buffer.concat([handshake, chunkSize(1 << 22), publishSlashes]), "all"),
-      "50,000 messages of one byte, and of none": (target) =>
-        Promise.all(
-          [Buffer.alloc(0), Buffer.from([5])].map((payload) =>
-            throwAt(
-              target,
-              1,
-              Buffer.concat([
-                handshake,
-                ...publishing(`hostile ${target.random.below(2 ** 32)}`),
-                chunk(18, payload.length, payload),
-                repeated(Buffer.concat([Buffer.from([0xc3]), payload]), 50_000),
-              ]),
-              "all",
-            ),
-          ),
-        ).then(() => {}),
-      "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 5_000), "all"),
-      "200 half handshakes": (target) => throwAt(target, 200, handshake.subarray(0, 700), "all"),
-      "random chunks": (target) => throwAt(target, 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),
-    }),
+    ...overEndpoint("RTMP", rtmpAttacks),
   },
 };

@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -253,4 +254,49 @@ it("[RTSP-18] MP4 files that lie about their sizes are refused, and none is left
   }
   expect((await stats(server)).paths).toMatchObject([{ name: "stream" }, { name: "test" }]);
   await other.isWhole();
+});
+
+/** Requests for the description, whose numbers go on from `from`. */
+const describes = (url: string, from: number, count: number): string =>
+  Array.from({ length: count }, (_, index) => `DESCRIBE ${url}/stream RTSP/1.0\r\nCSeq: ${from + index}\r\n\r\n`).join("");
+
+it("[RTSP-196] a flood of requests is answered in its order, with those of others in between", async () => {
+  const server = await startRtsp();
+  const [flood, other] = [await server.connect(), await server.connect()];
+  const count = 5_000;
+  flood.write(describes(server.url, 1, count));
+  await until(() => flood.responses.length > 0);
+  expect((await other.request("OPTIONS", "*")).status).toBe(200);
+  await until(() => flood.responses.length === count);
+  expect(flood.responses.map((answer) => Number(header(answer, "CSeq")))).toEqual(Array.from({ length: count }, (_, index) => 1 + index));
+});
+
+it("[RTSP-196] a flood of requests through a tunnel is answered in its order", async () => {
+  const server = await startRtsp();
+  const [get, post] = [connect(server.port, "127.0.0.1"), connect(server.port, "127.0.0.1")];
+  for (const socket of [get, post]) onEnd(() => void socket.destroy());
+  const head = (method: string) => `${method} /stream HTTP/1.0\r\nx-sessioncookie: flood\r\n\r\n`;
+  let received = "";
+  get.on("data", (chunk) => {
+    received += chunk.toString("latin1");
+  });
+  get.write(head("GET"));
+  await until(() => received.startsWith("HTTP/1.0 200"));
+  post.write(head("POST"));
+  const count = 3_000;
+  for (let from = 1; from <= count; from += 500) post.write(Buffer.from(describes(server.url, from, 500)).toString("base64"));
+  const numbers = () => [...received.matchAll(/\r\nCSeq: (\d+)\r\n/g)].map(([, number]) => Number(number));
+  await until(() => received.includes(`\r\nCSeq: ${count}\r\n`));
+  expect(numbers()).toEqual(Array.from({ length: count }, (_, index) => 1 + index));
+});
+
+it("[RTSP-196] what a client has asked for before it left is given up", async () => {
+  const server = await startRtsp();
+  const [flood, other] = [await server.connect(), await server.connect()];
+  flood.write(describes(server.url, 1, 20_000));
+  await until(() => flood.responses.length > 0);
+  flood.socket.resetAndDestroy();
+  expect((await other.request("OPTIONS", "*")).status).toBe(200);
+  // A request and an answer each.
+  expect((await server.ended(() => true)).parts).toBeLessThan(40_000);
 });

@@ -275,7 +275,7 @@ it("[RTSP-193] pages of other origins may play by HLS and MPEG-TS, and read noth
   }
 });
 
-it("[RTSP-194] a browser that uses a public name for this server may play and reads nothing else", async () => {
+it("[RTSP-197] a browser that uses a public name for this server may play and reads nothing else", async () => {
   const server = await startRtsp();
   const status = async (path: string, Host: string, agent = "Mozilla/5.0 (X11; Linux x86_64)") =>
     (await httpRequest(server.httpUrl + path, { headers: { Host, "User-Agent": agent } })).status;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestParameters, digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
 import { tunnelType } from "../sessions/http-tunnel.ts";
@@ -51,6 +52,7 @@ export class RtspClient {
   /** Of a tunnel: takes base64. */
   readonly #post: Socket | undefined;
   readonly #parser = new RtspParser(limits);
+  readonly #turns = new WorkTurns();
   readonly #waiting = new Map<string, Waiting>();
   #cseq = 0;
   #challenges: readonly string[] = [];
@@ -188,8 +190,19 @@ export class RtspClient {
 
   #receive(chunk: Buffer): void {
     this.#parser.push(chunk);
+    this.#work();
+  }
+
+  #work(): void {
     try {
-      for (let item = this.#parser.next(); item; item = this.#parser.next()) {
+      while (!this.#socket.destroyed) {
+        if (this.#turns.isOver) {
+          this.#socket.pause();
+          this.#turns.later(this.#goOn);
+          return;
+        }
+        const item = this.#parser.next();
+        if (!item) return;
         if (item.kind === "packet") this.#options.onPacket(item.channel, item.payload);
         else if (item.kind === "response") this.#answered(item);
         // A server may ask whether its client is there (RFC 2326 §10.8).
@@ -199,6 +212,11 @@ export class RtspClient {
       this.#socket.destroy(error as Error);
     }
   }
+
+  readonly #goOn = (): void => {
+    this.#socket.resume();
+    this.#work();
+  };
 
   #refuse(cseq: string | undefined): void {
     this.#write(Buffer.from(`RTSP/1.0 501 Not Implemented\r\n${cseq === undefined ? "" : `CSeq: ${cseq}\r\n`}\r\n`));

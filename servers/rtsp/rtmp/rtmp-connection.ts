@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { withoutSlashes } from "../protocol/header-fields.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
@@ -8,6 +9,8 @@ import { costOfMedia, type RtmpListenOptions, type RtmpPublish } from "./worker-
 
 export interface RtmpConnectionParts {
   readonly limits: Pick<RtmpListenOptions, "messageBytes" | "silenceMs">;
+  /** Of all connections. */
+  readonly turns: WorkTurns;
   /** The client wants to publish; `accept` or `refuse` answers. */
   readonly onPublish: (publish: RtmpPublish) => void;
   readonly onMedia: (message: RtmpMessage) => void;
@@ -51,6 +54,10 @@ export class RtmpConnection {
   #serverUrl = "";
   #userAgent = "";
   #untaken = 0;
+  /** More waits for the service than may. */
+  #isFull = false;
+  /** The messages that were received and are worked off in another turn. */
+  #messages: Generator<RtmpMessage> | undefined;
   #ackWindow = windowBytes;
   #acknowledged = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -89,7 +96,13 @@ export class RtmpConnection {
 
   taken(cost: number): void {
     this.#untaken -= cost;
-    if (this.#untaken < mostUntaken / 2 && this.#socket.isPaused()) this.#socket.resume();
+    this.#setReading();
+  }
+
+  #setReading(): void {
+    this.#isFull = this.#untaken > (this.#isFull ? mostUntaken / 2 : mostUntaken);
+    if (this.#isFull || this.#messages) this.#socket.pause();
+    else this.#socket.resume();
   }
 
   close(reason: string): void {
@@ -109,16 +122,41 @@ export class RtmpConnection {
   #receive(bytes: Buffer): void {
     if (this.#state === "closed") return;
     try {
-      const rest = this.#state === "handshake" ? this.#shakeHands(bytes) : bytes;
-      for (const message of this.#chunks.push(rest)) {
-        if (this.#isClosed()) return;
-        this.#take(message);
-      }
-      this.#acknowledge();
+      this.#messages = this.#chunks.push(this.#state === "handshake" ? this.#shakeHands(bytes) : bytes);
     } catch (error) {
-      if (!(error instanceof RtmpError || error instanceof AmfError)) throw error;
-      this.close(error.message);
+      this.#fail(error);
+      return;
     }
+    this.#work();
+  }
+
+  readonly #work = (): void => {
+    const messages = this.#messages;
+    if (!messages) return;
+    try {
+      while (!this.#isClosed()) {
+        if (this.#parts.turns.isOver) {
+          this.#parts.turns.later(this.#work);
+          break;
+        }
+        const next = messages.next();
+        if (next.done) {
+          this.#messages = undefined;
+          this.#acknowledge();
+          break;
+        }
+        this.#take(next.value);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#isClosed()) this.#messages = undefined;
+    this.#setReading();
+  };
+
+  #fail(error: unknown): void {
+    if (!(error instanceof RtmpError || error instanceof AmfError)) throw error;
+    this.close(error.message);
   }
 
   /** It may have been closed by what was received. */
@@ -179,9 +217,9 @@ export class RtmpConnection {
     // One without a byte says nothing, and has no memory that could be passed on.
     if (this.#state !== "publishing" || message.payload.length === 0) return;
     this.#timer?.refresh();
+    // The payload is passed to another thread.
     this.#untaken += costOfMedia(message.payload);
     this.#parts.onMedia(message);
-    if (this.#untaken > mostUntaken) this.#socket.pause();
   }
 
   #command(payload: Buffer): void {

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { workerFile } from "../../core/files/asset-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { isPathName } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
@@ -32,12 +33,17 @@ const standardPingMs = 5_000;
 /** After so many a worker counts as hung. Several, since a computer that was suspended misses one. */
 const mostUnansweredPings = 3;
 
+type OfClient = Exclude<FromRtmpWorker, { type: "listening" | "failed" | "pong" }>;
+
 /** Publishers by RTMP, which a worker receives. If the worker dies, or answers no more, they are disconnected, and it is started again with growing pauses. */
 export class RtmpIngest {
   readonly #options: RtmpIngestOptions;
   readonly #publishers = new Map<number, RtmpPublisher>();
   /** Those whose rights are being checked. */
   readonly #asking = new Set<number>();
+  readonly #turns = new WorkTurns();
+  /** From the worker, in order. How much of one publisher waits is bounded by what the worker is told to be taken. */
+  #received: OfClient[] = [];
   #worker: Worker | undefined;
   #port: number;
   #restartMs = firstRestartMs;
@@ -111,7 +117,10 @@ export class RtmpIngest {
           fault = message.failure.message;
           reject(errorOfFailure(message.failure));
         } else if (message.type === "pong") unansweredPings = 0;
-        else this.#receive(message);
+        else {
+          this.#received.push(message);
+          if (this.#received.length === 1) this.#work();
+        }
       });
       worker.on("error", (error) => {
         fault = errorText(error);
@@ -132,6 +141,7 @@ export class RtmpIngest {
   #ended(worker: Worker, fault: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#received = [];
     this.#endAll("RTMP has ended unexpectedly");
     if (this.#isClosed) return;
     if (this.#listenedAtMs > 0 && performance.now() - this.#listenedAtMs > healthyMs) this.#restartMs = firstRestartMs;
@@ -160,7 +170,15 @@ export class RtmpIngest {
     this.#worker?.postMessage(message);
   }
 
-  #receive(message: Exclude<FromRtmpWorker, { type: "listening" | "failed" | "pong" }>): void {
+  readonly #work = (): void => {
+    const received = this.#received;
+    let count = 0;
+    while (count < received.length && !this.#turns.isOver) this.#receive(received[count++] as OfClient);
+    received.splice(0, count);
+    if (received.length > 0) this.#turns.later(this.#work);
+  };
+
+  #receive(message: OfClient): void {
     switch (message.type) {
       case "publish":
         void this.#publish(message.publisher, message.publish);

@@ -50,5 +50,5 @@ export type FromRtmpWorker =
   /** Clients that were disconnected before they published. */
   | { readonly type: "dropped"; readonly remote: string; readonly reason: string };
 
-/** What a message of media costs until it was taken: the service takes all that wait in one turn, also those of one byte. */
+/** What a message of media costs until it was taken: one of a byte takes far more than that. */
 export const costOfMedia = ({ length }: Uint8Array): number => 2_048 + length;

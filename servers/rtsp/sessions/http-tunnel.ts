@@ -1,10 +1,12 @@
 /** RTSP over HTTP, as QuickTime invented it: a GET whose answer never ends carries the server's bytes, a POST the client's in base64. */
+import type { Socket } from "node:net";
 import { headerOf, type RtspRequest } from "../protocol/message.ts";
 
 /** The connection of a GET: requests that come by a POST are its own. */
 export interface TunnelEnd {
   readonly address: string;
-  receiveTunnelled(bytes: Buffer): void;
+  /** While it is busy, `from` is not read. */
+  receiveTunnelled(bytes: Buffer, from: Socket): void;
 }
 
 export const tunnelType = "application/x-rtsp-tunnelled";

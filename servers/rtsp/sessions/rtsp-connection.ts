@@ -3,6 +3,7 @@ import { TLSSocket } from "node:tls";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { EndedBy, SessionEntry } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { sessionIdOf } from "../protocol/header-fields.ts";
@@ -33,6 +34,8 @@ export interface ConnectionParts {
   readonly tunnels: HttpTunnels;
   readonly limits: ConnectionLimits;
   readonly writes: WriteBatch;
+  /** Of all connections. */
+  readonly turns: WorkTurns;
   readonly log: Log;
   readonly onClosed: (connection: RtspConnection) => void;
 }
@@ -66,7 +69,10 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #sessions = new Set<RtspSession>();
   /** The row of what has no session yet. */
   #entry: SessionEntry | undefined;
+  /** An answer is awaited, or what was received is worked off in another turn. */
   #isBusy = false;
+  /** Sockets that are not read until then: its own, or those by which the requests of its tunnel come. */
+  readonly #paused = new Set<Socket>();
   #isClosing = false;
   #activeAtMs = performance.now();
   #linger: NodeJS.Timeout | undefined;
@@ -141,31 +147,48 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #receive(chunk: Buffer): void {
     if (this.#isClosing) return;
     if (this.#tunnel) {
-      this.#tunnel.end.receiveTunnelled(this.#tunnel.decoder.decode(chunk));
+      this.#tunnel.end.receiveTunnelled(this.#tunnel.decoder.decode(chunk), this.#socket);
       return;
     }
     // The bytes behind the GET of a tunnel mean nothing.
     if (this.isTunnel) return;
-    this.receiveTunnelled(chunk);
+    this.receiveTunnelled(chunk, this.#socket);
   }
 
-  receiveTunnelled(bytes: Buffer): void {
+  receiveTunnelled(bytes: Buffer, from: Socket): void {
     if (this.#isClosing) return;
     this.#parser.push(bytes);
     this.#work();
+    if (!this.#isBusy) return;
+    this.#paused.add(from);
+    from.pause();
   }
 
   #work(): void {
-    if (this.#isBusy) return;
     try {
-      for (let item = this.#parser.next(); item && !this.#isClosing; item = this.#parser.next()) {
+      while (!this.#isBusy && !this.#isClosing) {
+        if (this.#parts.turns.isOver) {
+          this.#isBusy = true;
+          this.#parts.turns.later(this.#goOn);
+          return;
+        }
+        const item = this.#parser.next();
+        if (!item) return;
         if (item.kind === "packet") this.#receivePacket(item.channel, item.payload);
-        else if (item.kind === "request" && this.#request(item)) return;
+        else if (item.kind === "request") this.#request(item);
       }
     } catch (error) {
       this.#fail(error);
     }
   }
+
+  readonly #goOn = (): void => {
+    this.#isBusy = false;
+    this.#work();
+    if (this.#isBusy) return;
+    for (const socket of this.#paused) socket.resume();
+    this.#paused.clear();
+  };
 
   #receivePacket(channel: number, payload: Buffer): void {
     const receiver = this.channels.get(channel);
@@ -183,14 +206,14 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.close();
   }
 
-  /** True where the answer comes later: nothing else is read before it. */
-  #request(request: RtspRequest): boolean {
+  /** Where the answer comes later, nothing else is read before it. */
+  #request(request: RtspRequest): void {
     this.requests++;
     this.#parts.recorder.requests++;
     this.#activeAtMs = performance.now();
     if (request.version.startsWith("HTTP/")) {
       this.#http(request);
-      return false;
+      return;
     }
     const entry = this.#entryFor(request);
     entry.received(request);
@@ -200,26 +223,20 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
       answer = this.#parts.handle(request, this);
     } catch (error) {
       this.#refuse(entry, request, error);
-      return false;
+      return;
     }
     if (!(answer instanceof Promise)) {
       this.#answer(entry, request, answer);
-      return false;
+      return;
     }
     this.#isBusy = true;
-    this.#socket.pause();
     answer
       .then(
         (given) => this.#answer(entry, request, given),
         (error: unknown) => this.#refuse(entry, request, error),
       )
       .catch((error: unknown) => this.#fail(error))
-      .finally(() => {
-        this.#isBusy = false;
-        this.#socket.resume();
-        this.#work();
-      });
-    return true;
+      .finally(this.#goOn);
   }
 
   #http(request: RtspRequest): void {
