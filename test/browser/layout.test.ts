@@ -80,3 +80,17 @@ it("[BL-333] beside an inspector in a window of 1,280 px the lists of traffic ke
     await expect.poll(async () => ({ id, heads: await heads.allTextContents() })).toEqual({ id, heads: expect.arrayContaining(["Time"]) });
   }
 });
+
+it("[BL-334] a name of a profile that exists is refused at its field", async () => {
+  const { page } = await openBrowserShell("http");
+  await page.getByRole("button", { name: /^Profile/ }).click();
+  await page.getByRole("menuitem", { name: /^New profile/ }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Default");
+  await dialog.getByRole("button", { name: "Create profile" }).click();
+  await dialog.getByText('A profile "Default" already exists').waitFor();
+  expect(await dialog.getByRole("textbox", { name: "Name" }).getAttribute("aria-invalid")).toBe("true");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Staging");
+  await dialog.getByRole("button", { name: "Create profile" }).click();
+  await page.getByRole("button", { name: /^Profile Staging/ }).waitFor();
+});

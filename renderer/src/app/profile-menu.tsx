@@ -27,7 +27,7 @@ export function ProfileMenu() {
     if (yes) await attempt(client.call("profile.remove", { name: active }));
   };
   const settle = (name: string) =>
-    attempt(naming === "rename" ? client.call("profile.rename", { name: active, to: name }) : client.call("profile.create", { name }));
+    naming === "rename" ? client.call("profile.rename", { name: active, to: name }) : client.call("profile.create", { name });
 
   return (
     <div className={styles.place}>
@@ -56,7 +56,7 @@ export function ProfileMenu() {
           <Menu.Item leftSection={<IconPencil size={14} stroke={1.5} />} onClick={() => setNaming("rename")}>
             Rename…
           </Menu.Item>
-          <Menu.Item leftSection={<IconTrash size={14} stroke={1.5} />} disabled={names.length < 2} onClick={remove}>
+          <Menu.Item color="var(--bl-bad)" leftSection={<IconTrash size={14} stroke={1.5} />} disabled={names.length < 2} onClick={remove}>
             Remove…
           </Menu.Item>
         </Menu.Dropdown>

@@ -1,9 +1,9 @@
-import { Button, Checkbox, Group, SimpleGrid, TextInput } from "@mantine/core";
+import { Button, Checkbox, SimpleGrid, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 import { accountActions } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
-import { Dialog } from "../../../ui/forms/dialog.tsx";
+import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { isEmail } from "./user-draft.ts";
 
@@ -89,12 +89,12 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
           checked={draft.withSampleRecords}
           onChange={(event) => set({ withSampleRecords: event.currentTarget.checked })}
         />
-        <Group justify="flex-end" gap="sm" mt="lg">
+        <DialogButtons>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="filled" disabled={!valid} loading={busy}>
             Add user
           </Button>
-        </Group>
+        </DialogButtons>
       </form>
     </Dialog>
   );

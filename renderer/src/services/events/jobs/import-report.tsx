@@ -1,7 +1,7 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import type { EventJob } from "../../../../../contract/services/events.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
-import { Dialog } from "../../../ui/forms/dialog.tsx";
+import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import styles from "./import-report.module.css";
 
@@ -33,12 +33,12 @@ export function ImportReport({ job, onClose }: ImportReportProps) {
           ))}
         </dl>
       </section>
-      <Group justify="flex-end" mt="lg" gap="sm">
+      <DialogButtons>
         <CopyButton text={() => lines.map(({ line, reason }) => `${line}\t${reason}`).join("\n")} what="the report" />
         <Button onClick={onClose} data-autofocus>
           Close
         </Button>
-      </Group>
+      </DialogButtons>
     </Dialog>
   );
 }

@@ -166,7 +166,7 @@ function useBrokerCommands({ running, hasMessages, onClear, onDialog }: Commands
         dialog("replies", "Auto-reply rules…", IconMessageReply),
       ],
       [dialog("export", "Export as JSONL…", IconDownload, true), dialog("replay", "Replay a file…", IconPlayerTrackNext)],
-      [dialog("retained", "Clear retained messages…", IconPinnedOff)],
+      [{ ...dialog("retained", "Clear retained messages…", IconPinnedOff), isDestructive: true }],
     ],
   } as const satisfies Readonly<Record<string, Command | readonly (readonly Command[])[]>>;
   useCommands([commands.publish, ...commands.more.flat(), commands.clear]);

@@ -63,6 +63,7 @@ function topicCommands(
         id: "topic-clear-retained",
         title: hasChildren ? "Clear retained messages below…" : "Clear the retained message…",
         icon: IconPinnedOff,
+        isDestructive: true,
         run: () => onClearRetained(scopeFilter({ topic, below: hasChildren })),
       },
     ],
