@@ -67,7 +67,7 @@ try {
   await everywhere(dashboard, "http-live", async (page) => {
     await openService(page, "HTTP", "Live");
     await page.getByRole("row").filter({ hasText: "/api/echo" }).first().click();
-    await page.keyboard.press("Enter");
+    await openByKeyboard(page);
     await page.getByRole("tab", { name: "Response" }).waitFor();
   });
   await everywhere(dashboard, "http-try", async (page) => {
@@ -152,7 +152,7 @@ try {
   await everywhere(dashboard, "webrtc-live", async (page) => {
     await openService(page, "WebRTC", "Live");
     await page.getByRole("row").filter({ hasText: "offer" }).first().click();
-    await page.keyboard.press("Enter");
+    await openByKeyboard(page);
   });
   await everywhere(dashboard, "webrtc-ladder", async (page) => {
     // The signals of a room are kept: each picture has one of its own.
@@ -499,6 +499,11 @@ async function open(dashboard, viewport, colorScheme) {
 async function sendSampleTraffic(page, service) {
   await openService(page, service, "Live");
   await page.getByRole("button", { name: "Send sample traffic" }).first().click();
+}
+
+/** Opens the chosen row. The list is held while rows are chosen by keyboard, so that this one stays in view. */
+async function openByKeyboard(page) {
+  for (const key of ["ArrowDown", "ArrowUp", "Enter"]) await page.keyboard.press(key);
 }
 
 async function openService(page, service, tab) {

@@ -1,4 +1,5 @@
-import { NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
+import { NativeSelect, Switch, TextInput } from "@mantine/core";
+import { PasswordField } from "../../ui/forms/password-field.tsx";
 import styles from "./config-tab.module.css";
 import { type ControlProps, CredentialsControl } from "./credentials-control.tsx";
 import { RowsControl } from "./rows-control.tsx";
@@ -26,7 +27,15 @@ export function ConfigControl({ field, id, draft, disabled, problem, onChange }:
     case "choice":
       return <NativeSelect {...common} data={[...type.choices]} value={String(draft)} w={160} />;
     case "secret":
-      return <PasswordInput {...common} value={String(draft)} placeholder={field.value ? "set; type to change it" : "not set"} size="xs" />;
+      return (
+        <PasswordField
+          {...common}
+          value={String(draft)}
+          placeholder={field.value ? "set; type to change it" : "not set"}
+          autoComplete="new-password"
+          onChange={onChange}
+        />
+      );
     case "credentials":
       return <CredentialsControl field={field} id={id} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />;
     case "rows":

@@ -1,6 +1,7 @@
-import { ActionIcon, Button, PasswordInput, TextInput } from "@mantine/core";
+import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { type ConfigField, secretMask } from "../../../../contract/config.ts";
+import { PasswordField } from "../../ui/forms/password-field.tsx";
 import styles from "./config-tab.module.css";
 import { type Credential, credentialsDraft, credentialsOf, type Draft, draftOf } from "./draft.ts";
 
@@ -40,14 +41,13 @@ export function CredentialsControl({ field, id, draft, disabled, problem, onChan
               readOnly={isSet}
               onChange={(event) => put(place, { name: event.currentTarget.value.replace(/[:\n]/g, "") })}
             />
-            <PasswordInput
+            <PasswordField
               aria-label={`Password of ${name || `user ${place + 1}`}`}
               placeholder={isSet ? "set; type to change it" : "password"}
               autoComplete="new-password"
-              size="xs"
               value={isSet ? "" : secret}
               disabled={disabled}
-              onChange={(event) => put(place, { secret: event.currentTarget.value || (isStored(name) ? secretMask : "") })}
+              onChange={(value) => put(place, { secret: value || (isStored(name) ? secretMask : "") })}
             />
             {!disabled && (
               <ActionIcon

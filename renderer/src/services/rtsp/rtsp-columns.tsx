@@ -128,7 +128,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   sessionColumn({
     id: "transport",
     title: "Over",
-    rank: 2,
+    rank: 3,
     minSample: "MPEG-TS0",
     textOf: overText,
     endedText: (_, figures) => (figures ? overText(figures) : "–"),
@@ -145,7 +145,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   sessionColumn({
     id: "loss",
     title: "Loss",
-    rank: 2,
+    rank: 3,
     minSample: "00.0 %",
     besidePx: 14,
     align: "end",
@@ -156,7 +156,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   sessionColumn({
     id: "jitter",
     title: "Jitter",
-    rank: 3,
+    rank: 4,
     minSample: "000 ms",
     align: "end",
     textOf: jitterOf,
@@ -179,8 +179,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 5,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  bytesColumn({ id: "received", title: "Received", rank: 4, bytesOf: ({ bytesIn }) => bytesIn }),
-  bytesColumn({ id: "sent", title: "Sent", rank: 2, bytesOf: ({ bytesOut }) => bytesOut }),
-  { ...tookColumn(2), title: "Lasted" },
-  clientColumn(3, { minSample: "Lavf59.27.100 :00000" }),
+  bytesColumn({ id: "received", title: "Received", rank: 5, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "sent", title: "Sent", rank: 3, bytesOf: ({ bytesOut }) => bytesOut }),
+  { ...tookColumn(3), title: "Lasted" },
+  clientColumn(4, { minSample: "Lavf59.27.100 :00000" }),
 ];
