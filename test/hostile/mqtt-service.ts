@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { connectAsync } from "mqtt";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnectPacket, Packet, PublishPacket } from "../../servers/mqtt/codec/packet.ts";
@@ -10,6 +11,7 @@ import {
   overEndpoint,
   randomBytes,
   repeated,
+  type Target,
   throwAt,
 } from "./hostile-service.ts";
 
@@ -36,6 +38,7 @@ const bytesOf = (...packets: readonly Packet[]): Buffer => Buffer.concat(packets
 /** Without a name, so that connections do not take over each other's sessions. */
 const opening = bytesOf(connectPacket(""));
 const all = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+const subscribeFan = bytesOf({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "fan/#", ...all }] });
 const subscribeAll = bytesOf({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "#", ...all }] });
 
 /** Publishes to itself: an answer is the message. */
@@ -59,6 +62,15 @@ async function openBystander({ port }: Addresses): Promise<Bystander> {
   };
 }
 
+/** Clients that read what others publish when they have subscribed. */
+async function toSubscribers(target: Target, subscribers: number, messages: readonly PublishPacket[], publishers: number): Promise<void> {
+  const holdMs = target.holdMs / 2;
+  await Promise.all([
+    throwAt(target, subscribers, Buffer.concat([opening, subscribeFan]), "all"),
+    delay(holdMs).then(() => throwAt({ ...target, holdMs }, publishers, Buffer.concat([opening, bytesOf(...messages)]), "all")),
+  ]);
+}
+
 export const mqttService: HostileService = {
   flags: ["--mqtt-web-socket-port", "0", "--mqtt-tls", "false"],
   config: { webSocketPort: 0, tls: false },
@@ -71,6 +83,14 @@ export const mqttService: HostileService = {
         throwAt(target, 2, Buffer.concat([opening, large]), "all"),
       ]);
     },
+    "250 kB to 200 subscribers": (target) => toSubscribers(target, 200, [publishPacket("fan/large", "x".repeat(250_000))], 4),
+    "thousands of tiny messages to 100 subscribers": (target) =>
+      toSubscribers(
+        target,
+        100,
+        Array.from({ length: 3_000 }, () => publishPacket("fan/tiny", "")),
+        2,
+      ),
     "300 connections at once": (target) => throwAt(target, 300, opening, "all"),
     "20,000 pings": (target) => throwAt(target, 10, Buffer.concat([opening, repeated(bytesOf({ type: "pingreq" }), 20_000)]), "nothing"),
     "5,000 new topics": (target) =>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
-import { connectWire, startBroker, type Version, versions, type WireClient } from "./harness.ts";
+import { connectWire, publishPacket, startBroker, type Version, versions, type WireClient } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const count = 300;
 
@@ -81,5 +83,95 @@ describe("order", () => {
       subscriber.send({ type: "puback", packetId, reason: 0 });
     }
     expect(got).toEqual(["a0", "b0", "a1", "b1"]);
+  });
+
+  const numbered = (bytes: number, number: number) => Buffer.alloc(bytes, number);
+
+  /** Gives the first byte of each message, in the order of coming; acknowledges. */
+  async function takeNumbers(client: WireClient, until: number): Promise<number[]> {
+    const seen: number[] = [];
+    while (seen.at(-1) !== until) {
+      const packet = await client.next();
+      if (!packet) throw new Error("closed");
+      if (packet.type !== "publish") continue;
+      seen.push(packet.payload.readUInt8(0));
+      if (packet.qos === 1) client.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+      if (packet.qos === 2) client.send({ type: "pubrec", packetId: packet.packetId, reason: 0 });
+    }
+    return seen;
+  }
+
+  it.each([0, 1, 2] as const)(
+    "[MQTT-241] subscribers that read lose none of many large messages, in any mixture with small ones, while others are served, QoS %s",
+    async (qos) => {
+      const broker = await startBroker();
+      const subscribers = await Promise.all(Array.from({ length: 30 }, (_, index) => connectWire(broker, versions[index % 2] as Version)));
+      await Promise.all(subscribers.map((subscriber) => subscriber.subscribe("large", { qos })));
+      const [publisher, second, bystander] = [await connectWire(broker, 4), await connectWire(broker, 5), await connectWire(broker, 4)];
+      const last = 20;
+      const reading = subscribers.map((subscriber) => takeNumbers(subscriber, last));
+      for (let number = 1; number <= last; number++) {
+        const payload = numbered(number % 4 === 0 ? 10 : 100_000, number);
+        publisher.publish("large", "", { payload, qos, packetId: qos === 0 ? 0 : number });
+        // Of another publisher, with properties of its own.
+        if (number % 5 === 0) second.publish("large", "", { payload: numbered(90_000, 100), properties: { messageExpiryInterval: 60 } });
+      }
+      bystander.send({ type: "pingreq" });
+      expect(await bystander.next()).toMatchObject({ type: "pingresp" });
+      for (const seen of await Promise.all(reading)) {
+        expect(seen.filter((number) => number < 100)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+      }
+    },
+  );
+
+  it("[MQTT-241] clients that come, leave or share a subscription meanwhile get whole messages, each once", async () => {
+    const broker = await startBroker();
+    const subscribers = await Promise.all(Array.from({ length: 40 }, () => connectWire(broker, 5)));
+    await Promise.all(subscribers.map((subscriber) => subscriber.subscribe("large", { qos: 1 })));
+    const shared = await Promise.all([connectWire(broker, 5), connectWire(broker, 5)]);
+    for (const member of shared) await member.subscribe("$share/pair/large", { qos: 1 });
+    const publisher = await connectWire(broker, 5);
+    const last = 12;
+    const send = (number: number) =>
+      publisher.publish("large", "", { payload: numbered(100_000, number), qos: 1, packetId: number, retain: number === last });
+    for (let number = 1; number <= last / 2; number++) send(number);
+    await publisher.expect("puback");
+    const [leaving, cut, ...staying] = subscribers;
+    const reading = staying.map((subscriber) => takeNumbers(subscriber, last));
+    leaving?.send({ type: "disconnect", reason: 0 });
+    cut?.destroy();
+    const late = await connectWire(broker, 5);
+    await late.subscribe("large", { qos: 1 });
+    for (let number = last / 2 + 1; number <= last; number++) send(number);
+    const all = Array.from({ length: last }, (_, index) => index + 1);
+    for (const seen of await Promise.all(reading)) expect(seen).toEqual(all);
+    const seenLate = await takeNumbers(late, last);
+    expect(seenLate).toEqual(all.slice(-seenLate.length));
+    await expect.poll(() => shared.flatMap(({ received }) => received.filter(({ type }) => type === "publish")).length).toBe(last);
+    const numbers = shared.flatMap(({ received }) => received.flatMap((packet) => (packet.type === "publish" ? packet.payload[0] : [])));
+    expect(numbers.toSorted((a = 0, b = 0) => a - b)).toEqual(all);
+    const after = await connectWire(broker, 4);
+    await after.subscribe("large");
+    expect(await takeNumbers(after, last)).toEqual([last]);
+  });
+
+  it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
+    const { engine, bystander } = await startEngine();
+    const subscribers = Array.from({ length: 200 }, (_, index) => new MemoryClient(engine, `subscriber ${index}`));
+    for (const subscriber of subscribers) subscriber.subscribe("t");
+    const publisher = new MemoryClient(engine, "publisher");
+    await expect.poll(() => subscribers.every(({ received }) => received.length === 2)).toBe(true);
+    const count = 2_000;
+    const messages = Array.from({ length: count }, (_, number) => encodePacket(publishPacket("t", String(number)), 5));
+    publisher.connection.receive(Buffer.concat(messages));
+    bystander.send({ type: "pingreq" });
+    await expect.poll(() => bystander.received.at(-1)?.type).toBe("pingresp");
+    expect(publisher.connection.messagesIn).toBeLessThan(count);
+    await expect.poll(() => publisher.connection.messagesIn, { timeout: 20_000 }).toBe(count);
+    await expect.poll(() => subscribers.every(({ received }) => received.length === count + 2)).toBe(true);
+    for (const { received } of subscribers) {
+      const numbers = received.flatMap((packet) => (packet.type === "publish" ? Number(packet.payload.toString()) : []));
+      expect(numbers).toEqual(messages.map((_, number) => number));
+    }
   });
 });

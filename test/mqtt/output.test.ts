@@ -74,7 +74,9 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
   const random = randomFrom(7);
   const sizes = [0, 10, 100, 1_000, 5_000, 20_000, 70_000];
   for (let run = 0; run < 30; run++) {
-    const scheduler = new FlushScheduler();
+    let now = 0;
+    // Now and then a turn is too short for all outputs.
+    const scheduler = new FlushScheduler(() => (now += random(3)));
     if (how === "with a store") scheduler.beforeWrite = () => true;
     const clients = Array.from({ length: 5 }, (_, index) => {
       const receiver = new Receiver(index === 1);
@@ -87,6 +89,7 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
         const payload = Buffer.alloc(sizes[random(random(4) === 0 ? sizes.length : 4)] ?? 0, random(256));
         const message = new Message({ topic: `topic/${random(1_000)}`, payload, qos: 1, retain: false });
         message.fannedOut = random(5) > 0;
+        if (random(20) === 0) scheduler.expectMuch();
         for (const client of clients) {
           const choice = random(10);
           if (choice === 0) {
@@ -112,14 +115,96 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
       if (random(3) === 0) clients[1]?.receiver.take();
       if (random(3) === 0) scheduler.trim();
     }
+    do scheduler.flush();
+    while (scheduler.isBehind);
     clients[1]?.receiver.take();
     clients[2]?.output.thaw();
     for (const { receiver, wanted } of clients) expect(Buffer.concat(receiver.received).equals(Buffer.concat(wanted))).toBe(true);
   }
 });
 
+/** A client whose writes take a millisecond each. */
+function slowlyWritten(scheduler: FlushScheduler, onWrite: () => void) {
+  class Counted extends Receiver {
+    override write(bytes: Buffer): boolean {
+      onWrite();
+      return super.write(bytes);
+    }
+  }
+  const receiver = new Counted(false);
+  const output = new Output(receiver, scheduler, 1 << 30, owner);
+  return { receiver, target: { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined } };
+}
+
+it.each([0, 1] as const)(
+  "[MQTT-240] what is for many clients is written in slices, complete and in order, whatever is sent meanwhile, QoS %s",
+  async (qos) => {
+    let now = 0;
+    let written = 0;
+    const scheduler = new FlushScheduler(() => now);
+    const clients = Array.from({ length: 200 }, () =>
+      slowlyWritten(scheduler, () => {
+        now++;
+        written++;
+      }),
+    );
+    const sent: Buffer[] = [];
+    function send(payload: Buffer): void {
+      const message = new Message({ topic: "t", payload, qos, retain: false });
+      message.fannedOut = true;
+      if (payload.length > 10_000) scheduler.expectMuch();
+      sent.push(expected(message, qos, qos));
+      for (const { target } of clients) writePublish(target, message, qos, false, undefined, qos, false);
+      message.routed();
+    }
+    send(Buffer.alloc(100_000, "large"));
+    send(Buffer.alloc(50_000, "second"));
+    let isResumed = false;
+    scheduler.whenWritten(() => {
+      isResumed = true;
+    });
+    expect(written).toBe(0);
+    scheduler.flush();
+    expect([scheduler.isBehind, isResumed]).toEqual([true, false]);
+    send(Buffer.from("small"));
+    send(Buffer.alloc(50_000, "third"));
+    const other = slowlyWritten(scheduler, () => {});
+    other.target.output.put(Buffer.from("for another client"));
+    scheduler.flush();
+    expect(other.receiver.received).toEqual([Buffer.from("for another client")]);
+    const slices: number[] = [];
+    while (scheduler.isBehind) {
+      const before = written;
+      await new Promise((resolve) => setImmediate(resolve));
+      slices.push(written - before);
+    }
+    // Up to seven writes for one output, and three slices in a turn.
+    expect(Math.max(...slices)).toBeLessThanOrEqual(33);
+    expect(isResumed).toBe(true);
+    for (const { receiver } of clients) expect(Buffer.concat(receiver.received).equals(Buffer.concat(sent))).toBe(true);
+  },
+);
+
+it("[MQTT-240] many small packets for many clients are written in slices too", async () => {
+  let now = 0;
+  let written = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const clients = Array.from({ length: 100 }, () =>
+    slowlyWritten(scheduler, () => {
+      now++;
+      written++;
+    }),
+  );
+  for (const { target } of clients) target.output.put(Buffer.from("a"));
+  scheduler.flush();
+  expect(written).toBe(4);
+  for (const { target } of clients.toReversed()) target.output.put(Buffer.from("b"));
+  while (scheduler.isBehind) await new Promise((resolve) => setImmediate(resolve));
+  for (const { receiver } of clients) expect(Buffer.concat(receiver.received).toString()).toBe("ab");
+});
+
 it("a message for many clients is in memory once, however many have not read it yet", () => {
-  const scheduler = new FlushScheduler();
+  const scheduler = new FlushScheduler(() => 0);
   const memories = new Set<ArrayBufferLike>();
   class Noting extends Receiver {
     override write(bytes: Buffer): boolean {

@@ -102,7 +102,7 @@ class GatedTransport implements Transport {
     else this.client.drained();
   }
 
-  /** Drops whole chunks: each one holds complete packets, so the stream stays valid. */
+  /** Drops all that waits. A packet in several chunks is written at once, so the stream stays valid. */
   discard(): void {
     this.held = [];
     this.heldBytes = 0;

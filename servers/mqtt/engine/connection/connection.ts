@@ -9,6 +9,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import { type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
 import type { Message } from "../routing/message.ts";
+import { isMuch } from "../routing/route-message.ts";
 import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
 
@@ -36,6 +37,9 @@ export interface ConnectionContext {
   /** Called once. */
   onClosed(connection: Connection, why: string): void;
 }
+
+/** Packets from a client, and deliveries of its messages, between two looks at the clock. */
+const stepsBetweenLooks = 128;
 
 const firstBytes = { puback: 0x40, pubrec: 0x50, pubrel: 0x62, pubcomp: 0x70 } as const;
 
@@ -84,6 +88,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private excessMessages = 0;
   private slowed = false;
   private heldForReading = false;
+  /** Since it looked at the clock last, in this turn of the event loop. */
+  private steps = 0;
+  private turn = 0;
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin) {
     this.context = context;
@@ -187,14 +194,37 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   private takePackets(): void {
+    const { turns } = this.context.scheduler;
+    if (this.turn !== turns) {
+      this.turn = turns;
+      this.steps = 0;
+    }
     while (this.holds === 0 && this.state !== "closed") {
       const packet = this.decoder.next();
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
+      if (++this.steps >= stepsBetweenLooks) this.lookAtClock();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
+  }
+
+  /** It has published a message of so many bytes for so many subscribers. */
+  published(subscribers: number, bytes: number): void {
+    if (isMuch(subscribers, bytes)) this.holdUntilWritten();
+    else this.steps += subscribers;
+  }
+
+  private lookAtClock(): void {
+    this.steps = 0;
+    if (this.context.scheduler.isTurnOver()) this.holdUntilWritten();
+  }
+
+  /** It is read no further until others have had their turn, and those that read have lost nothing. */
+  private holdUntilWritten(): void {
+    this.hold();
+    this.context.scheduler.whenWritten(() => this.release());
   }
 
   /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */

@@ -2,16 +2,23 @@ import { SharedSlab, SlabPool } from "./shared-slab.ts";
 
 /** Buffered output that is written at the end of a tick. */
 export interface Flushable {
+  /** Others need not wait for it. */
+  readonly isLarge: boolean;
   flush(): void;
 }
 
 /** Longest delay of writes while clients keep sending. */
 const gatheredMs = 1;
+/** In one turn of the event loop, of writing each: what was added in this turn, what is left of earlier ones, and large outputs. */
+const sliceMs = 4;
+/** In one turn of the event loop, of handling the packets of all clients that send many. */
+const turnMs = 10;
 
 /**
  * Writes all outputs at the end of a tick, after `beforeWrite` has committed: acknowledged messages are on disk before the
  * acknowledgement is sent. With a store, never writes while a message is handled, so its changes are committed together; without
  * one, a full slab is written at once. While clients keep sending, the output of several ticks is combined into fewer, larger writes.
+ * What takes long is written over several turns of the event loop. Few bytes do not wait for many, nor few outputs for many.
  */
 export class FlushScheduler {
   readonly small = new SlabPool(4_096, 1_024);
@@ -26,8 +33,17 @@ export class FlushScheduler {
   bytesOut = 0;
   /** Number of reads from clients. */
   arrivals = 0;
+  /** Number of flushes. */
+  turns = 0;
+  /** More is to be written than a turn has time for. */
+  isBehind = false;
   private arrivalsSeen = 0;
   private dirty: Flushable[] = [];
+  /** Left over from earlier turns, the oldest first. */
+  private late: Flushable[] = [];
+  private lateLarge: Flushable[] = [];
+  private waiting: (() => void)[] = [];
+  private turnStartedAt: number | undefined = undefined;
   private scheduled = false;
   private scheduledAt = 0;
   private readonly now: () => number;
@@ -38,6 +54,10 @@ export class FlushScheduler {
 
   add(output: Flushable): void {
     this.dirty.push(output);
+    this.schedule();
+  }
+
+  private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
     this.scheduledAt = this.now();
@@ -53,15 +73,76 @@ export class FlushScheduler {
     else setImmediate(this.endTick);
   };
 
+  /** Full buffers are set aside until it is their output's turn: nothing may be written yet, or not that much at once. */
+  get setsAside(): boolean {
+    return this.isBehind || this.beforeWrite !== undefined;
+  }
+
+  /** More than a turn has time for is about to be added. */
+  expectMuch(): void {
+    this.isBehind = true;
+    this.schedule();
+  }
+
+  /** The clients have had their time in this turn of the event loop; asked by those that send many packets, or for many. */
+  isTurnOver(): boolean {
+    const now = this.now();
+    if (this.turnStartedAt === undefined) {
+      this.turnStartedAt = now;
+      setImmediate(() => {
+        this.turnStartedAt = undefined;
+      });
+    }
+    return now - this.turnStartedAt >= turnMs;
+  }
+
+  /** `resume` is called in a later turn, when everything is written that was added before. Those that wait take turns. */
+  whenWritten(resume: () => void): void {
+    this.waiting.push(resume);
+    this.schedule();
+  }
+
   readonly flush = (): void => {
     this.scheduled = false;
+    if (this.dirty.length + this.late.length + this.lateLarge.length > 0 && this.beforeWrite?.() === false) return;
+    this.turns++;
     const { dirty } = this;
-    if (dirty.length > 0 && this.beforeWrite?.() === false) return;
     this.dirty = [];
-    for (const output of dirty) output.flush();
-    this.shared.reset(this.sharedInUse);
+    const small = dirty.some(({ isLarge }) => isLarge) ? this.withoutLarge(dirty) : dirty;
+    const rest = this.writeSlice(small);
+    this.late = this.late.length > 0 ? this.writeSlice(this.late).concat(rest) : rest;
+    this.lateLarge = this.writeSlice(this.lateLarge);
+    if (this.late.length + this.lateLarge.length > 0) {
+      this.isBehind = true;
+      this.scheduled = true;
+      setImmediate(this.flush);
+      return;
+    }
+    this.isBehind = false;
+    this.shared.reset(this.sharedInUse || this.dirty.length > 0);
     this.sharedInUse = false;
+    if (this.waiting.length > 0) this.resumeWaiting();
   };
+
+  private withoutLarge(outputs: readonly Flushable[]): Flushable[] {
+    this.lateLarge = this.lateLarge.concat(outputs.filter(({ isLarge }) => isLarge));
+    return outputs.filter(({ isLarge }) => !isLarge);
+  }
+
+  /** Gives the outputs for which there was no time. */
+  private writeSlice(outputs: Flushable[]): Flushable[] {
+    if (outputs.length === 0) return outputs;
+    const until = this.now() + sliceMs;
+    let written = 0;
+    do (outputs[written++] as Flushable).flush();
+    while (written < outputs.length && this.now() < until);
+    return outputs.slice(written);
+  }
+
+  private resumeWaiting(): void {
+    for (let count = this.waiting.length; count > 0 && !this.isBehind && !this.isTurnOver(); count--) this.waiting.shift()?.();
+    if (this.waiting.length > 0) this.schedule();
+  }
 
   trim(): void {
     this.small.trim();

@@ -18,6 +18,12 @@ export interface Transport {
 /** Up to this size shared bytes are copied; larger ones get their own write. */
 const copiedBytes = 16_384;
 
+/** To write more than this takes long enough that others go first. */
+const largeBytes = 16_384;
+
+/** More than that is not set aside for one client, also if it is in memory once for all of them. */
+const mostBytesAside = 16 << 20;
+
 /** Bytes held back for a client that the page has delayed or frozen. */
 interface HeldChunk {
   readonly bytes: Buffer;
@@ -46,7 +52,7 @@ export class Output {
   private sharedStart = 0;
   private sharedEnd = 0;
   private dirty = false;
-  /** Full slabs, if nothing may be written before the end of the tick. */
+  /** Full slabs, and what is too large for one, if nothing may be written yet. */
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
   private heldBytes = 0;
@@ -132,6 +138,21 @@ export class Output {
     this.end = shared.copy(slab, 0, sharedStart, sharedEnd);
   }
 
+  /** Adds a packet in two parts, of which the first one is for this client only, and the second one never changes: it is not copied. */
+  putParts({ view }: SharedRun, second: Buffer): void {
+    this.passOn();
+    if (this.writesAtOnce) {
+      if (!this.write(view)) this.scheduler.sharedInUse = true;
+      this.write(second);
+      if (this.isBehind()) this.congested = true;
+      return;
+    }
+    this.addAside(view);
+    this.addAside(second);
+    if (this.fullBytes > mostBytesAside) this.congested = true;
+    this.markDirty();
+  }
+
   private markDirty(): void {
     if (this.dirty) return;
     this.dirty = true;
@@ -142,6 +163,10 @@ export class Output {
     const slab = this.reserve(bytes.length);
     slab.set(bytes, this.end);
     this.end += bytes.length;
+  }
+
+  get isLarge(): boolean {
+    return this.fullBytes + this.end + this.sharedEnd - this.sharedStart > largeBytes;
   }
 
   /** Never throws. */
@@ -226,18 +251,29 @@ export class Output {
 
   /** The buffer is full before the end of the tick: writes it, or sets it aside if nothing may be written yet. */
   private passOn(): void {
-    if (!this.scheduler.beforeWrite) {
-      this.flushCurrent();
-      return;
-    }
-    const bytes = this.shared ? this.shared.subarray(this.sharedStart, this.sharedEnd) : this.slab?.subarray(0, this.end);
+    if (this.writesAtOnce) this.flushCurrent();
+    else this.setAside();
+  }
+
+  private get writesAtOnce(): boolean {
+    return this.full === undefined && !this.scheduler.setsAside;
+  }
+
+  private setAside(): void {
+    const { shared } = this;
+    const bytes = shared ? shared.subarray(this.sharedStart, this.sharedEnd) : this.slab?.subarray(0, this.end);
     if (!bytes || bytes.length === 0) return;
+    this.addAside(bytes);
+    this.slab = this.shared = undefined;
+    this.end = this.sharedStart = this.sharedEnd = 0;
+    // What is shared takes no memory of its own, and the client has had no time to read it.
+    if (shared ? this.fullBytes > mostBytesAside : this.isBehind()) this.congested = true;
+  }
+
+  private addAside(bytes: Buffer): void {
     this.full ??= [];
     this.full.push(bytes);
     this.fullBytes += bytes.length;
-    this.slab = this.shared = undefined;
-    this.end = this.sharedStart = this.sharedEnd = 0;
-    if (this.isBehind()) this.congested = true;
   }
 
   private flushCurrent(): void {

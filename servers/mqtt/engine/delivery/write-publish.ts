@@ -19,6 +19,9 @@ export interface PublishTarget {
 /** The arguments of `writePublish` after the target. */
 export type PublishArguments = Parameters<typeof writePublish> extends [PublishTarget, ...infer Rest] ? Rest : never;
 
+/** A larger payload is not copied: it is written behind what is different for each receiver. */
+const copiedPayloadBytes = 16_384;
+
 /** Reused for each message, so that a delivery allocates nothing. */
 const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name] } = {
   v5: false,
@@ -44,7 +47,12 @@ export function writePublish(
   const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
   // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: applies only to a message that was not sent yet.
   if (expirySeconds === 0 && !dup) return "expired";
-  if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
+  const isLarge = message.payload.length > copiedPayloadBytes;
+  if (
+    message.fannedOut &&
+    !(isLarge && qos > 0) &&
+    (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))
+  ) {
     const run = message.encodedFor(output.sharedSlab, v5, qos, retain);
     if (maximumPacketSize > 0 && run.end - run.start > maximumPacketSize) return "too large";
     if (qos === 0) output.putShared(run);
@@ -57,8 +65,14 @@ export function writePublish(
     target.sentAliases ??= new Map();
     target.sentAliases.set(message.topic, options.topicAlias);
   }
-  const slab = output.reserve(length);
-  output.end = message.encodeInto(slab, output.end, options, packetId, dup);
+  if (isLarge) {
+    const head = output.sharedSlab.reserve(length - message.payload.length);
+    message.encodeHeadInto(head.bytes, head.start, options, packetId, dup);
+    output.putParts(head, message.payload);
+  } else {
+    const slab = output.reserve(length);
+    output.end = message.encodeInto(slab, output.end, options, packetId, dup);
+  }
   return "sent";
 }
 

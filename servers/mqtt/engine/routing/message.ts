@@ -148,6 +148,13 @@ export class Message {
 
   /** Writes the PUBLISH at `at`; `bytes` must have room for `encodedLength`. Returns the end position. */
   encodeInto(bytes: Buffer, at: number, options: DeliveryOptions, packetId: number, dup: boolean): number {
+    const position = this.encodeHeadInto(bytes, at, options, packetId, dup);
+    this.payload.copy(bytes, position);
+    return position + this.payload.length;
+  }
+
+  /** The same without the payload. */
+  encodeHeadInto(bytes: Buffer, at: number, options: DeliveryOptions, packetId: number, dup: boolean): number {
     const { qos, v5, withTopic } = options;
     let position = at;
     bytes[position++] = 0x30 | (dup ? 8 : 0) | (qos << 1) | (options.retain ? 1 : 0);
@@ -161,9 +168,7 @@ export class Message {
       bytes[position++] = packetId >> 8;
       bytes[position++] = packetId & 0xff;
     }
-    if (v5) position = this.putProperties(bytes, position, options);
-    this.payload.copy(bytes, position);
-    return position + this.payload.length;
+    return v5 ? this.putProperties(bytes, position, options) : position;
   }
 
   private putProperties(bytes: Buffer, at: number, options: DeliveryOptions): number {

@@ -1,6 +1,7 @@
 import type { Qos } from "../../codec/packet.ts";
 import { topicMatches } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
@@ -11,14 +12,21 @@ export interface RoutingParts {
   readonly trie: SubscriptionTrie;
   readonly cluster: Pick<ClusterLink, "routeShared"> | undefined;
   readonly observer: EngineObserver;
+  readonly scheduler: Pick<FlushScheduler, "expectMuch">;
 }
 
+/** To write more at once makes others wait. */
+const mostBytesAtOnce = 2 << 20;
+
+export const isMuch = (subscribers: number, bytes: number): boolean => subscribers * bytes > mostBytesAtOnce;
+
 /** Delivers to every session that has a matching subscription (MQTT §3.3.4). */
-export function routeMessage({ trie, cluster, observer }: RoutingParts, message: Message): void {
+export function routeMessage({ trie, cluster, observer, scheduler }: RoutingParts, message: Message): void {
   const match = trie.match(message.topic);
   message.topicBytes = match.topicBytes;
   const { subscriptions, groups } = match;
   message.fannedOut = subscriptions.length > 1;
+  if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
   if (match.overlapping) deliverMerged(message, subscriptions);
   else {
     for (let index = 0; index < subscriptions.length; index++) {
