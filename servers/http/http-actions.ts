@@ -8,6 +8,6 @@ import type { WebSocketTry } from "./websocket/websocket-try.ts";
 export const createHttpActions = (serving: HttpServing, hub: SseHub, socket: WebSocketTry): Handlers<HttpActions> => ({
   ...serving.actions,
   ...socket.actions,
-  "sse.send": (event) => ({ subscribers: hub.broadcast(event) }),
+  "sse.send": async (event) => ({ subscribers: await hub.broadcast(event) }),
   "sse.disconnect": ({ subscriber }) => ({ disconnected: hub.disconnect(subscriber) }),
 });

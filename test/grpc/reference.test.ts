@@ -91,6 +91,51 @@ it("[GRPC-5] ChatService: members of a room see who joins, says and leaves; a st
   ada.stream.end();
 });
 
+it("[GRPC-174] ChatService: a room of many members is told in slices, all of them the same; one that comes gets what follows", async () => {
+  const service = await startGrpc();
+  const pool = await loadOwnProtos();
+  const request = describedMessage<object>(pool.message("example.ChatRequest"));
+  const event = describedMessage<object>(pool.message("example.ChatEvent"));
+  const client = service.client();
+  const member = (name: string) => {
+    const stream = openStream(client, "/example.ChatService/Chat");
+    stream.on("error", () => {});
+    const heard: string[] = [];
+    stream.on("data", (bytes: Buffer) => {
+      const { event: what } = event.decode(bytes) as { event: { case: string; value: { name?: string; text?: string } } };
+      heard.push(what.case === "said" ? `${what.value.name}: ${what.value.text?.slice(0, 2)}` : `${what.value.name ?? ""} ${what.case}`);
+    });
+    const send = (action: string, value: object) => void stream.write(body(request.frame({ action: { case: action, value } })));
+    send("join", { room: "large", name });
+    return { name, stream, heard, say: (text: string) => send("say", { room: "large", text }) };
+  };
+  const members = Array.from({ length: 140 }, (_, index) => member(`m${index}`));
+  await until(() => members.every(({ heard }) => heard.includes(" presence")), 30_000);
+  await until(() => members[0]?.heard.length === 140, 30_000);
+  const long = "x".repeat(20_000);
+  for (let count = 0; count < 5; count++) {
+    members[0]?.say(`a${count}${long}`);
+    members[1]?.say(`b${count}${long}`);
+  }
+  const newcomer = member("newcomer");
+  await until(() => newcomer.heard.length > 0);
+  members[2]?.say("last");
+  members[3]?.stream.cancel();
+  const staying = members.filter((_, index) => index !== 3);
+  await until(() => staying.every(({ heard }) => heard.includes("m2: la") && heard.includes("m3 left")), 30_000);
+  const after = ({ heard }: (typeof members)[number]) => heard.slice(heard.findIndex((line) => line.includes(": ")));
+  for (const one of staying) expect(after(one)).toEqual(after(members[0] as (typeof members)[number]));
+  for (const letter of ["a", "b"]) {
+    const said = after(members[4] as (typeof members)[number]).filter((line) => line.includes(`: ${letter}`));
+    expect(said.map((line) => line.at(-1))).toEqual(["0", "1", "2", "3", "4"]);
+  }
+  const [joined, ...rest] = newcomer.heard;
+  expect(joined).toBe(" presence");
+  const inRoom = after(members[0] as (typeof members)[number]);
+  expect(rest).toEqual(inRoom.slice(inRoom.indexOf("newcomer joined") + 1));
+  client.close();
+}, 60_000);
+
 it("[GRPC-6] StreamService goes on from a position, with rate, count and payload; a position's item is always the same", async () => {
   const service = await startGrpc();
   const ask = (value: Partial<Parameters<typeof streamRequest.frame>[0]>) =>

@@ -67,6 +67,33 @@ async function callWith({ port, holdMs }: Target, calls: number, fields: Readonl
   await closed;
 }
 
+/** A request of ChatService: an action by its number, with its two texts. */
+function chatRequest(action: number, ...texts: readonly string[]): Buffer {
+  const field = (number: number, content: Buffer) => {
+    const length: number[] = [];
+    for (let rest = content.length; ; rest >>>= 7) {
+      length.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
+      if (rest <= 0x7f) break;
+    }
+    return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), content]);
+  };
+  return field(action, Buffer.concat(texts.map((text, index) => field(index + 1, Buffer.from(text)))));
+}
+const joinRoom = (room: string, name: string): Buffer => chatRequest(1, room, name);
+const sayInRoom = (room: string, text: string): Buffer => chatRequest(2, room, text);
+
+/** Members of chat, each of which sends these requests; their connection ends after `holdMs`. */
+async function chatters({ port, holdMs }: Target, members: number, requests: (member: number) => readonly Buffer[]): Promise<void> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
+  for (let member = 0; member < members; member++) {
+    const stream = client.makeBidiStreamRequest("/example.ChatService/Chat", asIs, asIs);
+    stream.on("error", () => {}).resume();
+    for (const request of requests(member)) stream.write(request);
+  }
+  await delay(holdMs);
+  client.close();
+}
+
 export const grpcService: HostileService = {
   flags: ["--grpc-web-port", "0", "--grpc-metrics-port", "0"],
   config: { webPort: 0, metricsPort: 0 },
@@ -94,6 +121,15 @@ export const grpcService: HostileService = {
       callWith(target, 10, { "x-backlot-compression": "gzip", "grpc-accept-encoding": `a${spaces}x` }),
     "values joined in one field, and sent back": (target) =>
       callWith(target, 20, { "a-bin": ",".repeat(60_000), "x-backlot-echo": "both" }),
+    "chat: 64 kB to a room of 60": (target) => {
+      const room = `${target.random.below(2 ** 32)}`;
+      const text = "x".repeat(64_000);
+      return chatters(target, 60, (member) => [joinRoom(room, `${member}`), ...(member < 3 ? Array(3).fill(sayInRoom(room, text)) : [])]);
+    },
+    "chat: 50 members of 50 rooms come and go": (target) => {
+      const name = target.random.below(2 ** 32);
+      return chatters(target, 50, (member) => Array.from({ length: 50 }, (_, room) => joinRoom(`${name} ${room}`, `${member}`)));
+    },
     "300 connections that say nothing": (target) => throwAt(target, 300, Buffer.alloc(0), "all"),
     "random bytes": (target) => throwAt(target, 20, () => Buffer.concat([preface, randomBytes(target, 2_000)]), "all"),
     ...overEndpoint("gRPC-Web", {

@@ -102,6 +102,27 @@ it("[HTTP-49] an event sent from the dashboard reaches every subscriber", async 
   await expect(service.act("sse.send", { data: "x".repeat(65_537) })).rejects.toThrow();
 });
 
+it("[HTTP-145] an event is sent to many subscribers in slices, to each in the same order", async () => {
+  const service = await startHttp();
+  const request = "GET /api/stream?count=0&duration=60m HTTP/1.1\r\nHost: a\r\n\r\n";
+  const subscribe = () => rawConnection(service.port, request);
+  const connections = await Promise.all(Array.from({ length: 300 }, subscribe));
+  for (const connection of connections) await connection.received(/"id":0/);
+  const send = (data: string) => service.act("sse.send", { data });
+  const sending = [send("first"), send("x".repeat(20_000)), send("third")];
+  connections.push(await subscribe());
+  await connections.at(-1)?.received(/"id":0/);
+  sending.push(send("last"));
+  const counts = await Promise.all(sending);
+  expect(counts.slice(0, 3)).toEqual([{ subscribers: 300 }, { subscribers: 300 }, { subscribers: 300 }]);
+  expect(counts[3]).toEqual({ subscribers: 301 });
+  const order = (text: string) => [...text.matchAll(/^data: (first|x|third|last)/gm)].map(([, word]) => word);
+  for (const [index, connection] of connections.entries()) {
+    const text = await connection.received(/data: last\n\n/);
+    expect(order(text)).toEqual(index < 300 ? ["first", "x", "third", "last"] : ["last"]);
+  }
+});
+
 it("[HTTP-50] events for a subscriber that does not read are dropped and counted, and use little memory", async () => {
   const service = await startHttp();
   const stalled = connect({ port: service.port, host: "127.0.0.1" });

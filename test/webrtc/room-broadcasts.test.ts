@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
 import { Peer } from "../../servers/webrtc/signalling/peer.ts";
 import { Room } from "../../servers/webrtc/signalling/room.ts";
-import { RoomBroadcasts, sliceDeliveries } from "../../servers/webrtc/signalling/room-broadcasts.ts";
+import { RoomBroadcasts } from "../../servers/webrtc/signalling/room-broadcasts.ts";
 import type { PeerEvent } from "../../servers/webrtc/signalling/signalling-event.ts";
 import { onEnd } from "../support/start-service.ts";
 

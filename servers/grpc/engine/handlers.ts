@@ -62,7 +62,8 @@ export const serverStream =
     readOne(call, request, (message) => stream(message, call, (value) => call.send(reply.frame(value))));
 
 export interface StreamSteps<Request> {
-  message(request: Request): void;
+  /** The next one is asked for when what it returns is resolved. */
+  message(request: Request): void | Promise<void>;
   /** The client has sent its last message. */
   halfClose(): void;
 }
@@ -78,7 +79,8 @@ export const clientMessages =
     const steps = begin(call, (value) => call.send(reply.frame(value)));
     call.receive({
       message(bytes) {
-        steps.message(request.decode(bytes));
+        const taken = steps.message(request.decode(bytes));
+        if (taken) return taken.then(() => call.readWhenWritable());
         call.readWhenWritable();
       },
       halfClose: () => steps.halfClose(),

@@ -1,3 +1,5 @@
+import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
+import { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage, type MessageType } from "../engine/message-type.ts";
@@ -25,6 +27,8 @@ const mostRooms = 1_000;
 const mostRoomsOfOne = 50;
 const mostMembers = 1_000;
 const longestName = 100;
+/** Of an event beside its text. */
+const eventBytes = 400;
 
 /** A stream with the rooms in which it is, and its name in each. */
 interface Member {
@@ -32,7 +36,17 @@ interface Member {
   readonly rooms: Map<string, string>;
 }
 
-type Room = Map<string, Member>;
+/** A member in one room. */
+interface Place {
+  readonly member: Member;
+  /** The number of the first event that it gets. */
+  readonly since: number;
+}
+
+interface Room {
+  readonly members: Map<string, Place>;
+  readonly events: BroadcastLane<Place, RoomEvent>;
+}
 
 /** example.ChatService */
 export function chat(pool: DescriptorPool): ServiceHandlers {
@@ -62,90 +76,116 @@ export function chat(pool: DescriptorPool): ServiceHandlers {
   };
 }
 
+/** Encoded once, for the first member that gets it. */
+class RoomEvent {
+  readonly #type: MessageType<ChatEvent>;
+  readonly #event: ChatEvent;
+  #frame: Buffer | undefined;
+
+  constructor(type: MessageType<ChatEvent>, event: ChatEvent) {
+    this.#type = type;
+    this.#event = event;
+  }
+
+  get bytes(): number {
+    const { event } = this.#event;
+    return eventBytes + (event.case === "said" ? 2 * event.value.text.length : 0);
+  }
+
+  get frame(): Buffer {
+    this.#frame ??= this.#type.frame(this.#event);
+    return this.#frame;
+  }
+}
+
 class ChatRooms {
   readonly #event: MessageType<ChatEvent>;
   readonly #rooms = new Map<string, Room>();
+  readonly #turns = new DeliveryTurns();
 
   constructor(event: MessageType<ChatEvent>) {
     this.#event = event;
   }
 
   list(): { readonly name: string; readonly members: readonly string[] }[] {
-    return [...this.#rooms].map(([name, members]) => ({ name, members: [...members.keys()] }));
+    return [...this.#rooms].map(([name, { members }]) => ({ name, members: [...members.keys()] }));
   }
 
-  take(member: Member, { action }: ChatRequest): void {
+  /** Resolves, if it takes longer, when all have been told: the member is read no further meanwhile. */
+  take(member: Member, { action }: ChatRequest): Promise<void> | undefined {
     switch (action.case) {
       case "join":
-        this.#join(member, action.value.room, action.value.name);
-        break;
+        return this.#join(member, action.value.room, action.value.name);
       case "say": {
-        const { room, text } = action.value;
-        const name = member.rooms.get(room);
-        if (name === undefined) this.#refuse(member, room, "you are not in this room: join it first");
-        else this.#broadcast(room, { case: "said", value: { name, text } });
-        break;
+        const { room: name, text } = action.value;
+        const as = member.rooms.get(name);
+        const room = this.#rooms.get(name);
+        if (as === undefined || !room) return this.#refuse(member, name, "you are not in this room: join it first");
+        return room.events.send(this.#roomEvent(name, { case: "said", value: { name: as, text } }));
       }
       case "leave":
-        if (member.rooms.has(action.value.room)) this.#leave(member, action.value.room);
-        else this.#refuse(member, action.value.room, "you are not in this room");
-        break;
+        if (member.rooms.has(action.value.room)) return this.#leave(member, action.value.room);
+        return this.#refuse(member, action.value.room, "you are not in this room");
       case undefined:
-        this.#refuse(member, "", "a request joins, says or leaves");
-        break;
+        return this.#refuse(member, "", "a request joins, says or leaves");
       default:
-        action satisfies never;
+        return action satisfies never;
     }
   }
 
-  #join(member: Member, name: string, as: string): void {
+  #join(member: Member, name: string, as: string): Promise<void> | undefined {
     if (name === "" || as === "" || name.length > longestName || as.length > longestName) {
-      this.#refuse(member, name.slice(0, longestName), `a room and a name have 1 to ${longestName} characters`);
-      return;
+      return this.#refuse(member, name.slice(0, longestName), `a room and a name have 1 to ${longestName} characters`);
     }
-    const room: Room = this.#rooms.get(name) ?? new Map<string, Member>();
-    if (member.rooms.has(name)) this.#refuse(member, name, "you are in this room already");
-    else if (room.has(as)) this.#refuse(member, name, `${as} is in this room already`);
-    else if (room.size >= mostMembers || member.rooms.size >= mostRoomsOfOne || (room.size === 0 && this.#rooms.size >= mostRooms)) {
-      this.#refuse(member, name, "there are too many rooms or members");
-    } else {
-      this.#broadcast(name, { case: "joined", value: { name: as } });
-      this.#rooms.set(name, room.set(as, member));
-      member.rooms.set(name, as);
-      this.#send(member, name, { case: "presence", value: { members: [...room.keys()] } });
+    const room = this.#rooms.get(name) ?? this.#emptyRoom();
+    const { members, events } = room;
+    if (member.rooms.has(name)) return this.#refuse(member, name, "you are in this room already");
+    if (members.has(as)) return this.#refuse(member, name, `${as} is in this room already`);
+    if (members.size >= mostMembers || member.rooms.size >= mostRoomsOfOne || (members.size === 0 && this.#rooms.size >= mostRooms)) {
+      return this.#refuse(member, name, "there are too many rooms or members");
     }
+    const told = events.send(this.#roomEvent(name, { case: "joined", value: { name: as } }));
+    members.set(as, { member, since: events.sent });
+    this.#rooms.set(name, room);
+    member.rooms.set(name, as);
+    member.call.send(this.#roomEvent(name, { case: "presence", value: { members: [...members.keys()] } }).frame);
+    return told;
   }
 
-  #leave(member: Member, name: string): void {
+  #emptyRoom(): Room {
+    const members: Room["members"] = new Map();
+    const events = new BroadcastLane<Place, RoomEvent>({
+      turns: this.#turns,
+      receivers: () => members.values(),
+      // One that reads too slowly loses its call, and nobody waits for it.
+      deliver: ({ member }, { frame }) => void member.call.send(frame),
+      bytesOf: ({ bytes }) => bytes,
+    });
+    return { members, events };
+  }
+
+  #leave(member: Member, name: string): Promise<void> | undefined {
     const as = member.rooms.get(name);
     const room = this.#rooms.get(name);
-    if (as === undefined || !room) return;
-    // Those that stay are notified, and the one that leaves, if it is still connected.
-    this.#broadcast(name, { case: "left", value: { name: as } });
+    if (as === undefined || !room) return undefined;
     member.rooms.delete(name);
-    room.delete(as);
-    if (room.size === 0) this.#rooms.delete(name);
+    room.members.delete(as);
+    if (room.members.size === 0) this.#rooms.delete(name);
+    // Those that stay are notified, and the one that leaves, if it is still connected.
+    const event = this.#roomEvent(name, { case: "left", value: { name: as } });
+    if (!member.call.isEnding) member.call.send(event.frame);
+    return room.members.size > 0 ? room.events.send(event) : undefined;
   }
 
   leaveAll(member: Member): void {
-    for (const name of [...member.rooms.keys()]) this.#leave(member, name);
+    for (const name of [...member.rooms.keys()]) void this.#leave(member, name);
   }
 
-  /** A member that reads too slowly loses its call, and nobody waits for it. */
-  #broadcast(room: string, event: ChatEvent["event"]): void {
-    const frame = this.#frame(room, event);
-    for (const { call } of [...(this.#rooms.get(room)?.values() ?? [])]) call.send(frame);
+  #refuse(member: Member, room: string, reason: string): undefined {
+    member.call.send(this.#roomEvent(room, { case: "refused", value: { reason } }).frame);
   }
 
-  #send(member: Member, room: string, event: ChatEvent["event"]): void {
-    member.call.send(this.#frame(room, event));
-  }
-
-  #refuse(member: Member, room: string, reason: string): void {
-    this.#send(member, room, { case: "refused", value: { reason } });
-  }
-
-  #frame(room: string, event: ChatEvent["event"]): Buffer {
-    return this.#event.frame({ room, timestamp: new Date().toISOString(), event });
+  #roomEvent(room: string, event: ChatEvent["event"]): RoomEvent {
+    return new RoomEvent(this.#event, { room, timestamp: new Date().toISOString(), event });
   }
 }

@@ -2,6 +2,8 @@ import type { HttpViews } from "../../../contract/services/http.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
+import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
+import { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";
@@ -23,12 +25,19 @@ export interface SsePlan {
   readonly resumedFrom: string | undefined;
 }
 
+/** An event from the page. */
+interface Broadcast {
+  readonly frame: SseFrame;
+  /** How many subscribers have it. */
+  reached: number;
+}
+
 export interface SseHub {
   readonly open: number;
   /** To be called when the response's head is set and not sent yet. */
   subscribe(response: RecordedResponse, plan: SsePlan): void;
-  /** Sends to every subscriber; returns how many it reached. */
-  broadcast(event: SseEvent): number;
+  /** Sends to every subscriber; resolves with how many it reached. */
+  broadcast(event: SseEvent): Promise<number>;
   disconnect(id: number): boolean;
   close(): void;
 }
@@ -37,6 +46,15 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   const open = new Map<number, SseSubscription>();
   const left: SseSubscription[] = [];
   const tickers = createSseTickers();
+  const turns = new DeliveryTurns();
+  const broadcasts = new BroadcastLane<SseSubscription, Broadcast>({
+    turns,
+    receivers: () => open.values(),
+    deliver(subscription, broadcast) {
+      if (send(subscription, broadcast.frame)) broadcast.reached += 1;
+    },
+    bytesOf: ({ frame }) => frame.chunked.length,
+  });
   let nextId = 1;
   let eventsSent = 0;
   let viewTimer: NodeJS.Timeout | undefined;
@@ -148,7 +166,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       return open.size;
     },
     subscribe(response, plan) {
-      const subscription = createSseSubscription({ id: nextId++, response, resumedFrom: plan.resumedFrom });
+      const subscription = createSseSubscription({ id: nextId++, since: broadcasts.sent, response, resumedFrom: plan.resumedFrom });
       open.set(subscription.id, subscription);
       if (response.entry) response.entry.longLived = true;
       response.flushHeaders();
@@ -161,11 +179,10 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       options.log[open.size <= notedSubscribers ? "notable" : "debug"](`New SSE subscriber ${peer} (${client})`);
       changed();
     },
-    broadcast(event) {
-      const frame = sseFrame(event);
-      let reached = 0;
-      for (const subscription of open.values()) if (send(subscription, frame)) reached += 1;
-      return reached;
+    async broadcast(event) {
+      const broadcast: Broadcast = { frame: sseFrame(event), reached: 0 };
+      await broadcasts.send(broadcast);
+      return broadcast.reached;
     },
     disconnect(id) {
       const subscription = open.get(id);
@@ -179,6 +196,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       clearTimeout(rowsTimer);
       for (const subscription of open.values()) subscription.end("server");
       tickers.close();
+      turns.close();
     },
   };
 }

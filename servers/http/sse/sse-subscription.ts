@@ -9,6 +9,8 @@ const queuedBytes = 64 << 10;
 
 export interface SseSubscription {
   readonly id: number;
+  /** The number of the first event from the page that is for it. */
+  readonly since: number;
   readonly entry: HttpEntry | undefined;
   /** False if the event was dropped because the client reads too slowly. */
   send(frame: SseFrame): boolean;
@@ -20,10 +22,11 @@ export interface SseSubscription {
 
 export function createSseSubscription(options: {
   id: number;
+  since: number;
   response: RecordedResponse;
   resumedFrom: string | undefined;
 }): SseSubscription {
-  const { id, response, resumedFrom } = options;
+  const { id, since, response, resumedFrom } = options;
   const openedAt = Date.now();
   const head = response.entry?.head;
   let sent = 0;
@@ -50,6 +53,7 @@ export function createSseSubscription(options: {
 
   return {
     id,
+    since,
     entry: response.entry,
     send(frame) {
       if (closedAt !== undefined || response.writableEnded) return false;
