@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Client, credentials } from "@grpc/grpc-js";
 import type { AxeResults, ElementContext, RunOptions } from "axe-core";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { services } from "../../servers/catalog.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { type BrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 
+const ids = services.map(({ id }) => id);
+const openShared = shareBrowserShell("http", { others: ids.filter((id) => id !== "http") });
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const options = {
   dark: { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] },
@@ -21,13 +23,21 @@ async function useScheme(page: Page, colorScheme: Scheme): Promise<void> {
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
 }
 
-/** Schemes in which the header and the rail of a page were checked: its tabs do not change them. */
-const checkedFrames = new WeakMap<Page, Set<Scheme>>();
+/** Schemes in which the header and the rail were checked since the page was loaded: its tabs do not change them. */
+const checkedFrames = new Set<Scheme>();
 
-async function violationsOf(page: Page, scheme: Scheme): Promise<string[]> {
-  const frames = checkedFrames.get(page) ?? new Set();
-  const exclude = frames.has(scheme) ? ["nav[aria-label='Pages']", "header:has(a[href='#/overview'])"] : [];
-  checkedFrames.set(page, frames.add(scheme));
+async function open(service: string): Promise<BrowserShell> {
+  const shell = await openShared(service);
+  checkedFrames.clear();
+  await shell.page.evaluate(axe);
+  return shell;
+}
+
+/** Of the whole page, or of the panel of a tab: where only that was changed, the rest was checked before. */
+async function violationsOf(page: Page, scheme: Scheme, changed?: Locator): Promise<string[]> {
+  const panel = await changed?.getAttribute("aria-controls");
+  const exclude = checkedFrames.has(scheme) ? ["nav[aria-label='Pages']", "header:has(a[href='#/overview'])"] : [];
+  if (!panel) checkedFrames.add(scheme);
   // A page that is still coming has colours in between.
   await page.evaluate(() =>
     Promise.allSettled(
@@ -43,31 +53,36 @@ async function violationsOf(page: Page, scheme: Scheme): Promise<string[]> {
       const { axe } = globalThis as unknown as { axe: { run(context: ElementContext, options: RunOptions): Promise<AxeResults> } };
       return (await axe.run(context, rules)).violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.target.join(" ")}`);
     },
-    { context: { exclude }, rules: options[scheme] as RunOptions },
+    { context: panel ? { include: [`[id="${panel}"]`] } : { exclude }, rules: options[scheme] as RunOptions },
   );
   return violations.map((violation) => `${scheme}: ${violation}`);
 }
 
-it.each(services.map(({ id }) => id))("every page of %s passes axe in both schemes (WCAG 2.1 AA)", async (service) => {
-  const { page } = await openBrowserShell(service);
+/** In both schemes. */
+async function faultsOf(page: Page, what: string, changed?: Locator): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ["dark", "light"] as const) {
+    await useScheme(page, colorScheme);
+    found.push(...(await violationsOf(page, colorScheme, changed)).map((violation) => `${what}, ${violation}`));
+  }
+  return found;
+}
+
+it.each(ids)("every page of %s passes axe in both schemes (WCAG 2.1 AA)", async (service) => {
+  const { page } = await open(service);
   const tabs = page.getByRole("main").getByRole("tab");
   await tabs.first().waitFor();
-  await page.evaluate(axe);
   const found: string[] = [];
   // Tabs that were shown stay in the document: each is checked in both schemes before the next one is added.
   for (const name of await tabs.allTextContents()) {
     await page.getByRole("tab", { name, exact: true }).first().click();
-    for (const colorScheme of ["dark", "light"] as const) {
-      await useScheme(page, colorScheme);
-      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${name}, ${violation}`));
-    }
+    found.push(...(await faultsOf(page, name)));
   }
   expect(found).toEqual([]);
 });
 
 it("the inspectors of an exchange, a WebSocket and a stream pass axe in both schemes", async () => {
-  const { page, origin, host } = await openBrowserShell("http");
-  await page.evaluate(axe);
+  const { page, origin, host } = await open("http");
   await fetch(`${origin}/anything`, { method: "POST", body: '{"a":[1,"two",null]}', headers: { authorization: "Bearer abc" } });
   await fetch(`${origin}/api/stream?count=3&interval=10`).then((answer) => answer.text());
   const socket = new WebSocket(`ws://${host}/ws/echo`);
@@ -83,30 +98,24 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
     await page.getByRole("row", { name: path }).click();
     await page.keyboard.press("Enter");
     for (const name of tabs) {
-      await page.getByRole("tab", { name, exact: true }).last().click();
-      for (const colorScheme of ["dark", "light"] as const) {
-        await useScheme(page, colorScheme);
-        found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${name}, ${violation}`));
-      }
+      const tab = page.getByRole("tab", { name, exact: true }).last();
+      await tab.click();
+      found.push(...(await faultsOf(page, name, name === tabs[0] ? undefined : tab)));
     }
   }
   socket.close();
   expect(found).toEqual([]);
 });
 
-it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and an open stream's inspector", async () => {
-  const { page, host } = await openBrowserShell("grpc");
-  await page.evaluate(axe);
+it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and an open stream's inspector", {
+  timeout: 240_000,
+}, async () => {
+  const { page, host } = await open("grpc");
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   const asIs = (bytes: Buffer) => bytes;
   const found: string[] = [];
-  const check = async (what: string) => {
-    for (const colorScheme of ["dark", "light"] as const) {
-      await useScheme(page, colorScheme);
-      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${what}, ${violation}`));
-    }
-  };
+  const check = async (what: string, changed?: Locator) => void found.push(...(await faultsOf(page, what, changed)));
 
   await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
@@ -118,9 +127,10 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   client.makeUnaryRequest("/example.EchoService/EchoUnary", asIs, asIs, Buffer.alloc(0), () => {});
   await page.getByRole("region", { name: "Waiting calls" }).waitFor();
   await page.getByRole("row").filter({ hasText: "Greeter/SayHello" }).last().click();
+  const inner = (name: string) => page.getByRole("tab", { name, exact: true }).last();
   for (const name of ["Rule", "JSON"]) {
     await openTab(page, name);
-    await check(`Replies, ${name}`);
+    await check(`Replies, ${name}`, name === "Rule" ? undefined : inner(name));
   }
 
   const stream = client.makeBidiStreamRequest("/example.Greeter/BidirectionalStream", asIs, asIs).on("error", () => {});
@@ -130,7 +140,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   await page.getByRole("row").filter({ hasText: "received" }).first().click();
   for (const name of ["Messages", "Send", "Call", "Metadata"]) {
     await openTab(page, name);
-    await check(`Live, ${name}`);
+    await check(`Live, ${name}`, name === "Messages" ? undefined : inner(name));
   }
   await page.getByRole("button", { name: "Method all" }).click();
   await page.getByRole("option", { name: "example.Greeter", exact: true }).waitFor();
@@ -158,13 +168,15 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   expect(found).toEqual([]);
 });
 
-it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in both schemes with peers, signals, relays, players and faults", async () => {
-  const { page, origin, host } = await openBrowserShell("webrtc", { others: ["rtsp"] });
+it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in both schemes with peers, signals, relays, players and faults", {
+  timeout: 240_000,
+}, async () => {
+  const { page, origin, host } = await open("webrtc");
   const http = origin.replace("ws:", "http:");
-  await page.evaluate(axe);
   const [ada, bob] = [await joinWebrtc(host, "Ada"), await joinWebrtc(host, "Bob")];
   onTestFinished(() => [ada, bob].forEach(({ socket }) => void socket.close()));
   const player = await page.context().newPage();
+  onTestFinished(() => player.close());
   await player.goto(`${http}/ice-servers`);
   await player.evaluate(callAndPlay);
   const fault = async (path: string) => expect((await fetch(`${http}/faults/${path}`, { method: "POST" })).status).toBe(200);
@@ -176,12 +188,7 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
 
   const row = (text: string) => page.getByRole("row").filter({ hasText: text }).first();
   const found: string[] = [];
-  const check = async (what: string) => {
-    for (const colorScheme of ["dark", "light"] as const) {
-      await useScheme(page, colorScheme);
-      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${what}, ${violation}`));
-    }
-  };
+  const check = async (what: string, changed?: Locator) => void found.push(...(await faultsOf(page, what, changed)));
   for (const [name, text, tabs] of [
     ["Rooms", "Ada", ["Exchanged", "Peer"]],
     ["Rooms", "demo", []],
@@ -194,8 +201,9 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
     await page.getByRole("button", { name: "Close the inspector" }).last().waitFor();
     if (tabs.length === 0) await check(`${name}, ${text}`);
     for (const inner of tabs) {
-      await page.getByRole("tab", { name: inner, exact: true }).last().click();
-      await check(`${name}, ${text}, ${inner}`);
+      const tab = page.getByRole("tab", { name: inner, exact: true }).last();
+      await tab.click();
+      await check(`${name}, ${text}, ${inner}`, inner === tabs[0] ? undefined : tab);
     }
     await page.keyboard.press("Escape");
   }

@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
 
+const open = shareBrowserShell("account");
 const sample = { username: "api@example.com", password: "backlot-demo" };
 
 it("[AC-49] a session's tokens are expired and revoked from the page, its count is updated, and Escape closes it", async () => {
-  const { page, origin } = await openBrowserShell("account");
+  const { page, origin } = await open();
   await fetch(`${origin}/login`, { method: "POST", body: new URLSearchParams(sample) });
   await openTab(page, "Sessions");
   await page.getByRole("row").filter({ hasText: sample.username }).click();
@@ -25,7 +26,7 @@ it("[AC-49] a session's tokens are expired and revoked from the page, its count 
 });
 
 it("[AC-48] an unsaved contact is still there after another tab was shown", async () => {
-  const { page } = await openBrowserShell("account");
+  const { page } = await open();
   await openTab(page, "Users");
   const openUser = async (email: string) => {
     await page.getByRole("row").filter({ hasText: email }).click();
@@ -48,7 +49,7 @@ it("[AC-48] an unsaved contact is still there after another tab was shown", asyn
 });
 
 it("[AC-51] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
-  const { page } = await openBrowserShell("account");
+  const { page } = await open();
   await openTab(page, "Try");
   const user = page.getByRole("textbox", { name: "User", exact: true });
   const code = page.getByRole("textbox", { name: "Code of the second factor" });

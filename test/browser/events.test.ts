@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
+
+const open = shareBrowserShell("events");
 
 async function fromMenu(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole("button", { name: "More: import, samples, delete" }).click();
@@ -12,23 +14,6 @@ async function generate(page: Page, count: number): Promise<void> {
   await page.getByRole("textbox", { name: "Events" }).fill(String(count));
   await page.getByRole("button", { name: /^Generate [\d,]+ events$/ }).click();
 }
-
-it("[EV-75] a job whose process ended is not shown as running", async () => {
-  const { page } = await openBrowserShell("events");
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await page.getByRole("button", { name: "Start", exact: true }).waitFor();
-  await generate(page, 1_000_000);
-  await page.getByText("Generating events").waitFor();
-  await page.getByRole("button", { name: "Start", exact: true }).click();
-  await page.getByText("Following newest").waitFor();
-  await page.getByText("Generating events").waitFor({ state: "detached" });
-  await page.getByRole("tab", { name: "Logs", exact: true }).click();
-  await page
-    .getByRole("region", { name: "Log lines" })
-    .getByText(/The generation was interrupted by the end of the service, after [\d,]+ events/)
-    .first()
-    .waitFor();
-});
 
 it("[EV-74] the page counts before it asks for confirmation, and does not ask if that was cancelled", async () => {
   const { page } = await openBrowserShell("events");
@@ -63,7 +48,7 @@ it("[EV-74] the page counts before it asks for confirmation, and does not ask if
 });
 
 it("[EV-78] Space does not pause the table of a stopped service", async () => {
-  const { page } = await openBrowserShell("events");
+  const { page } = await open();
   await generate(page, 10);
   await page.getByText("1 to 10 of 10").first().waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
@@ -74,8 +59,25 @@ it("[EV-78] Space does not pause the table of a stopped service", async () => {
   await page.getByText("Following newest").waitFor();
 });
 
+it("[EV-75] a job whose process ended is not shown as running", async () => {
+  const { page } = await open();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+  await generate(page, 1_000_000);
+  await page.getByText("Generating events").waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("Following newest").waitFor();
+  await page.getByText("Generating events").waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "Logs", exact: true }).click();
+  await page
+    .getByRole("region", { name: "Log lines" })
+    .getByText(/The generation was interrupted by the end of the service, after [\d,]+ events/)
+    .first()
+    .waitFor();
+});
+
 it("[EV-94] a refused request is a row with its reason, which opens the request and its answer", async () => {
-  const { page, origin } = await openBrowserShell("events");
+  const { page, origin } = await open();
   const refuse = (body: string, client: string) =>
     fetch(`${origin}/events`, { method: "POST", body, headers: { "User-Agent": client } }).then((response) => response.text());
   await page.getByText("Following newest").waitFor();

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { exampleEvent } from "../../contract/services/example-event.ts";
 import { interceptAnswers } from "./answers.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { loadAgain, openBrowserShell } from "./browser-shell.ts";
 
 interface Fault {
   readonly page: string;
@@ -71,7 +71,7 @@ const faults: readonly Fault[] = [
 ];
 
 it("[BL-221] a fault in one region is shown there and in the log, and the others keep working", { timeout: 240_000 }, async () => {
-  const { page: first, endpointOf } = await openBrowserShell("http", {
+  const { page, endpointOf } = await openBrowserShell("http", {
     others: ["mqtt", "account", "events"],
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
   });
@@ -85,34 +85,32 @@ it("[BL-221] a fault in one region is shown there and in the log, and the others
     body: JSON.stringify(exampleEvent),
   });
   const found: string[] = [];
+  const answers = await interceptAnswers(page);
   for (const fault of faults) {
-    const page = await first.context().newPage();
     try {
-      const answers = await interceptAnswers(page);
       answers.treat(fault.call, { kind: "replaced", value: fault.value });
-      await page.goto(new URL(`/#/${fault.page}`, first.url()).href);
+      await loadAgain(page, fault.page);
       await fault.open?.(page);
       await page.getByRole("alert").filter({ hasText: "This part of the window failed" }).first().waitFor();
       for (const other of fault.goesOn(page)) await other.waitFor();
       await page.getByText(`dashboard, ${fault.region}:`).first().waitFor();
-      answers.treat(fault.call, undefined);
     } catch (error) {
       found.push(`${fault.page} ${fault.call}: ${(error as Error).message}`);
     } finally {
-      await page.close();
+      answers.treat(fault.call, undefined);
+      answers.fail();
     }
   }
   expect(found).toEqual([]);
 });
 
 it("[BL-221] a region that failed shows the next row that is chosen", async () => {
-  const { page: first, origin } = await openBrowserShell("http");
+  const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data?one`);
   await fetch(`${origin}/api/data?two`);
-  const page = await first.context().newPage();
   const answers = await interceptAnswers(page);
   answers.treat("traffic.detail", { kind: "replaced", value: { kind: "http" } });
-  await page.goto(new URL("/#/http/live", first.url()).href);
+  await loadAgain(page, "http/live");
   await row(page, "/api/data?one").click();
   const inspector = page.getByRole("complementary", { name: "Inspector" });
   await inspector.getByRole("alert").filter({ hasText: "This part of the window failed" }).waitFor();

@@ -3,8 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
 
+const open = shareBrowserShell("grpc");
 const asIs = (bytes: Buffer) => bytes;
 /** Mantine's selects are text boxes or combo boxes, by what else they do. */
 const input = (page: Page, label: string) => page.locator(`input[aria-label="${label}"]`);
@@ -29,7 +30,7 @@ const sayHello = (client: Client, name: string): Promise<string> =>
   });
 
 it("[GRPC-150] Live shows open calls, or those of a service, a method or a status", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   const client = clientOf(host);
   const stream = client.makeBidiStreamRequest("/example.EchoService/EchoBidiStream", asIs, asIs).on("error", () => {});
   await sayHello(client, "Ada");
@@ -60,7 +61,7 @@ it("[GRPC-150] Live shows open calls, or those of a service, a method or a statu
 });
 
 it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is sent", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Try");
   await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
   await input(page, "Metadata 1, name").fill("bad name");
@@ -80,7 +81,7 @@ it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is se
 });
 
 it("[GRPC-155] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
   const text = page.getByRole("textbox", { name: "Text of the file" });
@@ -101,7 +102,7 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
 });
 
 it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
   const rule = (name: string, who: string) =>
@@ -140,7 +141,7 @@ it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys
 });
 
 it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Services");
   await row(page, "EchoUnary").click();
   await page.getByRole("button", { name: "Open in Try" }).click();

@@ -1,8 +1,10 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
 import { dropFiles } from "./drop-files.ts";
+
+const open = shareBrowserShell("grpc");
 
 const drop = (page: Page, files: Readonly<Record<string, string>>, said = "Drop .proto files, a folder with them, or a descriptor set") =>
   dropFiles(page, files, said);
@@ -12,7 +14,7 @@ const shop = (field: string) => `syntax = "proto3"; package shop;
   service Items { rpc Get(Item) returns (Item); }`;
 
 it("[GRPC-115] dropped files are served and listed, a broken one with its line; a call keeps its types; what was dropped is removed", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   await openTab(page, "Services");
   await drop(page, {
     "items.proto": shop("sku"),
@@ -60,7 +62,7 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
 });
 
 it("[GRPC-154] while the service is stopped a dropped file is not taken, and the page stays", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Services");
   await page.getByRole("row").filter({ hasText: "SayHello" }).waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();

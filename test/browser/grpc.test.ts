@@ -3,12 +3,13 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
 
+const open = shareBrowserShell("grpc");
 const asIs = (bytes: Buffer) => bytes;
 
 it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, and switches health", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Services");
   const greeter = page.getByRole("row").filter({ hasText: "example.Greeter" });
   const health = greeter.getByRole("switch", { name: "example.Greeter is serving" });
@@ -21,7 +22,7 @@ it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, a
 });
 
 it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
@@ -41,7 +42,7 @@ const chooseMethod = async (page: Page, name: string) => {
 };
 
 it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another message and half-closes it", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Try");
   await chooseMethod(page, "EchoBidiStream");
   await page.getByText("JSON", { exact: true }).click();
@@ -58,7 +59,7 @@ it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another mess
 });
 
 it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is typed, and decodes the details of a status", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await openTab(page, "Try");
   await chooseMethod(page, "Chat");
   await input(page, "action: which field").click();
@@ -87,7 +88,7 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
 });
 
 it("[GRPC-112] a rule added on the page answers the next call, and Send in the inspector sends into an open stream and ends it", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   await openTab(page, "Replies");
@@ -133,7 +134,7 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
 });
 
 it("[GRPC-145] while the service is stopped its methods are shown, and recorded messages as JSON", async () => {
-  const { page, host } = await openBrowserShell("grpc");
+  const { page, host } = await open();
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
@@ -145,10 +146,12 @@ it("[GRPC-145] while the service is stopped its methods are shown, and recorded 
   await page.getByText("not running: services and types only").waitFor();
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("region", { name: "Method" }).first().getByRole("cell", { name: "name", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
 });
 
 it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
-  const { page } = await openBrowserShell("grpc");
+  const { page } = await open();
   await page.getByRole("button", { name: "Send sample traffic" }).click();
   await openTab(page, "Metrics");
   await page.getByRole("img", { name: /^Calls a second over time; newest: begun [\d.]*[1-9]/ }).waitFor();

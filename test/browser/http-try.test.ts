@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
+
+const open = shareBrowserShell("http");
 
 it("[HTTP-140] [BL-311] a WebSocket is tried: connected, sent to, and closed with its code; Ctrl Enter sends from anywhere", async () => {
-  const { page, host } = await openBrowserShell("http");
+  const { page, host } = await open();
   await page.getByRole("tab", { name: "Try", exact: true }).click();
   await page.locator("label:visible", { hasText: /^WebSocket$/ }).click();
   // Nothing of the form has the focus.
@@ -23,7 +25,7 @@ it("[HTTP-140] [BL-311] a WebSocket is tried: connected, sent to, and closed wit
 });
 
 it("[BL-341] [BL-342] a recorded form keeps its line breaks when it is edited in Try, and no menu stays in the tab that was left", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   const part = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const body = `${part("a", "1\n2")}${part("file", "x")}--b--\r\n`;
   await fetch(`${origin}/post`, { method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=b" }, body });
@@ -43,7 +45,7 @@ it("[BL-341] [BL-342] a recorded form keeps its line breaks when it is edited in
 });
 
 it("[BL-312] a path with a space is sent encoded", async () => {
-  const { page } = await openBrowserShell("http");
+  const { page } = await open();
   await page.getByRole("tab", { name: "Try", exact: true }).click();
   await page.locator(`input[aria-label="Path and query"]:visible`).fill("/anything/a b ü");
   await page.locator("body").press("Control+Enter");
@@ -53,7 +55,7 @@ it("[BL-312] a path with a space is sent encoded", async () => {
 });
 
 it("[BL-320] a header field is found that only the details of a request have", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await fetch(`${origin}/api/data`, { headers: { "X-Trace": "needle-1" } });
   await fetch(`${origin}/health`);
   const rows = page.getByRole("grid", { name: "Requests, newest first" }).getByRole("row");

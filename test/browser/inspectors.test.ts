@@ -2,10 +2,12 @@ import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { openBrowserShell } from "./browser-shell.ts";
+import { shareBrowserShell } from "./browser-shell.ts";
+
+const open = shareBrowserShell("http", { others: ["mqtt"], flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
 
 it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they are open, and say how they ended", async () => {
-  const { page, origin, host } = await openBrowserShell("http");
+  const { page, origin, host } = await open();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const socket = new WebSocket(`ws://${host}/ws/echo?room=1`, { headers: { "x-team": "blue" } });
   await new Promise((resolve) => socket.once("open", resolve));
@@ -45,7 +47,7 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
 });
 
 it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
-  const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
+  const { page, host } = await open("mqtt");
   const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp" });
   for (const topic of ["hall/one", "hall/two"]) await client.publishAsync(topic, `{"topic":"${topic}"}`);
   await page.evaluate(() => {
@@ -66,7 +68,7 @@ it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
 });
 
 it("[BL-185] a WebSocket's message has an inspector of its own, with a link to its connection", async () => {
-  const { page, host } = await openBrowserShell("http");
+  const { page, host } = await open();
   const socket = new WebSocket(`ws://${host}/ws/echo?room=1`);
   await new Promise((resolve) => socket.once("open", resolve));
   socket.send('{"n":1}');
@@ -86,7 +88,7 @@ async function hideRows(page: Page): Promise<void> {
 const inspected = (page: Page, word: string) => page.getByLabel("Inspector").getByText(word, { exact: true }).first().waitFor();
 
 it("[BL-240] an open request that no list shows any more is read again until it ends", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await page.evaluate(() => {
     location.hash = "#/timeline";
   });
@@ -102,7 +104,7 @@ it("[BL-240] an open request that no list shows any more is read again until it 
 });
 
 it("[BL-240] so is a message that waits for an acknowledgement", async () => {
-  const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
+  const { page, host } = await open("mqtt");
   await page.evaluate(() => {
     location.hash = "#/timeline";
   });

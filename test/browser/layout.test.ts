@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { services } from "../../servers/catalog.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 import { layoutFaults } from "./layout-faults.ts";
+
+const ids = services.map(({ id }) => id);
+const open = shareBrowserShell("http", { others: ids.filter((id) => id !== "http") });
 
 /** The last one is the second at 200 % zoom. */
 const windows = [
@@ -13,8 +16,8 @@ const windows = [
 /** In a narrow window bars have several lines, and placeholders end with an ellipsis. */
 const isAccepted = (fault: string, width: number) => width < 1_280 && /^(bar of|field cuts)/.test(fault);
 
-it.each(services.map(({ id }) => id))("[BL-330] no tab of %s cuts words or hides controls, at three sizes", async (service) => {
-  const { page } = await openBrowserShell(service);
+it.each(ids)("[BL-330] no tab of %s cuts words or hides controls, at three sizes", async (service) => {
+  const { page } = await open(service);
   await page.getByRole("button", { name: "Send sample traffic" }).first().click();
   const tabs = page.getByRole("main").getByRole("tab");
   const names = await tabs.allTextContents();
@@ -31,7 +34,7 @@ it.each(services.map(({ id }) => id))("[BL-330] no tab of %s cuts words or hides
 });
 
 it("[BL-331] the button of a destructive question is red in both schemes, and the last one at the lower right", async () => {
-  const { page } = await openBrowserShell("account");
+  const { page } = await open("account");
   await openTab(page, "Users");
   await page.getByRole("button", { name: "Reset to sample data" }).click();
   const buttons = page.getByRole("dialog").getByRole("button");
@@ -46,7 +49,7 @@ it("[BL-331] the button of a destructive question is red in both schemes, and th
 });
 
 it("[BL-332] what is wrong in an item of a list of the configuration is said at its own field", async () => {
-  const { page } = await openBrowserShell("mqtt");
+  const { page } = await open("mqtt");
   await openTab(page, "Config");
   await page.getByRole("button", { name: "Add a rule" }).click();
   const topics = page.getByRole("textbox", { name: "Topics of rule 1" });

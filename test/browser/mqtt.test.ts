@@ -4,10 +4,11 @@ import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 
 /** One port is enough. */
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+const open = shareBrowserShell("mqtt", { flags });
 
 async function publish(page: Page, topic: string, everySeconds?: string, retain = false, payload?: string): Promise<void> {
   await page.getByRole("button", { name: "Publish…", exact: true }).click();
@@ -23,7 +24,7 @@ async function publish(page: Page, topic: string, everySeconds?: string, retain 
 }
 
 it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and continues while another tab is shown", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await openTab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("test/#");
   await page.getByRole("button", { name: "Subscribe", exact: true }).click();
@@ -45,7 +46,7 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
 });
 
 it("[MQTT-135] a repeated message continues when the page is left, and can be stopped from the strip", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await publish(page, "lab/clock", "0.05");
   const repeating = page.getByText(/^lab\/clock every .*, [\d,]+ sent$/);
   await repeating.waitFor();
@@ -77,7 +78,7 @@ it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form n
 });
 
 it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its messages are cleared and restored", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   const file = path.join(temporaryDir(), "recorded.jsonl");
   const line = (index: number) => JSON.stringify({ at: index, topic: `replayed/${index % 3}`, payload: btoa("x".repeat(60)) });
   writeFileSync(file, Array.from({ length: 12_000 }, (_, index) => `${line(index)}\n`).join(""));
@@ -98,7 +99,7 @@ it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its mess
 });
 
 it("topics with the same beginning show their ends, and the shown message names its topic", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   const topics = ["building/west-wing/sensors/hall-a/humidity", "building/west-wing/sensors/hall-a/temperature"];
   for (const topic of topics) {
     await publish(page, topic);
@@ -121,7 +122,7 @@ it("topics with the same beginning show their ends, and the shown message names 
 });
 
 it("[BL-256] hidden characters in a topic and a payload are shown escaped", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await publish(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
   await page.keyboard.press("Escape");
   await page.getByRole("textbox", { name: /^Filter topics/ }).fill("hostile/#");
@@ -133,7 +134,7 @@ it("[BL-256] hidden characters in a topic and a payload are shown escaped", asyn
 });
 
 it("[MQTT-133] clicking a receiver or publisher shows the client, which covers nothing and stays when another topic is chosen", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await openTab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
   await page.getByRole("button", { name: "Subscribe", exact: true }).click();
@@ -157,7 +158,7 @@ it("[MQTT-133] clicking a receiver or publisher shows the client, which covers n
 });
 
 it("[BL-281] the clients of a broker that has ended are shown as gone, also by a page that is opened later", async () => {
-  const { page, host } = await openBrowserShell("mqtt", { flags });
+  const { page, host } = await open();
   const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp", reconnectPeriod: 0 });
   onTestFinished(() => client.endAsync(true));
   await client.subscribeAsync("rooms/#");
@@ -177,7 +178,7 @@ it("[BL-281] the clients of a broker that has ended are shown as gone, also by a
 });
 
 it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await openTab(page, "Config");
   const add = page.getByRole("button", { name: "Add a rule" });
   await add.click();
@@ -200,12 +201,12 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
 });
 
 it("[MQTT-160] retained messages of a branch are cleared from its menu, which names the branch and the number", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   for (const topic of ["hall/a", "hall/b", "yard"]) {
     await publish(page, topic, undefined, true);
     await page.keyboard.press("Escape");
   }
-  const hall = page.getByRole("treeitem", { name: /^hall/ });
+  const hall = page.getByRole("treeitem", { name: /^hall 2/ });
   await hall.click({ button: "right" });
   await page.getByRole("menuitem", { name: "Clear retained messages below…" }).click();
   const question = page.getByRole("dialog", { name: "Clear the retained messages of “hall/#”?" });
@@ -215,11 +216,12 @@ it("[MQTT-160] retained messages of a branch are cleared from its menu, which na
 });
 
 it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   for (const value of ["one", "two", "three"]) {
-    await publish(page, "t", undefined, false, `{"v":"${value}"}`);
+    await publish(page, "compared", undefined, false, `{"v":"${value}"}`);
     await page.keyboard.press("Escape");
   }
+  await page.getByRole("treeitem", { name: /^compared/ }).click();
   const payload = page.getByRole("region", { name: "Payload", exact: true });
   await payload.getByText(/removed: .*two/).waitFor();
   await page.getByRole("button", { name: /^vs / }).click();
@@ -230,7 +232,7 @@ it("[MQTT-161] a message can be compared with any older one of its topic", async
 });
 
 it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   await publish(page, "a/b");
   await page.keyboard.press("Escape");
   for (const width of [1_024, 900, 800]) {
@@ -250,7 +252,7 @@ it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
 });
 
 it("[MQTT-130] a rule with a payload condition is created, shown and opened again", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
+  const { page } = await open();
   const dialog = page.getByRole("dialog");
   const field = (name: string) => dialog.getByRole("textbox", { name, exact: true });
   await page.getByRole("button", { name: "More" }).click();

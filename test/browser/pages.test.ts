@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
 import mqtt from "mqtt";
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+const open = shareBrowserShell("http", { others: ["mqtt", "events"], flags });
 
 it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End choose tabs", async () => {
-  const { page } = await openBrowserShell("http");
+  const { page } = await open();
   await page.evaluate(() => {
     location.hash = "#/http/nothing";
   });
@@ -38,7 +41,7 @@ it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () 
 });
 
 it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until the list follows again", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   for (const target of ["/api/b", "/api/c", "/api/a"]) await fetch(`${origin}${target}`);
   const head = page.getByRole("columnheader", { name: "Path" });
   const paths = () =>
@@ -59,7 +62,7 @@ it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until
 });
 
 it("[BL-165] changing the tab and back keeps what is paused, opened and answered", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await fetch(`${origin}/api/data?first`);
   const main = page.getByRole("main");
   const tab = (name: string) => main.getByRole("tab", { name, exact: true });
@@ -87,7 +90,7 @@ it("[BL-165] changing the tab and back keeps what is paused, opened and answered
 });
 
 it("[BL-165] a Try request that is answered while another tab is shown is in the history", async () => {
-  const { page } = await openBrowserShell("http");
+  const { page } = await open();
   const main = page.getByRole("main");
   const tab = (name: string) => main.getByRole("tab", { name, exact: true });
   await tab("Try").click();
@@ -101,7 +104,7 @@ it("[BL-165] a Try request that is answered while another tab is shown is in the
 });
 
 it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () => {
-  const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
+  const { page, host } = await open("mqtt");
   const client = await mqtt.connectAsync(`mqtt://${host}`);
   try {
     await client.publishAsync("plant/other", "first");
@@ -117,7 +120,7 @@ it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () 
 });
 
 it("[BL-166] the Timeline is shown after a reload, before its services are known", async () => {
-  const { page } = await openBrowserShell("http");
+  const { page } = await open();
   await page.getByRole("link", { name: "Timeline" }).first().click();
   await page.getByText("No traffic yet").waitFor();
   await page.reload();
@@ -125,7 +128,7 @@ it("[BL-166] the Timeline is shown after a reload, before its services are known
 });
 
 it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and rows are exported as HAR", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await fetch(`${origin}/api/echo`, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"a":1}' });
   const echoes = page.getByRole("row").filter({ hasText: "/api/echo" });
   await echoes.first().click({ button: "right" });
@@ -150,7 +153,7 @@ it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and
 });
 
 it("[BL-215] a row is opened in Try, to be changed before it is sent", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await fetch(`${origin}/api/echo?a=1`, { method: "PUT", headers: { "X-Token": "secret", "X-Plain": "one" }, body: '{"a":1}' });
   await page.getByRole("row").filter({ hasText: "/api/echo" }).first().click({ button: "right" });
   await page.getByRole("menu", { name: "Row" }).getByRole("menuitem", { name: "Open in Try" }).click();
@@ -170,7 +173,7 @@ it.each([
   ["mqtt", "auto-reply", "Auto-reply rules"],
   ["events", "generate sample", "Generate sample events"],
 ] as const)("[BL-167] the palette offers what the menus of %s have", async (service, typed, title) => {
-  const { page } = await openBrowserShell(service);
+  const { page } = await open(service);
   await page.getByRole("button", { name: /^More/ }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByLabel("Search services, actions, settings").last().fill(typed);
@@ -179,7 +182,7 @@ it.each([
 });
 
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
-  const { page } = await openBrowserShell("http");
+  const { page } = await open();
   const main = page.getByRole("main");
   await main.getByRole("button", { name: "Pause" }).waitFor();
   await page.keyboard.press("Control+k");

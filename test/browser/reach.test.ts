@@ -5,7 +5,9 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { exampleEvent } from "../../contract/services/example-event.ts";
 import { unchanged } from "../support/until.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
+
+const open = shareBrowserShell("http", { others: ["events"] });
 
 async function postEvents(origin: string, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
@@ -52,7 +54,7 @@ it("[BL-222] live regions do not count while traffic passes", async () => {
 });
 
 it("[BL-223] a column is sorted by keyboard, both ways", async () => {
-  const { page, origin } = await openBrowserShell("events");
+  const { page, origin } = await open("events");
   await postEvents(origin, 2);
   const head = page.getByRole("columnheader", { name: "Device" });
   const button = head.getByRole("button");
@@ -70,7 +72,7 @@ it("[BL-223] a column is sorted by keyboard, both ways", async () => {
 });
 
 it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps its names", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   await fetch(`${origin}/api/data`);
   await page.setViewportSize({ width: 900, height: 700 });
   const grid = page.getByRole("main").getByRole("grid");
@@ -89,7 +91,7 @@ it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps
 });
 
 it("[BL-224] at 200 % zoom every control of the longest page can be reached", async () => {
-  const { page, origin } = await openBrowserShell("events");
+  const { page, origin } = await open("events");
   await postEvents(origin, 3);
   // 1,280 x 800 at 200 %.
   await page.setViewportSize({ width: 640, height: 400 });
@@ -108,7 +110,7 @@ it("[BL-224] at 200 % zoom every control of the longest page can be reached", as
 });
 
 it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list its time and five rows", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open();
   for (let sent = 0; sent < 8; sent++) await fetch(`${origin}/api/data`);
   await page.setViewportSize({ width: 640, height: 400 });
   const rail = page.getByRole("navigation", { name: "Pages" });

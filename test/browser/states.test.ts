@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { exampleEvent } from "../../contract/services/example-event.ts";
 import { type Answers, interceptAnswers } from "./answers.ts";
-import { openBrowserShell } from "./browser-shell.ts";
+import { loadAgain, openBrowserShell } from "./browser-shell.ts";
 
 interface Reading {
   readonly page: string;
@@ -120,24 +120,24 @@ const readings: readonly Reading[] = [
 ];
 
 it("[BL-220] a page shows loading, then a failure with a retry button, then the data", { timeout: 240_000 }, async () => {
-  const { page: first, endpointOf } = await openBrowserShell("http", {
+  const { page, endpointOf } = await openBrowserShell("http", {
     others: ["mqtt", "account", "events"],
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],
   });
   await sendTraffic(endpointOf);
   const found: string[] = [];
+  const answers = await interceptAnswers(page);
   for (const reading of readings) {
-    const page = await first.context().newPage();
     try {
-      const answers = await interceptAnswers(page);
       answers.treat(reading.call, { kind: "late" });
-      await page.goto(new URL(`/#/${reading.page}`, first.url()).href);
+      await loadAgain(page, reading.page);
       await reading.open?.(page);
       await isRead(page, reading, answers);
     } catch (error) {
       found.push(`${reading.page} ${reading.call}: ${(error as Error).message}`);
     } finally {
-      await page.close();
+      answers.treat(reading.call, undefined);
+      answers.fail();
     }
   }
   expect(found).toEqual([]);

@@ -1,11 +1,11 @@
 import { connectAsync } from "mqtt";
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { shareBrowserShell } from "./browser-shell.ts";
 
-const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+const open = shareBrowserShell("mqtt", { others: ["http"], flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
 
 it("[BL-180] hostile payloads are shown and compared, also after a reload", async () => {
-  const { page, host } = await openBrowserShell("mqtt", { flags });
+  const { page, host } = await open();
   const client = await connectAsync(`mqtt://${host}`);
   const crashes: string[] = [];
   page.on("crash", () => crashes.push("crash"));
@@ -44,7 +44,7 @@ it("[BL-180] hostile payloads are shown and compared, also after a reload", asyn
 });
 
 it("[BL-184] a body is searched, folded, selected over lines and copied by keyboard", async () => {
-  const { page, origin } = await openBrowserShell("http");
+  const { page, origin } = await open("http");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const body = { order: 48_213, lines: Array.from({ length: 40 }, (_, index) => ({ sku: `KB-${index}`, note: "n".repeat(60) })) };
   await fetch(`${origin}/anything`, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });

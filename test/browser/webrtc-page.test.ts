@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { expect, it, onTestFinished } from "vitest";
 import { answer, hostLine, offer } from "../renderer-webrtc/samples.ts";
-import { openBrowserShell, openTab } from "./browser-shell.ts";
+import { openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
+
+const open = shareBrowserShell("webrtc");
 
 interface Client {
   readonly id: string;
@@ -31,7 +33,7 @@ async function join(host: string, room: string, name: string): Promise<Client> {
 }
 
 it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
-  const { page, host } = await openBrowserShell("webrtc");
+  const { page, host } = await open();
   const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
   ada.send({ type: "offer", to: bob.id, sdp: offer });
   await expect.poll(() => bob.received.some(({ type }) => type === "offer")).toBe(true);
@@ -73,7 +75,7 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
 it.each(["UDP", "TCP"])(
   "[WEBRTC-433] two peers of the page call one another by relay over %s",
   async (transport) => {
-    const { page } = await openBrowserShell("webrtc");
+    const { page } = await open();
     await openTab(page, "Try");
     await page.getByRole("radiogroup", { name: "Over" }).getByText(transport, { exact: true }).click();
     await page.getByRole("button", { name: "Call", exact: true }).click();
@@ -95,7 +97,7 @@ it.each(["UDP", "TCP"])(
 );
 
 it("[WEBRTC-441] badges of faults and names of receivers stay with their rows when others arrive", async () => {
-  const { page, origin, host } = await openBrowserShell("webrtc");
+  const { page, origin, host } = await open();
   const ada = await join(host, "demo", "Ada");
   const rows = page.getByRole("grid", { name: "Rows, newest first" }).getByRole("row");
   await rows.filter({ hasText: "Peer" }).filter({ hasText: "Ada" }).waitFor();

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
-import { temporaryDir } from "./temporary-dir.ts";
+import { type OnEnd, temporaryDir } from "./temporary-dir.ts";
 
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 /** The built programs: they start in a third of the time that their sources need. */
@@ -40,15 +40,18 @@ export interface StartOptions {
   readonly dataDir?: string;
   /** Module that is run; by default the built program. */
   readonly entry?: string;
+  /** When it ends; by default after the test. */
+  readonly onEnd?: OnEnd;
 }
 
 /** `headlessHttp` and what the test adds. */
 export const headlessHttp = ["--headless", "--json", "--dashboard-port", "0", "--only", "http", "--http-port", "0"];
 
-/** Runs Backlot as a child, with a data folder of its own; ended after the test whatever happens. */
+/** Runs Backlot as a child, with a data folder of its own; ended after the test, or when `onEnd` says so, whatever happens. */
 export function startBacklot(args: readonly string[] = headlessHttp, options: StartOptions = {}): BacklotRun {
   const entry = options.entry ?? path.join(builtServers, "backlot.cjs");
-  const dataDir = options.dataDir ?? temporaryDir();
+  const onEnd = options.onEnd ?? onTestFinished;
+  const dataDir = options.dataDir ?? temporaryDir(onEnd);
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"].includes(name)),
   );
@@ -68,7 +71,7 @@ export function startBacklot(args: readonly string[] = headlessHttp, options: St
     if (args.includes("--json")) lines.add(JSON.parse(line) as JsonLine);
   });
   const ended = once(child, "close").then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));
-  onTestFinished(async () => {
+  onEnd(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
     const hardEnd = setTimeout(() => child.kill("SIGKILL"), 20_000);
     await ended;

@@ -3,9 +3,12 @@ import os from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder that is removed after the test. */
-export function temporaryDir(): string {
+/** Registers what is done at the end: of a test, of a file. */
+export type OnEnd = (release: () => void | Promise<void>) => void;
+
+/** A folder that is removed after the test, or when `onEnd` says so. */
+export function temporaryDir(onEnd: OnEnd = onTestFinished): string {
   const dir = mkdtempSync(path.join(os.tmpdir(), "backlot-test-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onEnd(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
