@@ -61,6 +61,21 @@ describeCluster("messages over a cluster", (nextUrl) => {
     expect(inbox.payloads).toEqual(payloads);
   });
 
+  it.each([0, 1, 2] as const)(
+    "[MQTT-241] many large messages come to all subscribers of both brokers, in order and once, QoS %s",
+    async (qos) => {
+      const brokers = await startPair(nextUrl());
+      const subscribers = await Promise.all(Array.from({ length: 40 }, (_, index) => connectWire(brokers[index % 2] as Broker, 5)));
+      await Promise.all(subscribers.map((subscriber) => subscriber.subscribe("large", { qos })));
+      const inboxes = subscribers.map((subscriber) => new Inbox(subscriber));
+      const publisher = await connectWire(brokers[0], 5);
+      const numbers = Array.from({ length: 8 }, (_, index) => index + 1);
+      for (const packetId of numbers) await publishAcknowledged(publisher, "large", `${packetId}${"x".repeat(100_000)}`, { qos, packetId });
+      const arrived = () => inboxes.map(({ messages }) => messages.map(({ payload }) => Number(payload.toString("latin1", 0, 1))));
+      await expect.poll(arrived, { timeout: 20_000 }).toEqual(inboxes.map(() => numbers));
+    },
+  );
+
   it("[MQTT-201] properties arrive unaltered and in order, with the remaining expiry and the receiver's identifiers", async () => {
     const [one, other] = await startPair(nextUrl());
     const subscriber = await connectWire(one, 5);
