@@ -48,6 +48,7 @@ export const httpService: HostileService = {
     ...httpAttacks("/bytes/100000", "/ws/echo"),
     "pipelined requests that wait": (target) => throwAt(target, 8, repeated(httpRequest("GET", "/delay/10"), 1_000), "all"),
     "200 event streams of 10 ms": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "all"),
+    "200 event streams without a pause": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=100000&duration=0"), "all"),
     "event streams, unread": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "nothing"),
     "tiny WebSocket messages": (target) => throwAt(target, 20, Buffer.concat([upgrade, repeated(frame("x"), 2_000)]), "all"),
     "WebSocket messages, echoes unread": (target) =>

@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
+import { createLog } from "../../servers/core/service/log.ts";
+import { sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
 import { sseFrame } from "../../servers/http/sse/sse-frame.ts";
+import { createSseHub } from "../../servers/http/sse/sse-hub.ts";
 import { createSseTickers } from "../../servers/http/sse/sse-tickers.ts";
 import { curl } from "./curl.ts";
 import { type HttpUnderTest, onEnd, rawConnection, startHttp, until } from "./harness.ts";
@@ -263,6 +266,29 @@ it("[HTTP-136] streams faster than the service can send do not block others", as
   }
   // Of 400, which take 200 ms together.
   expect(mostInTurn).toBeLessThan(50);
+});
+
+it("[HTTP-136] streams of a number of events without a pause are sent in slices, each to its end", async () => {
+  const hub = createSseHub({ show: () => {}, touch: () => {}, log: createLog({ level: () => "error", write: () => {} }) });
+  onEnd(() => hub.close());
+  let sent = 0;
+  let ended = 0;
+  const streams = { count: 50, events: 400 };
+  const response = {
+    write: () => (sent += 1),
+    end: () => (ended += 1),
+    flushHeaders() {},
+    once() {},
+  } as unknown as Parameters<typeof hub.subscribe>[0];
+  for (let stream = 0; stream < streams.count; stream++)
+    hub.subscribe(response, { firstId: 0, endId: streams.events, intervalMs: 0, delayMs: 0, resumedFrom: undefined });
+  let mostInTurn = sent;
+  while (ended < streams.count) {
+    const before = sent;
+    await new Promise((resolve) => setImmediate(resolve));
+    mostInTurn = Math.max(mostInTurn, sent - before);
+  }
+  expect([sent, mostInTurn <= sliceDeliveries]).toEqual([streams.count * streams.events, true]);
 });
 
 it("[HTTP-121] each event is a part of the stream's row", async () => {

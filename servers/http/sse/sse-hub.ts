@@ -3,14 +3,13 @@ import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
 import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
-import { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
+import { type DeliveryLane, DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";
 
 /** Disconnected subscribers that stay listed: how long, and how many. */
 const listedAfter = { ms: 60_000, most: 200 };
-const eventsAtOnce = 200;
 /** How often rows of open streams are serialized, and how many at once: there may be thousands of streams that send often. */
 const rowUpdates = { everyMs: 1_000, atOnce: 200 };
 /** Up to this number each new subscriber is logged as notable. */
@@ -136,7 +135,11 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     let id = plan.firstId;
     const isEndless = plan.endId === Number.POSITIVE_INFINITY;
     let timer: NodeJS.Timeout | undefined;
-    let leave = () => clearTimeout(timer);
+    let isDue = false;
+    let leave = () => {
+      isDue = false;
+      clearTimeout(timer);
+    };
     const next = (timestamp: number) => void send(subscription, pingOf(id++, timestamp));
 
     function beginEndless(): void {
@@ -149,13 +152,25 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     }
     const startAt = performance.now() + plan.delayMs;
     const untilDue = () => startAt + (id - plan.firstId) * plan.intervalMs - performance.now();
-    function step(): void {
-      // Events that are due are sent together, with a limit so that others get their turn.
-      for (let sent = 0; sent === 0 || (sent < eventsAtOnce && id < plan.endId && untilDue() <= 0); sent++) next(Date.now());
-      if (id >= plan.endId) subscription.end("done");
-      else timer = setTimeout(step, Math.max(0, untilDue()));
+    /** Events that are due are sent together, in slices with those of other streams. */
+    const lane: DeliveryLane = {
+      get isEmpty() {
+        return !isDue;
+      },
+      step() {
+        next(Date.now());
+        const waitMs = untilDue();
+        isDue = id < plan.endId && waitMs <= 0;
+        if (id >= plan.endId) subscription.end("done");
+        else if (!isDue) timer = setTimeout(sendDue, waitMs);
+        return true;
+      },
+    };
+    function sendDue(): void {
+      isDue = true;
+      turns.run(lane);
     }
-    const begin = isEndless ? beginEndless : step;
+    const begin = isEndless ? beginEndless : sendDue;
     if (plan.delayMs > 0) timer = setTimeout(begin, plan.delayMs);
     else begin();
     return () => leave();
