@@ -142,6 +142,12 @@ const fieldsForPatterns: readonly (readonly [name: string, before: string])[] = 
   ["Traceparent", "00-"],
 ];
 
+/** Requests for the path whose field is a row of one character or word each, behind what may be right. */
+export async function sendRows(target: Target, path: string, field: readonly [name: string, before: string]): Promise<void> {
+  const requests = slowValues.map((value) => requestWith(path, field, value));
+  await throwAt({ ...target, holdMs: target.holdMs / 10 }, 4, Buffer.concat(requests), "all");
+}
+
 function requestWith(path: string, [name, before]: readonly [string, string], value: string): Buffer {
   const isPreflight = name === "Access-Control-Request-Headers";
   const more = isPreflight ? "Origin: http://127.0.0.1\r\nAccess-Control-Request-Method: PUT\r\n" : "";
@@ -159,13 +165,7 @@ export const httpAttacks = (path: string, webSocketPath = path): Readonly<Record
   "bodies that never end": (target) => throwAt(target, 100, httpRequest("POST", path, { headers: "Content-Length: 100000\r\n" }), "all"),
   "random bytes": (target) => throwAt(target, 20, randomBytes(target, 2_000), "all"),
   "fields that slow patterns read": async (target) => {
-    for (const field of fieldsForPatterns)
-      await throwAt(
-        { ...target, holdMs: target.holdMs / 10 },
-        4,
-        Buffer.concat(slowValues.map((value) => requestWith(path, field, value))),
-        "all",
-      );
+    for (const field of fieldsForPatterns) await sendRows(target, path, field);
   },
   "requests of every kind in one piece": async (target) => {
     const piece = (reads: "nothing" | "all") =>

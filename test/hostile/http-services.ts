@@ -8,6 +8,7 @@ import {
   httpRequest,
   openHttpBystander,
   repeated,
+  sendRows,
   slowValues,
   throwAt,
 } from "./hostile-service.ts";
@@ -40,6 +41,17 @@ const bodiesOfOneMebibyte: Readonly<Record<string, { readonly type: string; read
   "15,000 parts behind an empty line": { type: "multipart/form-data; boundary=b", text: () => `\r\n${multipart(15_000)}` },
 };
 
+const routesOfFields = [
+  ["/basic-auth/a/b", "Authorization", "Basic "],
+  ["/bearer", "Authorization", "Bearer a"],
+  ["/digest-auth/auth/a/b", "Authorization", 'Digest username="a", '],
+  ["/etag/a", "If-None-Match", "W/"],
+  ["/range/100", "Range", "bytes=0-1"],
+  ["/cookies", "Cookie", "a=b"],
+  ["/image", "Accept", "image/png"],
+  ["/api/stream?count=1", "Last-Event-ID", "1"],
+] as const;
+
 export const httpService: HostileService = {
   flags: [],
   config: {},
@@ -60,6 +72,9 @@ export const httpService: HostileService = {
         httpRequest("POST", "/post", { headers: "Content-Type: multipart/form-data; boundary=b\r\n", body: multipart(15_000) }),
         "all",
       ),
+    "fields that slow patterns read, at the routes that read them": async (target) => {
+      for (const [path, name, before] of routesOfFields) await sendRows(target, path, [name, before]);
+    },
     "forms and types of one row of characters": (target) =>
       throwAt(
         target,
