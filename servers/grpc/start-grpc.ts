@@ -11,6 +11,7 @@ import { createGrpcTryClient } from "./clients/try-client.ts";
 import type { GrpcConnections } from "./engine/connections.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
+import { HeldMessages } from "./engine/held-messages.ts";
 import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
@@ -32,6 +33,9 @@ import { stream } from "./services/stream.ts";
 import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
+
+/** Of the largest ones, held in all calls together. */
+const mostMessages = 64;
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -79,6 +83,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     log,
     onStop,
     largestMessage: config.messageBytes,
+    held: new HeldMessages(mostMessages * config.messageBytes),
     concurrentStreams: config.concurrentStreams,
     connectionsPerAddress: config.connectionsPerAddress,
     metadataBytes: config.metadataBytes,

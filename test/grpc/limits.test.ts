@@ -185,3 +185,47 @@ it("[GRPC-57] when the service stops, calls in flight finish in the grace time, 
   expect(status).toMatchObject({ code: 14, details: "the service is stopping" });
   expect(replies.length).toBeGreaterThan(10);
 });
+
+const echoBidi = "/example.EchoService/EchoBidiStream";
+
+it.each([
+  ["that are incomplete", { ":path": echoBidi }, framed(Buffer.alloc(100_000)).subarray(0, 90_005)],
+  [
+    "that wait for the end of the request",
+    { "grpc-encoding": "gzip" },
+    framed(gzipSync(body(echoMessage.frame({ message: "x".repeat(90_000) }))), 1),
+  ],
+  ["on the web port", { ":path": echoBidi, "content-type": "application/grpc-web" }, framed(Buffer.alloc(100_000)).subarray(0, 90_005)],
+] as const)(
+  "[GRPC-177] messages %s take no more than 64 times the limit: the calls that have most are ended",
+  async (name, fields, bytes) => {
+    const service = await startGrpc({ messageBytes: 100_000 });
+    const url = name === "on the web port" ? service.webUrl : `http://${service.address}`;
+    const open = async (count: number) => {
+      const session = connect(url);
+      onEnd(() => session.destroy());
+      const ended: unknown[] = [];
+      for (let call = 0; call < count; call++) {
+        const stream = session.request({ ":method": "POST", ":path": echoUnary, "content-type": "application/grpc", ...fields });
+        stream.on("error", () => {});
+        stream.on("close", () => ended.push(stream.rstCode));
+        stream.resume();
+        stream.write(bytes);
+      }
+      return { session, ended };
+    };
+    const { session, ended } = await open(100);
+    // 71 of them have 64 times 100,000 bytes.
+    await until(() => ended.length >= 29);
+    expect(ended.length).toBeLessThan(40);
+    const ends = service.rows().filter(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
+    expect(service.detail(ends[0]?.id ?? 0).status?.message).toMatch(/^the messages of all calls have more than 6400000 bytes/);
+    expect((await hello(service)).status.code).toBe(0);
+    session.destroy();
+    await until(() => service.rows().every(({ tone }) => tone !== "pending"));
+    const again = await open(60);
+    await until(() => service.rows().filter(({ tone }) => tone === "pending").length === 60);
+    expect((await hello(service)).status.code).toBe(0);
+    expect(again.ended).toEqual([]);
+  },
+);

@@ -46,7 +46,15 @@ export class ByteQueue {
   take(length: number): Buffer {
     const from = this.#start;
     this.#start += length;
-    return this.#bytes.subarray(from, this.#start);
+    const taken = this.#bytes.subarray(from, this.#start);
+    if (this.#start === this.#end) this.clear();
+    return taken;
+  }
+
+  clear(): void {
+    this.#bytes = nothing;
+    this.#start = this.#end = 0;
+    this.#isOwn = false;
   }
 
   skip(length: number): void {

@@ -41,6 +41,10 @@ export class FramedBody {
     this.#queue.push(chunk);
   }
 
+  clear(): void {
+    this.#queue.clear();
+  }
+
   /** The next complete message. */
   next(): WireMessage | undefined {
     if (this.#queue.length < prefixBytes) return undefined;

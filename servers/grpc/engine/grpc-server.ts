@@ -7,6 +7,7 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { http2ServersOf, setHttp2Options, takeStreams } from "./grpc-js-access.ts";
+import type { HeldMessages } from "./held-messages.ts";
 import { Http2Call, type Http2CallLimits, type OpenedStream, refuseStream } from "./http2-call.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
@@ -18,6 +19,7 @@ export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, C
   readonly webPort: () => number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
+  readonly held: HeldMessages;
   readonly concurrentStreams: number;
   /** Of the header fields of a call. */
   readonly metadataBytes: number;
@@ -38,6 +40,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     largestMessage: options.largestMessage,
     malformed: "INTERNAL",
     metadataBytes: options.metadataBytes,
+    held: options.held,
   };
   let draining = false;
   const refused = new RefusedStreams(faults, options);

@@ -14,6 +14,7 @@ import {
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
+import { countedFrom, type HeldMessages, type MessageHolder } from "./held-messages.ts";
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
 import { type Refusal, recordRefusal } from "./refusal.ts";
@@ -30,6 +31,7 @@ export interface OpenedStream {
 export interface Http2CallLimits extends BodyLimits {
   /** Of all header fields. */
   readonly metadataBytes: number;
+  readonly held: HeldMessages;
 }
 
 const callOf = Symbol("call");
@@ -58,18 +60,22 @@ const knownPairs = new Map<OutgoingHttpHeaders, Pairs>(
 const pairsOf = (fields: OutgoingHttpHeaders): Pairs => knownPairs.get(fields) ?? fieldPairs(fields);
 
 /** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
-export class Http2Call implements StartableTransport {
+export class Http2Call implements StartableTransport, MessageHolder {
   readonly head: CallHead;
   readonly #stream: CallStream;
   /** A stream that is closed has none. */
   readonly #session: Http2Session | undefined;
-  readonly #limits: BodyLimits;
+  readonly #limits: Http2CallLimits;
   readonly #body: FramedBody;
   #events: CallEvents | undefined;
   /** A message or the half-close is asked for. */
   #isWanted = false;
   #isDelivering = false;
   #isInflating = false;
+  #inflatedBytes = 0;
+  /** Of the last message, for which the handler may wait for the end of the request. */
+  #messageBytes = 0;
+  #isCounted = false;
   #hasHalfClosed = false;
   #isEnding = false;
   #sentHead: OutgoingHttpHeaders | undefined;
@@ -106,11 +112,23 @@ export class Http2Call implements StartableTransport {
     if (this.#isEnding) return;
     this.#body.push(chunk);
     this.#deliver();
+    this.#count();
   }
 
   halfClose(): void {
     this.#hasHalfClosed = true;
     this.#deliver();
+    this.#count();
+  }
+
+  #count(): void {
+    const waiting = this.#hasHalfClosed ? 0 : this.#messageBytes;
+    const bytes = this.#isEnding ? 0 : this.#body.length + this.#inflatedBytes + waiting;
+    if (bytes >= countedFrom || this.#isCounted) this.#isCounted = this.#limits.held.count(this, bytes);
+  }
+
+  fail(error: StatusError): void {
+    this.#events?.fail(error);
   }
 
   /** Delivers what was asked for. The client may send while something is asked for. */
@@ -122,13 +140,18 @@ export class Http2Call implements StartableTransport {
       if (!message) break;
       this.#isWanted = false;
       if (message.isCompressed) this.#inflate(message.content);
-      else this.#events?.onMessage({ bytes: message.content, wireBytes: message.content.length, compressed: false });
+      else this.#message(message.content, message.content.length, false);
     }
     this.#isDelivering = false;
     const stream = this.#stream;
     if (this.#isWanted || this.#isEnding) {
       if (stream.isPaused()) stream.resume();
     } else if (this.#body.length > 0) stream.pause();
+  }
+
+  #message(bytes: Buffer, wireBytes: number, compressed: boolean): void {
+    this.#messageBytes = bytes.length;
+    this.#events?.onMessage({ bytes, wireBytes, compressed });
   }
 
   #next(): WireMessage | undefined {
@@ -147,11 +170,17 @@ export class Http2Call implements StartableTransport {
 
   #inflate(content: Buffer): void {
     this.#isInflating = true;
-    inflateMessage(content, this.head.requestEncoding, this.#limits.largestMessage)
+    inflateMessage(content, this.head.requestEncoding, this.#limits.largestMessage, (length) => {
+      this.#inflatedBytes = length;
+      this.#count();
+      return !this.#isEnding;
+    })
       .then((bytes) => {
         this.#isInflating = false;
-        if (!this.#isEnding) this.#events?.onMessage({ bytes, wireBytes: content.length, compressed: true });
+        this.#inflatedBytes = 0;
+        if (!this.#isEnding) this.#message(bytes, content.length, true);
         this.#deliver();
+        this.#count();
       })
       .catch((error: unknown) => this.#events?.fail(error));
   }
@@ -177,7 +206,7 @@ export class Http2Call implements StartableTransport {
   end({ code, message, trailers }: CallEnd): void {
     const stream = this.#stream;
     if (this.#isEnding) return;
-    this.#isEnding = true;
+    this.#stopReading();
     if (stream.closed || stream.destroyed) return;
     const isOk = code === 0 && message === "";
     this.#trailers = withMetadata(isOk ? okTrailers : statusFields(code, message), trailers);
@@ -218,13 +247,19 @@ export class Http2Call implements StartableTransport {
   }
 
   reset(status?: SentEnd["status"]): void {
-    this.#isEnding = true;
+    this.#stopReading();
     this.#status = status;
     resetStream(this.#stream, status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
 
-  over(): void {
+  #stopReading(): void {
     this.#isEnding = true;
+    this.#body.clear();
+    this.#count();
+  }
+
+  over(): void {
+    this.#stopReading();
     this.#events?.onOver(this.#sentEnd());
     this.#events = undefined;
   }

@@ -34,8 +34,16 @@ function compressedFrame(message: Buffer): Buffer {
   return frame;
 }
 
-/** Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. */
-export function inflateMessage(message: Uint8Array, coding: string, limit: number): Promise<Buffer> {
+/**
+ * Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. `onLength` gets the length so far, and ends it where
+ * it returns false: then it rejects with an error of no account.
+ */
+export function inflateMessage(
+  message: Uint8Array,
+  coding: string,
+  limit: number,
+  onLength: (bytes: number) => boolean = () => true,
+): Promise<Buffer> {
   if (coding === "identity" || coding === "") {
     return Promise.reject(new StatusError("INTERNAL", "a message says that it is compressed, and grpc-encoding does not say how"));
   }
@@ -51,8 +59,9 @@ export function inflateMessage(message: Uint8Array, coding: string, limit: numbe
     inflater.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= limit) return;
+      if (length <= limit && onLength(length)) return;
       inflater.destroy();
+      chunks.length = 0;
       reject(new StatusError("RESOURCE_EXHAUSTED", `a message is longer than ${limit} bytes when it is decompressed`));
     });
     inflater.on("error", () => reject(new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`)));

@@ -109,7 +109,8 @@ export class CallEntry implements TrafficEntry {
 
   #add(message: Uint8Array, wireBytes: number, flags: number): void {
     let kept = message.length > this.#messageLimit ? message.subarray(0, this.#messageLimit) : message;
-    if (this.#preview.length === 0) this.#preview = kept.length > previewBytes ? kept.subarray(0, previewBytes) : kept;
+    // Of a long message a copy: the call may stay open, and would keep all of it.
+    if (this.#preview.length === 0) this.#preview = kept.length > previewBytes ? Buffer.from(kept.subarray(0, previewBytes)) : kept;
     if (isCompressed(flags)) {
       const content = Buffer.allocUnsafe(4 + kept.length);
       content.writeUInt32LE(wireBytes, 0);

@@ -6,6 +6,9 @@ import { StatusError } from "../engine/status.ts";
 /** Finds the messages in a request's body. The methods throw a `StatusError` for bytes that are not a message. */
 export interface BodyReader {
   push(chunk: Buffer): void;
+  /** Bytes that were not taken yet. */
+  readonly length: number;
+  clear(): void;
   /** The next complete message. */
   next(): WireMessage | undefined;
   /** To be called when the body has ended and `next` has nothing more. */
@@ -51,6 +54,14 @@ export class BareBody implements BodyReader {
   constructor(limits: Pick<BodyLimits, "largestMessage">, isCompressed: boolean) {
     this.#limit = limits.largestMessage;
     this.#isCompressed = isCompressed;
+  }
+
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  clear(): void {
+    this.#queue.clear();
   }
 
   push(chunk: Buffer): void {

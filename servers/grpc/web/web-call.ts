@@ -1,5 +1,6 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
+import { countedFrom, type HeldMessages, type MessageHolder } from "../engine/held-messages.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
 import { StatusError, statusCode } from "../engine/status.ts";
@@ -13,6 +14,7 @@ export interface WebCallOptions {
   readonly body: BodyReader;
   readonly cors: WebCors;
   readonly largestMessage: number;
+  readonly held: HeldMessages;
   /** For the request of a method that takes one message to arrive; undefined for a stream. */
   readonly requestMs: number | undefined;
   /** Called for an answer that could not be written. */
@@ -28,7 +30,7 @@ export interface WrittenEnd {
 }
 
 /** A call on the web port: reads the messages of the request. A subclass for each protocol writes the answer. */
-export abstract class WebCall implements StartableTransport {
+export abstract class WebCall implements StartableTransport, MessageHolder {
   readonly head: CallHead;
   protected readonly exchange: WebExchange;
   readonly #options: WebCallOptions;
@@ -38,6 +40,10 @@ export abstract class WebCall implements StartableTransport {
   #isWanted = false;
   #isPumping = false;
   #isInflating = false;
+  #inflatedBytes = 0;
+  /** Of the last message, for which the handler may wait for the end of the request. */
+  #messageBytes = 0;
+  #isCounted = false;
   /** The client has sent its last byte. */
   #hasEnded = false;
   #toldBodyEnd = false;
@@ -72,10 +78,11 @@ export abstract class WebCall implements StartableTransport {
     input.once("end", () => {
       this.#hasEnded = true;
       this.#pump();
+      this.#count();
     });
     if (output.destroyed) process.nextTick(() => this.#over());
     const { requestMs } = this.#options;
-    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => this.#fail(tooSlow(requestMs)), requestMs);
+    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => this.fail(tooSlow(requestMs)), requestMs);
   }
 
   read(): void {
@@ -135,10 +142,11 @@ export abstract class WebCall implements StartableTransport {
     try {
       this.#body.push(chunk);
     } catch (error) {
-      this.#fail(error as StatusError);
+      this.fail(error as StatusError);
       return;
     }
     this.#pump();
+    this.#count();
     if (!this.#isWanted) this.exchange.input.pause();
   }
 
@@ -151,7 +159,7 @@ export abstract class WebCall implements StartableTransport {
         if (message) {
           this.#isWanted = false;
           const { content, isCompressed } = message;
-          if (!isCompressed) this.#events?.onMessage({ bytes: content, wireBytes: content.length, compressed: false });
+          if (!isCompressed) this.#message(content, content.length, false);
           else {
             this.#inflate(content);
             break;
@@ -163,34 +171,50 @@ export abstract class WebCall implements StartableTransport {
           this.#toldBodyEnd = true;
           this.#body.end();
         } else {
-          this.#isDone = true;
-          clearTimeout(this.#requestTimer);
+          this.#stopReading();
           this.#events?.onHalfClose();
         }
       }
     } catch (error) {
-      this.#fail(error as StatusError);
+      this.fail(error as StatusError);
     } finally {
       this.#isPumping = false;
     }
   }
 
+  #message(bytes: Buffer, wireBytes: number, compressed: boolean): void {
+    this.#messageBytes = bytes.length;
+    this.#events?.onMessage({ bytes, wireBytes, compressed });
+  }
+
+  #count(): void {
+    const waiting = this.#hasEnded ? 0 : this.#messageBytes;
+    const bytes = this.#isDone ? 0 : this.#body.length + this.#inflatedBytes + waiting;
+    if (bytes >= countedFrom || this.#isCounted) this.#isCounted = this.#options.held.count(this, bytes);
+  }
+
   #inflate(content: Buffer): void {
     this.#isInflating = true;
-    inflateMessage(content, this.head.requestEncoding, this.#options.largestMessage).then(
+    inflateMessage(content, this.head.requestEncoding, this.#options.largestMessage, (length) => {
+      this.#inflatedBytes = length;
+      this.#count();
+      return !this.#isDone;
+    }).then(
       (bytes) => {
         this.#isInflating = false;
-        if (!this.#isDone) this.#events?.onMessage({ bytes, wireBytes: content.length, compressed: true });
+        this.#inflatedBytes = 0;
+        if (!this.#isDone) this.#message(bytes, content.length, true);
         this.#pump();
+        this.#count();
       },
       (error: StatusError) => {
         this.#isInflating = false;
-        this.#fail(error);
+        this.fail(error);
       },
     );
   }
 
-  #fail(error: StatusError): void {
+  fail(error: StatusError): void {
     if (this.#isDone) return;
     this.#stopReading();
     this.#events?.fail(error);
@@ -198,6 +222,8 @@ export abstract class WebCall implements StartableTransport {
 
   #stopReading(): void {
     this.#isDone = true;
+    this.#body.clear();
+    this.#count();
     clearTimeout(this.#requestTimer);
   }
 

@@ -13,6 +13,7 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
+import type { HeldMessages } from "../engine/held-messages.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
@@ -25,6 +26,7 @@ export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, Co
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
+  readonly held: HeldMessages;
   /** Open calls on a connection. */
   readonly concurrentStreams: number;
   /** Of the request line and the header fields; a GET has its message there. */
