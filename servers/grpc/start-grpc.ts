@@ -6,6 +6,7 @@ import { readAuthorities } from "../core/certificates/configured-certificate.ts"
 import { configuredFile } from "../core/config/configured-file.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
+import { DeliveryTurns } from "../core/streams/delivery-turns.ts";
 import { resendCall } from "./clients/resend-call.ts";
 import { createGrpcTryClient } from "./clients/try-client.ts";
 import type { GrpcConnections } from "./engine/connections.ts";
@@ -40,12 +41,14 @@ const mostMessages = 64;
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const own = await loadOwnProtos();
+  const turns = new DeliveryTurns();
+  onStop(() => turns.close());
   const health = new Health(() => showHealth());
   const showHealth = () => context.view("health", { states: health.states() });
   const handlers = {
     ...greeter({ serverId: config.serverId, mostItems: config.streamItems }),
     ...echo(),
-    ...chat(own),
+    ...chat(own, turns),
     ...stream({ mostPayloadBytes: config.messageBytes }),
     ...healthService(health, own),
     ...reflection(own, () => served.pool),
@@ -93,6 +96,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     keepaliveTimeoutMs: config.keepaliveTimeoutMs,
     graceMs: config.graceMs,
     coding: config.compression,
+    turns,
     limits: {
       highWaterBytes: 64 << 10,
       unreadBytes: config.unreadBytes,

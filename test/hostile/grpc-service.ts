@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Client, credentials } from "@grpc/grpc-js";
 import { http2Attacks } from "../../bench/load/grpc-attacks.ts";
+import { streamRequest } from "../../servers/grpc/services/example-messages.ts";
 import { preface } from "../grpc/h2-frames.ts";
 import {
   type Attack,
@@ -51,7 +52,12 @@ function manyValues(): Buffer {
 const spaces = " ".repeat(60_000);
 
 /** Calls of one connection with these fields. */
-async function callWith({ port, holdMs }: Target, calls: number, fields: Readonly<Record<string, string>>): Promise<void> {
+async function callWith(
+  { port, holdMs }: Target,
+  calls: number,
+  fields: Readonly<Record<string, string>>,
+  message: Uint8Array = Buffer.alloc(0),
+): Promise<void> {
   const session = connectHttp2(`http://127.0.0.1:${port}`, { maxSendHeaderBlockLength: 1 << 20 });
   session.on("error", () => {});
   const closed = once(session, "close").then(() => {});
@@ -60,7 +66,7 @@ async function callWith({ port, holdMs }: Target, calls: number, fields: Readonl
     const stream = session.request({ ...head, ...fields });
     stream.on("error", () => {});
     stream.resume();
-    stream.end();
+    stream.end(message);
   }
   await Promise.race([closed, delay(holdMs)]);
   session.destroy();
@@ -119,6 +125,13 @@ export const grpcService: HostileService = {
     "10,000 streams, nothing read": (target) => throwAt(target, 4, Buffer.concat([preface, http2Attacks["10,000-streams"]!()]), "nothing"),
     "codings that slow patterns read": (target) =>
       callWith(target, 10, { "x-backlot-compression": "gzip", "grpc-accept-encoding": `a${spaces}x` }),
+    "streams at full rate, compressed": (target) =>
+      callWith(
+        target,
+        200,
+        { ":path": "/example.StreamService/Subscribe", "grpc-accept-encoding": "gzip", "x-backlot-compression": "gzip" },
+        streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes: 16_000 }),
+      ),
     "values joined in one field, and sent back": (target) =>
       callWith(target, 20, { "a-bin": ",".repeat(60_000), "x-backlot-echo": "both" }),
     "chat: 64 kB to a room of 60": (target) => {

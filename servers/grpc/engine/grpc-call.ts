@@ -1,4 +1,5 @@
 import { Metadata } from "@grpc/grpc-js";
+import type { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
 import { endAfterRequest } from "./end-after-request.ts";
@@ -47,6 +48,7 @@ export interface GrpcCallOptions {
   /** Of answers, to a client that accepts it. */
   readonly coding: MessageCoding;
   readonly behaviour: BehaviourOptions;
+  readonly turns: DeliveryTurns;
   /** Called with an error that is not a status, which is a fault of the handler. */
   readonly onFault: (call: GrpcCall, error: unknown) => void;
   readonly onOver: (call: GrpcCall, end: SentEnd) => void;
@@ -73,6 +75,7 @@ export class GrpcCall implements CallEvents {
   readonly method: GrpcMethod | undefined;
   readonly entry: CallEntry;
   readonly head: CallHead;
+  readonly turns: DeliveryTurns;
   /** Its index in the listener's list of calls. */
   place = 0;
   #responseHeaders: Metadata | undefined;
@@ -104,6 +107,7 @@ export class GrpcCall implements CallEvents {
 
   constructor({ transport, method, handler, entry }: GrpcCallParts, options: GrpcCallOptions) {
     this.#options = options;
+    this.turns = options.turns;
     this.#transport = transport;
     this.method = method;
     this.#handler = handler;
@@ -115,10 +119,6 @@ export class GrpcCall implements CallEvents {
       this.deadlineAt = entry.at + timeoutMs;
       this.#setDeadline(timeoutMs);
     }
-  }
-
-  get metadata(): Metadata {
-    return this.head.metadata;
   }
 
   /** Sent before the first message; to be changed before that. */

@@ -8,7 +8,7 @@ import type { GrpcMethods } from "./handlers.ts";
 import type { CallList, OpenCalls } from "./open-calls.ts";
 import { statusCode } from "./status.ts";
 
-export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
+export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour" | "turns"> {
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
   readonly openCalls: OpenCalls;

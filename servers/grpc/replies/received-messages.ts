@@ -41,6 +41,6 @@ export class ReceivedMessages implements MatchSubject {
 
 /** The values of a field; those of a "-bin" field in base64. */
 export const metadataOf =
-  ({ metadata }: GrpcCall) =>
+  ({ head: { metadata } }: Pick<GrpcCall, "head">) =>
   (name: string): readonly string[] =>
     metadata.get(name).map((value) => (typeof value === "string" ? value : value.toString("base64")));

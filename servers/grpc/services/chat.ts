@@ -1,5 +1,5 @@
 import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
-import { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
+import type { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage, type MessageType } from "../engine/message-type.ts";
@@ -49,14 +49,14 @@ interface Room {
 }
 
 /** example.ChatService */
-export function chat(pool: DescriptorPool): ServiceHandlers {
+export function chat(pool: DescriptorPool, turns: DeliveryTurns): ServiceHandlers {
   const request = describedMessage<ChatRequest>(pool.message("example.ChatRequest"));
   const event = describedMessage<ChatEvent>(pool.message("example.ChatEvent"));
   const listRequest = describedMessage<object>(pool.message("example.ListRoomsRequest"));
   const listReply = describedMessage<{ readonly rooms: readonly { readonly name: string; readonly members: readonly string[] }[] }>(
     pool.message("example.ListRoomsReply"),
   );
-  const rooms = new ChatRooms(event);
+  const rooms = new ChatRooms(event, turns);
   return {
     "example.ChatService": {
       Chat: clientMessages(request, event, (call) => {
@@ -101,10 +101,11 @@ class RoomEvent {
 class ChatRooms {
   readonly #event: MessageType<ChatEvent>;
   readonly #rooms = new Map<string, Room>();
-  readonly #turns = new DeliveryTurns();
+  readonly #turns: DeliveryTurns;
 
-  constructor(event: MessageType<ChatEvent>) {
+  constructor(event: MessageType<ChatEvent>, turns: DeliveryTurns) {
     this.#event = event;
+    this.#turns = turns;
   }
 
   list(): { readonly name: string; readonly members: readonly string[] }[] {

@@ -1,3 +1,4 @@
+import type { DeliveryLane } from "../../core/streams/delivery-turns.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 
 export interface PacedStreamOptions {
@@ -11,32 +12,63 @@ export interface PacedStreamOptions {
   readonly send: (number: number) => boolean;
 }
 
-/** Most items of one turn, however late the timer is. */
-const mostAtOnce = 256;
 const shortestTimerMs = 5;
 
 /** Sends items at a rate, the first at once. Items that a slow client could not take are sent later; none is dropped. */
-export function paceStream({ call, first, count, intervalMs, send }: PacedStreamOptions): void {
-  const startedAt = performance.now();
-  let sent = 0;
-  let timer: NodeJS.Timeout | undefined;
-  call.whenOver(() => clearTimeout(timer));
-  const step = () => {
-    if (call.isEnding) return;
-    const due = Math.min(count, intervalMs <= 0 ? count : Math.floor((performance.now() - startedAt) / intervalMs) + 1);
-    let room = call.isWritable;
-    for (let burst = 0; room && sent < due && burst < mostAtOnce && !call.isEnding; burst++) {
-      room = send(first + sent);
-      sent++;
-    }
-    if (sent >= count) call.finish();
-    else if (!room) call.whenWritable(step);
-    else {
-      const waitMs = sent < due ? 0 : Math.max(shortestTimerMs, startedAt + sent * intervalMs - performance.now());
-      timer = setTimeout(() => call.run(step), waitMs);
-    }
-  };
+export function paceStream(options: PacedStreamOptions): void {
+  const stream = new PacedStream(options);
   // The first item may come later.
-  call.sendHeaders();
-  step();
+  options.call.sendHeaders();
+  stream.go();
+}
+
+/** Items that are due are sent in the turns of all streams. */
+class PacedStream implements DeliveryLane {
+  readonly #options: PacedStreamOptions;
+  readonly #startedAt = performance.now();
+  #sent = 0;
+  #due = 0;
+  #room = true;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PacedStreamOptions) {
+    this.#options = options;
+    options.call.whenOver(() => clearTimeout(this.#timer));
+  }
+
+  get isEmpty(): boolean {
+    return !this.#room || this.#sent >= this.#due || this.#options.call.isEnding;
+  }
+
+  /** Sends what is due now, or as much as there is time for. */
+  go(): void {
+    const { call, count, intervalMs } = this.#options;
+    const passed = performance.now() - this.#startedAt;
+    this.#due = intervalMs <= 0 ? count : Math.min(count, Math.floor(passed / intervalMs) + 1);
+    this.#room = call.isWritable;
+    if (this.isEmpty) this.#rest();
+    else call.turns.run(this);
+  }
+
+  step(): boolean {
+    const { call, first, send } = this.#options;
+    call.run(() => {
+      this.#room = send(first + this.#sent);
+      this.#sent++;
+    });
+    if (this.isEmpty) this.#rest();
+    return true;
+  }
+
+  /** Until more is due, or the client has read. */
+  #rest(): void {
+    const { call, count, intervalMs } = this.#options;
+    if (call.isEnding) return;
+    if (this.#sent >= count) call.finish();
+    else if (!this.#room) call.whenWritable(() => this.go());
+    else {
+      const waitMs = Math.max(shortestTimerMs, this.#startedAt + this.#sent * intervalMs - performance.now());
+      this.#timer = setTimeout(() => this.go(), waitMs);
+    }
+  }
 }
