@@ -155,6 +155,24 @@ describe("order", () => {
     expect(await takeNumbers(after, last)).toEqual([last]);
   });
 
+  it("[MQTT-242] so is one whose messages need a long search for subscriptions each", async () => {
+    const { engine, bystander } = await startEngine();
+    const subscriber = new MemoryClient(engine, "subscriber");
+    const levels = Array.from({ length: 60 }, () => "a");
+    for (let first = 0; first < 40; first++) {
+      for (let second = 0; second < 40; second++) subscriber.subscribe(`${levels.with(first, "+").with(second, "+").join("/")}/${first}/z`);
+    }
+    const publisher = new MemoryClient(engine, "publisher");
+    await expect.poll(() => publisher.received.length).toBe(1);
+    const count = 500;
+    const topics = Array.from({ length: count }, (_, number) => encodePacket(publishPacket(`${levels.join("/")}/${number}`, ""), 5));
+    publisher.connection.receive(Buffer.concat(topics));
+    bystander.send({ type: "pingreq" });
+    await expect.poll(() => bystander.received.at(-1)?.type).toBe("pingresp");
+    expect(publisher.connection.messagesIn).toBeLessThan(count);
+    await expect.poll(() => publisher.connection.messagesIn).toBe(count);
+  });
+
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
     const { engine, bystander } = await startEngine();
     const subscribers = Array.from({ length: 200 }, (_, index) => new MemoryClient(engine, `subscriber ${index}`));

@@ -41,6 +41,9 @@ export interface ConnectionContext {
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
 
+/** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
+const visitsOfStep = 32;
+
 const firstBytes = { puback: 0x40, pubrec: 0x50, pubrel: 0x62, pubcomp: 0x70 } as const;
 
 /** One client's network connection: decodes received bytes and passes the packets to the flows; encodes and sends packets. */
@@ -210,10 +213,15 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
   }
 
-  /** It has published a message of so many bytes for so many subscribers. */
-  published(subscribers: number, bytes: number): void {
-    if (isMuch(subscribers, bytes)) this.holdUntilWritten();
-    else this.steps += subscribers;
+  /** It has published a message of so many bytes. */
+  published({ matched, visited }: Pick<Message, "matched" | "visited">, bytes: number): void {
+    if (isMuch(matched, bytes)) this.holdUntilWritten();
+    else this.tookSteps(matched + Math.floor(visited / visitsOfStep));
+  }
+
+  /** So many deliveries were made for its packet, or as much work of other kinds was done. */
+  tookSteps(count: number): void {
+    this.steps += count;
   }
 
   private lookAtClock(): void {

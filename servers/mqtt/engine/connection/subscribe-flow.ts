@@ -79,6 +79,7 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
   const sent = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
   parts.observer.subscribed?.(connection, packet.subscriptions, reasons);
+  connection.tookSteps(packet.subscriptions.length);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
   // All at once: a search for each takes time, and they share the client's turn.
   session.feed(wanted.map(({ filter, options }) => retainedFeed(parts, connection, filter, options)));
@@ -140,6 +141,7 @@ export function handleUnsubscribe(parts: SubscribeParts, connection: Connection,
   );
   connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
   parts.observer.unsubscribed?.(connection, packet.filters);
+  connection.tookSteps(packet.filters.length);
 }
 
 /** True if the subscription is new. */

@@ -64,6 +64,8 @@ export class Message {
   readonly publisherId: string;
   /** Number of matching subscriptions so far. */
   matched = 0;
+  /** Set by the router: what its subscriptions took to find, as `SubscriptionTrie.visited`. */
+  visited = 0;
   /** Set by the router before the deliveries. */
   topicBytes: Buffer | undefined = undefined;
   /** The message goes to more than one receiver: the encoded form is cached. */

@@ -24,6 +24,7 @@ export const isMuch = (subscribers: number, bytes: number): boolean => subscribe
 export function routeMessage({ trie, cluster, observer, scheduler }: RoutingParts, message: Message): void {
   const match = trie.match(message.topic);
   message.topicBytes = match.topicBytes;
+  message.visited = trie.visited;
   const { subscriptions, groups } = match;
   message.fannedOut = subscriptions.length > 1;
   if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();

@@ -38,6 +38,8 @@ export class SubscriptionTrie {
   private readonly deep = new Map<string, DeepFilter>();
   private readonly cache = new Map<string, Match>();
   private cachedBytes = 0;
+  /** Nodes and long filters that the last `match` looked at; 0 if it was kept. */
+  visited = 0;
   /** Number of filters in the tree. */
   private wildcards = 0;
 
@@ -107,14 +109,16 @@ export class SubscriptionTrie {
   }
 
   match(topic: string): Match {
+    this.visited = 0;
     const known = this.cache.get(topic);
     if (known) return known;
     const found: Entry[] = [];
     const exact = this.exact.get(topic);
     if (exact) addAll(found, exact);
     // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
-    if (this.wildcards > 0) collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
+    if (this.wildcards > 0) this.visited += collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
     for (const { matches, entries } of this.deep.values()) if (matches(topic)) addAll(found, entries);
+    this.visited += this.deep.size * treeLevels;
     const subscriptions = found.filter((entry) => entry instanceof Subscription);
     const groups = found.filter((entry) => entry instanceof SharedGroup);
     const match: Match = {
@@ -138,7 +142,8 @@ export class SubscriptionTrie {
   }
 }
 
-function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Entry[]): void {
+/** Returns the number of nodes that it looked at. */
+function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Entry[]): number {
   const { children } = node;
   const skipWildcards = hidden && depth === 0;
   if (children && !skipWildcards) {
@@ -148,14 +153,16 @@ function collect(node: Node, levels: readonly string[], depth: number, hidden: b
   }
   if (depth === levels.length) {
     if (node.entries) addAll(found, node.entries);
-    return;
+    return 1;
   }
-  if (!children) return;
+  if (!children) return 1;
+  let visited = 1;
   const exact = children.get(levels[depth] as string);
-  if (exact) collect(exact, levels, depth + 1, hidden, found);
-  if (skipWildcards) return;
+  if (exact) visited += collect(exact, levels, depth + 1, hidden, found);
+  if (skipWildcards) return visited;
   const any = children.get("+");
-  if (any) collect(any, levels, depth + 1, hidden, found);
+  if (any) visited += collect(any, levels, depth + 1, hidden, found);
+  return visited;
 }
 
 function addAll(found: Entry[], entries: ReadonlyMap<Key, Entry>): void {
