@@ -126,7 +126,7 @@ export const theme = createTheme({
       defaultProps: { size: "xs", withItemsBorders: false },
       styles: {
         root: { padding: 2, background: "var(--bl-control)", borderRadius: 5 },
-        label: { padding: "2px 10px", fontSize: 12, lineHeight: "20px", fontWeight: 500 },
+        label: { padding: "2px var(--label-padding, 10px)", fontSize: 12, lineHeight: "20px", fontWeight: 500 },
         indicator: { boxShadow: "none" },
       },
     }),
