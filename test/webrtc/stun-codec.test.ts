@@ -136,7 +136,9 @@ const stream = Buffer.concat([vectors.request, channelData, vectors.ipv6, vector
 function framesOf(chunks: readonly Buffer[]): { readonly frames: string[]; readonly isRight: boolean } {
   const framing = new StreamFraming();
   const frames: string[] = [];
-  const isRight = chunks.every((chunk) => framing.push(chunk, (bytes, start, end) => void frames.push(bytes.toString("hex", start, end))));
+  const isRight = chunks.every(
+    (chunk) => framing.push(chunk, (bytes, start, end) => void frames.push(bytes.toString("hex", start, end))) !== undefined,
+  );
   return { frames, isRight };
 }
 
@@ -176,4 +178,20 @@ it("[WEBRTC-6] no bytes make the framing fail, or keep more than one message", (
       at = end;
     }
   }
+});
+
+it("[WEBRTC-470] the framing stops between two messages, and goes on with the rest", () => {
+  const binding = Buffer.concat([Buffer.from("000100002112a442", "hex"), Buffer.alloc(12)]);
+  const chunk = Buffer.concat(Array.from({ length: 5 }, () => binding));
+  const framing = new StreamFraming();
+  let frames = 0;
+  const count = () => void frames++;
+  let rest = framing.push(chunk.subarray(0, 75), count, () => frames === 2);
+  expect([frames, rest?.length]).toEqual([2, 35]);
+  rest = framing.push(rest ?? chunk, count);
+  expect([frames, rest?.length, framing.waiting]).toEqual([3, 0, 15]);
+  rest = framing.push(chunk.subarray(75), count, () => frames === 4);
+  expect([frames, rest?.length]).toEqual([4, 20]);
+  expect(framing.push(rest ?? chunk, count)).toHaveLength(0);
+  expect(frames).toBe(5);
 });

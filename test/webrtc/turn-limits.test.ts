@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
+import { magicCookie } from "../../servers/webrtc/stun/stun-message.ts";
+import { uint32, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
 import { ImpairedPath } from "../../servers/webrtc/turn/impairment.ts";
 import { until } from "../support/until.ts";
 import { errorOf, Peer, startTurn, TurnClientUnderTest } from "./turn-harness.ts";
@@ -49,6 +51,20 @@ describe("TURN limits and trouble", () => {
     server.advance(30_001);
     await idle.closed();
     expect(errorOf(await busy.refresh(600))).toBe(0);
+  });
+
+  it("[WEBRTC-470] a flood of requests on a connection is answered in its order, with those of others in between", async () => {
+    const server = await startTurn();
+    const [flood, other] = [await TurnClientUnderTest.connect(server, "tcp"), await TurnClientUnderTest.connect(server, "tcp")];
+    const transactions = Array.from({ length: 5_000 }, (_, index) => Buffer.concat([uint32(magicCookie), Buffer.alloc(8), uint32(index)]));
+    const requests = transactions.map((transaction) =>
+      writeStun({ messageClass: "request", method: stunMethods.allocate, transaction, attributes: [], fingerprint: true }),
+    );
+    flood.send(Buffer.concat(requests));
+    await until(() => flood.messages.length > 0);
+    expect((await other.raw(stunMethods.binding, [])).messageClass).toBe("success");
+    await until(() => flood.messages.length === transactions.length);
+    expect(flood.messages.map(({ transaction }) => transaction.readUInt32BE(12))).toEqual(transactions.map((_, index) => index));
   });
 
   it("[WEBRTC-60] one relay is cut and repaired; the others go on", async () => {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { paddedLength } from "../stun/write-stun.ts";
 import type { Allocation, TurnClient } from "./allocation.ts";
 import { channelHeaderBytes, StreamFraming } from "./stream-framing.ts";
@@ -8,6 +9,8 @@ export interface StreamClientOptions {
   readonly socket: Socket;
   /** What waits for the client; more is lost, as it would be over UDP. */
   readonly unsentBytes: number;
+  /** Of all clients over TCP and TLS. */
+  readonly turns: WorkTurns;
   /** Steady, in milliseconds. */
   readonly now: () => number;
   readonly onMessage: (client: StreamClient, bytes: Buffer, start: number, end: number) => void;
@@ -27,6 +30,8 @@ export class StreamClient implements TurnClient {
   readonly #options: StreamClientOptions;
   readonly #socket: Socket;
   readonly #framing = new StreamFraming();
+  /** What is worked off in another turn; meanwhile nothing is read. */
+  #unread: Buffer | undefined;
   /** What is still to be written. */
   #output: Buffer[] = [];
   #outputBytes = 0;
@@ -45,7 +50,8 @@ export class StreamClient implements TurnClient {
     this.#lastMessageAt = options.now();
     socket.setNoDelay(true);
     socket.on("data", (chunk) => {
-      if (!this.isGone && !this.#framing.push(chunk, this.#receive)) this.end("bytes that are neither STUN nor ChannelData");
+      this.#unread = chunk;
+      this.#work();
     });
     socket.on("error", () => {});
     socket.on("close", () => {
@@ -54,6 +60,20 @@ export class StreamClient implements TurnClient {
       options.onClosed(this, this.#why);
     });
   }
+
+  readonly #work = (): void => {
+    const unread = this.#unread;
+    this.#unread = undefined;
+    if (!unread || this.isGone) return;
+    const { turns } = this.#options;
+    const rest = this.#framing.push(unread, this.#receive, () => this.isGone || turns.isOver);
+    if (!rest) this.end("bytes that are neither STUN nor ChannelData");
+    else if (rest.length > 0) {
+      this.#unread = rest;
+      this.#socket.pause();
+      turns.later(this.#work);
+    } else if (this.#socket.isPaused()) this.#socket.resume();
+  };
 
   readonly #receive = (bytes: Buffer, start: number, end: number): void => {
     this.#lastMessageAt = this.#options.now();

@@ -10,6 +10,7 @@ export type FrameReceiver = (bytes: Buffer, start: number, end: number) => void;
 
 /** Both kinds of message have their length in bytes 2 and 3. */
 const lengthEnd = 4;
+const nothing = Buffer.alloc(0);
 
 /** Finds the messages of STUN and ChannelData in a stream (RFC 8489 §6.2.2, RFC 8656 §12.5). Keeps at most one unfinished message. */
 export class StreamFraming {
@@ -21,29 +22,30 @@ export class StreamFraming {
     return this.#partial ? this.#length : 0;
   }
 
-  /** False where the bytes are neither: there is no way to find the next message. */
-  push(chunk: Buffer, onFrame: FrameReceiver): boolean {
+  /** Returns what is left of the bytes once `isOver` says so. Undefined where they are neither: there is no way to find the next message. */
+  push(chunk: Buffer, onFrame: FrameReceiver, isOver: () => boolean = () => false): Buffer | undefined {
     let at = 0;
     while (at < chunk.length) {
+      if (isOver()) return chunk.subarray(at);
       if (this.#partial) {
         const taken = chunk.copy(this.#partial, this.#length, at);
         at += taken;
         this.#length += taken;
-        if (this.#length < this.#partial.length) return true;
-        if (!this.#finish(this.#partial, onFrame)) return false;
+        if (this.#length < this.#partial.length) return nothing;
+        if (!this.#finish(this.#partial, onFrame)) return undefined;
         continue;
       }
       const left = chunk.length - at;
       const size = left < lengthEnd ? lengthEnd : frameLength(chunk, at);
-      if (size === undefined) return false;
+      if (size === undefined) return undefined;
       if (left < size) {
         this.#begin(size, chunk, at, chunk.length);
-        return true;
+        return nothing;
       }
       onFrame(chunk, at, at + size);
       at += size;
     }
-    return true;
+    return nothing;
   }
 
   #begin(size: number, bytes: Buffer, from: number, to: number): void {

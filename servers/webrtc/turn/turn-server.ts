@@ -7,6 +7,7 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
 import { StreamClient } from "./stream-client.ts";
 import { TurnEngine, type TurnEngineOptions } from "./turn-engine.ts";
 import { UdpClients } from "./udp-clients.ts";
@@ -45,6 +46,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const { openToLan, streams, tls, onStop, log, now = () => performance.now() } = options;
   const engine = new TurnEngine(options);
   const connections = new Set<StreamClient>();
+  const turns = new WorkTurns();
   const perAddress = new Map<string, number>();
   const datagrams = new Map<UdpSocket, UdpClients>();
 
@@ -58,7 +60,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     }
     perAddress.set(key, ofAddress + 1);
     const client = new StreamClient({
-      ...{ transport, socket, now, unsentBytes: streams.unsentBytes },
+      ...{ transport, socket, now, turns, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
       onClosed(closed, why) {
         connections.delete(closed);
