@@ -109,6 +109,8 @@ export const httpService: HostileService = {
           ),
       ]),
     ),
+    "Accept of 3,800 types, pipelined": (target) =>
+      throwAt(target, 4, repeated(httpRequest("GET", "/docs", { headers: `Accept: ${"a/b,".repeat(3_800)}\r\n` }), 40), "all"),
     "one header field 7,900 times in an answer": (target) =>
       throwAt(target, 4, httpRequest("GET", `/response-headers?${"a&".repeat(7_900)}`), "all"),
     "compressed bodies that expand": (target) =>

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import accepts from "accepts";
 import { parse } from "content-type";
 
 export interface MediaType {
@@ -23,3 +25,13 @@ const textTypes = new Set(
 
 export const isTextType = (essence: string): boolean =>
   essence.startsWith("text/") || /\+(?:xml|yaml)$/.test(essence) || textTypes.has(essence);
+
+/** Reading a field takes longer than its length alone. */
+const longestAccept = 1_024;
+
+/** The one that Accept likes best; undefined if it takes none. RFC 9110 §12.5.1: a field may be disregarded, as one is that is too long. */
+export function preferredType(request: IncomingMessage, types: readonly string[]): string | undefined {
+  if ((request.headers.accept ?? "").length > longestAccept) return types[0];
+  const preferred = accepts(request).type([...types]);
+  return typeof preferred === "string" ? preferred : undefined;
+}

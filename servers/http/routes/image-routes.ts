@@ -1,6 +1,6 @@
-import accepts from "accepts";
 import { send, varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { preferredType } from "../formats/media-type.ts";
 import { type SamplePicture, samplePictures } from "../formats/sample-pictures.ts";
 import { sendError } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
@@ -21,7 +21,7 @@ export const imageRoutes = (): readonly Route[] =>
 function chooseImage(request: HttpRequest, response: HttpResponse): void {
   const pictures: readonly SamplePicture[] = Object.values(samplePictures);
   const types = pictures.map(({ type }) => type);
-  const type = accepts(request).type(types);
+  const type = preferredType(request, types);
   varyBy(response, "Accept");
   const picture = pictures.find((one) => one.type === type);
   if (picture) sendPicture(response, picture);

@@ -1,8 +1,8 @@
-import accepts from "accepts";
 import escapeHtml from "escape-html";
 import { varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { allowedMethods } from "../../core/http/http-route.ts";
+import { preferredType } from "../formats/media-type.ts";
 import { sendHtml, sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
@@ -15,7 +15,7 @@ export function listRoutes(others: readonly Route[]): readonly Route[] {
   const all = [...others, ...own];
   function list(request: HttpRequest, response: HttpResponse): void {
     varyBy(response, "Accept");
-    if (accepts(request).type(["application/json", "text/html"]) === "text/html") sendHtml(response, pageOf(all));
+    if (preferredType(request, ["application/json", "text/html"]) === "text/html") sendHtml(response, pageOf(all));
     else sendPrettyJson(response, { routes: all.map(describe) });
   }
   return own;
