@@ -198,6 +198,10 @@ export const webrtcService: HostileService = {
       const { port } = credentialsOf(await iceServers(target));
       await throwAt({ ...target, port }, 100, repeated(stunRequest(stunMethods.allocate, [requestedTransport]), 50), "nothing");
     },
+    "50,000 requests over TCP": async (target) => {
+      const { port } = credentialsOf(await iceServers(target));
+      await throwAt({ ...target, port }, 2, repeated(stunRequest(stunMethods.allocate, [requestedTransport]), 50_000), "all");
+    },
     "TCP cut anywhere": async (target) => {
       const credentials = credentialsOf(await iceServers(target));
       const bytes = repeated(Buffer.concat([stunRequest(stunMethods.binding, []), ...signedRequests(credentials)]), 20);
