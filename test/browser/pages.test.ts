@@ -204,3 +204,21 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.getByRole("link", { name: "Settings" }).click();
   await main.getByText("Pause and resume the list").waitFor();
 });
+
+it("[BL-343] a row that is aimed at in a following list stays under the pointer, and rows arrive again when it rests", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await fetch(`${origin}/api/data?aimed`);
+  const aimed = page.getByRole("row").filter({ hasText: "/api/data?aimed" });
+  const box = await aimed.boundingBox();
+  if (!box) throw new Error("The row is not shown.");
+  // Pressed, so that no rest ends it on a slow machine before the rows have arrived.
+  await page.mouse.move(box.x + 40, box.y + box.height / 2);
+  await page.mouse.down({ button: "middle" });
+  for (let count = 0; count < 3; count++) await fetch(`${origin}/api/data?later${count}`);
+  await page.getByText("3 waiting").waitFor();
+  expect(await aimed.boundingBox()).toEqual(box);
+  expect(await page.getByRole("row").count()).toBe(2);
+  await page.mouse.up({ button: "middle" });
+  await expect.poll(() => page.getByRole("row").count()).toBe(5);
+  expect(await page.getByText("waiting").count()).toBe(0);
+});

@@ -129,6 +129,35 @@ describe("the pages of the events table", () => {
     expect([ids(pages), pages.view().mode, pages.view().arrived]).toEqual([[42, 33], "following", 0]);
   });
 
+  it("[BL-343] keep the rows while the user aims at one, also if newer ones were already asked for, and follow again after it", async () => {
+    const store = storeWith(35);
+    let answer = Promise.resolve();
+    const read = async (...asked: Parameters<typeof store.read>) => {
+      const page = store.read(...asked);
+      await answer;
+      return page;
+    };
+    const pages = createEventPages({ read, filter: noFilter, pageRows: 10 });
+    await pages.reload();
+    pages.totals(totalsOf(35));
+    let give = () => {};
+    answer = new Promise((resolve) => {
+      give = resolve;
+    });
+    store.newest = 36;
+    pages.totals(totalsOf(36));
+    await vi.advanceTimersByTimeAsync(1_000);
+    pages.aimed(true);
+    give();
+    store.newest = 38;
+    pages.totals(totalsOf(38));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([ids(pages), pages.view().mode, pages.view().arrived]).toEqual([[35, 26], "aimed", 3]);
+    pages.aimed(false);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([ids(pages), pages.view().mode, pages.view().arrived]).toEqual([[38, 29], "following", 0]);
+  });
+
   it("are read again where they are when something was deleted", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);

@@ -170,6 +170,29 @@ describe("a list of rows with change notices", () => {
     expect([numbers(), list.view().matching]).toEqual([[], 0]);
   });
 
+  it("[BL-343] keeps every row where it is while the user aims at one, also one that no longer matches", async () => {
+    const isOpen = ({ state }: Row) => state === "open";
+    const { list, numbers } = await listOf([row(1, "open"), row(2, "open")], { filter: "open", matcher: () => isOpen });
+    list.aimed(true);
+    list.receive([row(3, "open"), row(2, "ended")], 0);
+    expect([numbers(), list.rowAt(0)?.state, list.view().mode, list.view().arrived]).toEqual([[2, 1], "ended", "aimed", 1]);
+    list.aimed(false);
+    expect([numbers(), list.view().mode, list.view().arrived]).toEqual([[3, 1], "following", 0]);
+  });
+
+  it("[BL-343] stays scrolled or paused if that happened while the user aimed", async () => {
+    const { list } = await listOf(upTo(3));
+    list.aimed(true);
+    list.scrolled(true);
+    list.aimed(false);
+    expect(list.view().mode).toBe("scrolled");
+    list.scrolled(false);
+    list.aimed(true);
+    list.pause();
+    list.aimed(false);
+    expect(list.view().mode).toBe("paused");
+  });
+
   it("[BL-200] shows nothing of the last filter if only the source can filter", async () => {
     const { list, hold, numbers } = await listOf(upTo(2));
     let answer = () => {};

@@ -19,6 +19,7 @@ import {
 import { type Column, isSortable } from "./column.ts";
 import styles from "./data-table.module.css";
 import { movedRow } from "./row-cursor.ts";
+import { useAim } from "./use-aim.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
@@ -59,6 +60,8 @@ export interface DataTableProps<Row> {
   readonly followsEnd?: boolean;
   /** Called when the list is scrolled away from its top, and back to it. */
   readonly onScrolledAway?: (away: boolean) => void;
+  /** Called when the user begins to aim at a row, and stops: the rows must not move meanwhile. */
+  readonly onAimed?: (aims: boolean) => void;
   /** The right button was pressed on a row, or the menu key with a row chosen: the menu around the table is this row's. */
   readonly onRowMenu?: ((row: Row) => void) | undefined;
   /** The last rows are visible. */
@@ -109,10 +112,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }));
 
   const isAtEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the number of rows.
-  useLayoutEffect(() => {
+  const toEnd = () => {
     const { current } = scroller;
     if (followsEnd && isAtEnd.current && current) current.scrollTop = current.scrollHeight;
+  };
+  const { aims, hold, handlers } = useAim((isAiming) => {
+    if (!isAiming) toEnd();
+    props.onAimed?.(isAiming);
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the number of rows.
+  useLayoutEffect(() => {
+    if (!aims.current) toEnd();
   }, [followsEnd, count]);
   const noteScroll = () => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
@@ -144,6 +154,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     else virtual.scrollToIndex(to);
     // Rows do not move while the user steps through them.
     setAway(to > 0);
+    hold();
     props.onChoose(row);
   };
 
@@ -206,7 +217,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </div>
           </div>
         )}
-        <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+        <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }} {...handlers}>
           {shown.map(
             ({ item, row }) =>
               row !== undefined && (

@@ -4,7 +4,7 @@ import { formatCount } from "../ui/texts/quantity.ts";
 import styles from "./follow-mark.module.css";
 
 interface FollowMarkProps {
-  readonly mode: "following" | "held" | "paused";
+  readonly mode: "following" | "aimed" | "held" | "paused";
   /** Text for the number of rows that arrived since the list was held or paused; undefined if none. */
   readonly arrived: string | undefined;
   readonly title?: string | undefined;
@@ -19,6 +19,14 @@ export function FollowMark({ mode, arrived, title, onFollow }: FollowMarkProps) 
         <span className={styles.following}>
           <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
           Following newest
+        </span>
+      );
+    case "aimed":
+      return (
+        <span className={styles.following} title="Rows arrive again when the pointer rests or leaves the list.">
+          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
+          Following newest
+          <Arrived text={arrived} />
         </span>
       );
     case "held":

@@ -1,38 +1,10 @@
 import { readFailure } from "../control/failure-error.ts";
 import { createRefresher } from "../control/refresher.ts";
 import type { ListPage, ListRowsOptions } from "./list-source.ts";
-import { emptyView, type ListRowsView } from "./list-view.ts";
+import { emptyView, type ListRows, type ListRowsView } from "./list-view.ts";
 import { reaches, removeMissing } from "./page-join.ts";
 import { createSortedRows } from "./sorted-rows.ts";
 import { createYoungRows } from "./young-rows.ts";
-
-export interface ListRows<Row extends Place, Filter, Place = Row> {
-  subscribe(listener: () => void): () => void;
-  view(): ListRowsView<Filter>;
-  /** 0 is the newest. */
-  rowAt(index: number): Row | undefined;
-  find(place: Place): Row | undefined;
-  /** A copy, newest first. */
-  toArray(): Row[];
-  /** Rows that were sent, and how many were left out between them. */
-  receive(items: readonly Row[], dropped: number): void;
-  /** For sources that announce rows without sending them: reads the newest page and joins it with the loaded rows. Never twice at once. */
-  refresh(): Promise<void>;
-  /** Replaces the rows by the newest page. A held list keeps its rows, and updates them and the count of arrivals. */
-  reload(): Promise<void>;
-  loadOlder(): Promise<void>;
-  setFilter(filter: Filter): Promise<void>;
-  /** The source has different rows: they were cleared or restored, or the services have changed. */
-  replaced(): Promise<void>;
-  /** Reads the number of kept rows again, since evictions are not announced. */
-  recount(): Promise<void>;
-  /** The list was scrolled away from its newest row, or back. */
-  scrolled(away: boolean): void;
-  pause(): void;
-  resume(): void;
-  /** Ignores pending responses; `reload` starts again. */
-  stop(): void;
-}
 
 /**
  * Rows missing among the newest. "newest": all rows after a loaded row, so a page that reaches back to it closes the gap.
@@ -52,6 +24,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   const rows = createSortedRows<Place>(order);
   /** Newer than the held rows. */
   const waiting = createSortedRows<Place>(order);
+  /** Rows that no longer match, and stay where they are while the user aims. */
+  let unmatched: Row[] = [];
   let matches = matcher?.(options.filter) ?? (() => true);
   let missing: Missing = "none";
   /** Responses to older requests than this are stale. */
@@ -113,6 +87,11 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     if (known && !adds && isOther(known, row)) return "same";
     if (known ? (isOpen(row) && !isOpen(known)) || isSame(known, row) : !adds) return "same";
     if (!matches(row)) {
+      if (known && into === rows && view.mode === "aimed") {
+        into.put(row);
+        unmatched.push(row);
+        return "changed";
+      }
       if (known) into.remove(row);
       return known ? "removed" : "same";
     }
@@ -301,23 +280,35 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     change({ ...counted(page), arrived: Math.max(view.arrived, arrived) }, changed);
   }
 
-  function hold(mode: "scrolled" | "paused"): void {
+  function hold(mode: "aimed" | "scrolled" | "paused"): void {
     if (!isHeld()) totalWhenHeld = total;
     change({ mode, ...(!isHeld() && { arrived: 0 }) });
   }
 
   function follow(): void {
+    const gone = unmatched.filter((row) => {
+      const known = rows.find(row) as Row | undefined;
+      return known !== undefined && !matches(known);
+    });
+    unmatched = [];
+    for (const row of gone) rows.remove(row);
     if (missing !== "none") {
       change({ mode: "following" });
       void readNewest(missing === "newest" ? "joins" : "replaces");
       return;
     }
-    const changed = waiting.count > 0;
+    const changed = waiting.count > 0 || gone.length > 0;
     for (const row of waiting.toArray()) rows.put(row);
     waiting.clear();
     const left = rows.keepNewest(followRows);
     change(
-      { mode: "following", arrived: 0, hasOlder: readsOlder && (view.hasOlder || view.isFull || left > 0), isFull: false },
+      {
+        mode: "following",
+        arrived: 0,
+        matching: Math.max(0, view.matching - gone.length),
+        hasOlder: readsOlder && (view.hasOlder || view.isFull || left > 0),
+        isFull: false,
+      },
       changed || left > 0,
     );
   }
@@ -381,8 +372,12 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     },
     scrolled(away) {
       if (view.mode === "paused") return;
-      if (away && view.mode === "following") hold("scrolled");
+      if (away && view.mode !== "scrolled") hold("scrolled");
       else if (!away && view.mode === "scrolled") follow();
+    },
+    aimed(aims) {
+      if (aims && view.mode === "following") hold("aimed");
+      else if (!aims && view.mode === "aimed") follow();
     },
     // Rows that arrived while the list was scrolled stay counted.
     pause: () => hold("paused"),

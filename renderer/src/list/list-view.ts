@@ -1,7 +1,10 @@
 import type { Failure } from "../../../contract/service.ts";
 
-/** A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. */
-export type FollowMode = "following" | "scrolled" | "paused";
+/**
+ * A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. "aimed" is for the moment in
+ * which the user points at a row.
+ */
+export type FollowMode = "following" | "aimed" | "scrolled" | "paused";
 
 /** The state without the rows: these are read by `rowAt`, and have changed if `version` has. */
 export interface ListRowsView<Filter> {
@@ -45,3 +48,33 @@ export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   hasOlder: false,
   isFull: false,
 });
+
+export interface ListRows<Row extends Place, Filter, Place = Row> {
+  subscribe(listener: () => void): () => void;
+  view(): ListRowsView<Filter>;
+  /** 0 is the newest. */
+  rowAt(index: number): Row | undefined;
+  find(place: Place): Row | undefined;
+  /** A copy, newest first. */
+  toArray(): Row[];
+  /** Rows that were sent, and how many were left out between them. */
+  receive(items: readonly Row[], dropped: number): void;
+  /** For sources that announce rows without sending them: reads the newest page and joins it with the loaded rows. Never twice at once. */
+  refresh(): Promise<void>;
+  /** Replaces the rows by the newest page. A held list keeps its rows, and updates them and the count of arrivals. */
+  reload(): Promise<void>;
+  loadOlder(): Promise<void>;
+  setFilter(filter: Filter): Promise<void>;
+  /** The source has different rows: they were cleared or restored, or the services have changed. */
+  replaced(): Promise<void>;
+  /** Reads the number of kept rows again, since evictions are not announced. */
+  recount(): Promise<void>;
+  /** The list was scrolled away from its newest row, or back. */
+  scrolled(away: boolean): void;
+  /** The user aims at a row of a following list, or no longer does. */
+  aimed(aims: boolean): void;
+  pause(): void;
+  resume(): void;
+  /** Ignores pending responses; `reload` starts again. */
+  stop(): void;
+}

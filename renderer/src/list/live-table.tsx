@@ -50,6 +50,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
             {...(sort && { sort })}
             onSort={onSort}
             onScrolledAway={rows.scrolled}
+            onAimed={rows.aimed}
             onEndNear={onEndNear}
             onRowMenu={onRowMenu}
             empty={empty}

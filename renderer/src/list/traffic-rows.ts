@@ -1,9 +1,9 @@
 import type { TrafficPage } from "../../../contract/control.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { createDetailSearch, type MatchRows } from "./detail-search.ts";
-import { createListRows, type ListRows } from "./list-rows.ts";
+import { createListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
-import type { ListRowsView } from "./list-view.ts";
+import type { ListRows, ListRowsView } from "./list-view.ts";
 import { isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {

@@ -1,8 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
 import type { Topic } from "../../../contract/control.ts";
 import { useControl } from "../control/client-context.tsx";
-import type { ListRows } from "./list-rows.ts";
-import type { ListRowsView } from "./list-view.ts";
+import type { ListRows, ListRowsView } from "./list-view.ts";
 
 /** Rows of topics (joined with commas): received while shown, read again when shown again and after a reconnect. */
 export function useReceived<Row extends Place, Filter, Place>(rows: ListRows<Row, Filter, Place>, topics: string): void {

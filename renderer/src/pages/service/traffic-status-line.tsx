@@ -48,15 +48,28 @@ function shownText(view: TrafficRowsView): string {
 
 function FollowState({ rows, view, onFollow }: Pick<TrafficStatusLineProps, "rows" | "onFollow"> & { readonly view: TrafficRowsView }) {
   const scrolled = view.mode === "scrolled";
-  const kept = view.arrived <= view.kept && view.allKept ? ", all kept" : "";
   return (
     <FollowMark
       mode={scrolled ? "held" : view.mode}
-      arrived={view.mode === "paused" ? `${formatCount(view.arrived)} arrived since${kept}` : undefined}
+      arrived={arrivedText(view)}
       title={scrolled ? `Held at ${clockTime(rows.rowAt(0)?.at ?? 0)}` : undefined}
       onFollow={onFollow}
     />
   );
+}
+
+function arrivedText({ mode, arrived, kept, allKept }: TrafficRowsView): string | undefined {
+  switch (mode) {
+    case "paused":
+      return `${formatCount(arrived)} arrived since${arrived <= kept && allKept ? ", all kept" : ""}`;
+    case "aimed":
+      return arrived > 0 ? `${formatCount(arrived)} waiting` : undefined;
+    case "following":
+    case "scrolled":
+      return undefined;
+    default:
+      return mode satisfies never;
+  }
 }
 
 function StopSampleTraffic({ service }: { readonly service: ServiceView }) {

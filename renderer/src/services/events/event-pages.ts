@@ -34,8 +34,8 @@ export interface StoreTotals {
   readonly events: number;
 }
 
-/** Following shows new events; the other modes hold the visible rows and count new events. */
-export type PagesMode = "following" | "held" | "paused";
+/** Following shows new events; the other modes hold the visible rows and count new events: "aimed" while the user points at a row. */
+export type PagesMode = "following" | "aimed" | "held" | "paused";
 
 export interface EventPagesView {
   readonly filter: ShownFilter;
@@ -77,6 +77,8 @@ export interface EventPages {
   /** Time passed: events may have left the range. */
   tick(): void;
   scrolled(away: boolean): void;
+  /** The user aims at a row, or no longer does. */
+  aimed(aims: boolean): void;
   pause(): void;
   /** Shows the newest events and follows them. */
   follow(): Promise<void>;
@@ -109,6 +111,7 @@ export function createEventPages(options: {
   let trail: readonly Place[] = [];
   let reached: EventPlace = { id: 0 };
   let scrolledAway = false;
+  let isAimed = false;
   let paused = false;
   let known: StoreTotals | undefined;
   /** The newest id when the page was read. */
@@ -140,7 +143,8 @@ export function createEventPages(options: {
   const isStart = () => place.kind === "offset" && place.offset === 0;
   const mode = (): PagesMode => {
     if (paused) return "paused";
-    return isStart() && !scrolledAway && hasPlaces(view.order) && view.order.direction === "descending" ? "following" : "held";
+    if (!isStart() || scrolledAway || !hasPlaces(view.order) || view.order.direction === "ascending") return "held";
+    return isAimed ? "aimed" : "following";
   };
   function change(next: Partial<EventPagesView>) {
     view = { ...view, ...next, mode: mode(), isFirst: isStart() };
@@ -169,6 +173,8 @@ export function createEventPages(options: {
     try {
       let answer = await read(view.filter, query(askedOf));
       if (mine !== question) return;
+      // The user has begun to aim at a row.
+      if (gentle && !full && mode() === "aimed") return;
       const rows = [...answer.rows];
       const joins = gentle && !full && answer.more && rows.length < view.pageRows && answer.sortedAmong === undefined;
       const older = joins ? view.rows.filter((row) => isBeyond(row, answer.reached, view.order)) : [];
@@ -291,6 +297,11 @@ export function createEventPages(options: {
     scrolled(away) {
       if (scrolledAway === away) return;
       scrolledAway = away;
+      change({});
+      if (mode() === "following" && arrivals() > 0) refreshSoon("newer");
+    },
+    aimed(aims) {
+      isAimed = aims;
       change({});
       if (mode() === "following" && arrivals() > 0) refreshSoon("newer");
     },

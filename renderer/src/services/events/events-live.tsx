@@ -169,6 +169,7 @@ export function EventsLive() {
             sort={order}
             onSort={sortBy}
             onScrolledAway={pages.scrolled}
+            onAimed={pages.aimed}
           />
         )}
         {isEmpty && filtered && !isGone && (

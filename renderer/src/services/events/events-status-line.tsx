@@ -110,7 +110,7 @@ function Stopped({ view, available, service }: Pick<EventsStatusLineProps, "view
 
 function Following({ view, onFollow }: { readonly view: EventPagesView; readonly onFollow: () => void }) {
   const isPaused = view.mode === "paused";
-  const arrived = `${formatCount(view.arrived)} arrived since${isPaused ? ", all kept" : ""}`;
+  const arrived = `${formatCount(view.arrived)} ${view.mode === "aimed" ? "waiting" : `arrived since${isPaused ? ", all kept" : ""}`}`;
   return <FollowMark mode={view.mode} arrived={isPaused || view.arrived > 0 ? arrived : undefined} onFollow={onFollow} />;
 }
 

@@ -4,8 +4,9 @@ import type { ServiceView } from "../../../../../contract/service.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { copyText } from "../../../ui/copy/copy-text.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
-import { Chip, PanelHead, Spring } from "../../../ui/panel.tsx";
+import { Caption, Chip, PanelHead, Spring } from "../../../ui/panel.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { IconButton, ToggleButton } from "../../../ui/toolbar.tsx";
 import type { ContentFormat, FormatChoice } from "../../../viewer/content-format.ts";
@@ -33,11 +34,13 @@ interface HistoryHeadProps {
   readonly onDiff: () => void;
   readonly text: string;
   readonly onText: (text: string) => void;
+  /** Messages that arrived while the user points at one. */
+  readonly waiting: number;
   readonly service: ServiceView | undefined;
 }
 
 export function HistoryHead(props: HistoryHeadProps) {
-  const { scope, onScope, isRetained, isBranch, text, onText, service } = props;
+  const { scope, onScope, isRetained, isBranch, text, onText, waiting, service } = props;
   const [searching, setSearching] = useState(text !== "");
   const filter = scopeFilter(scope);
   const anonymous = useAnonymous();
@@ -66,6 +69,9 @@ export function HistoryHead(props: HistoryHeadProps) {
         </>
       )}
       <Spring />
+      {waiting > 0 && (
+        <Caption title="They are shown when the pointer rests or leaves the list.">{`${formatCount(waiting)} waiting`}</Caption>
+      )}
       {searching ? (
         <FilterInput width={150} slash={false} focused={text === ""} placeholder="Filter payloads" value={text} onChange={onText} />
       ) : (

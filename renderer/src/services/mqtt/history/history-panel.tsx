@@ -71,6 +71,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
         onDiff={() => setShowsDiff(!showsDiff)}
         text={props.text}
         onText={props.onText}
+        waiting={view.mode === "aimed" ? view.arrived : 0}
         service={props.service}
       />
       {showsPlot && !mixed && <ValuePlot messages={messages} view={payloadView} />}
@@ -90,6 +91,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
           onOpen={pick}
           onClose={() => onChoose(undefined)}
           onScrolledAway={history.scrolled}
+          onAimed={history.aimed}
           onEndNear={() => void history.loadOlder()}
         />
         {messages.length === 0 && (

@@ -1,7 +1,7 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
-import { createListRows, type ListRows } from "../../../list/list-rows.ts";
+import { createListRows } from "../../../list/list-rows.ts";
 import type { ListRowsOptions } from "../../../list/list-source.ts";
-import type { ListRowsView } from "../../../list/list-view.ts";
+import type { ListRows, ListRowsView } from "../../../list/list-view.ts";
 
 export interface HistoryQuery {
   /** A topic, or a filter with wildcards; empty where none is chosen. */
