@@ -43,8 +43,29 @@ export const hasOutcome = (outcome: string, filter: string): boolean => filter =
 /** As it is compared: trimmed, in lower case. */
 export const searchNeedle = (text: string): string => text.trim().toLowerCase();
 
-/** Whether the texts of a row contain a needle; adjacent fields are joined by a space. */
+/** The status of an HTTP exchange as lists show it: the code, or a word for an exchange without one. */
+export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {
+  switch (tone) {
+    case "pending":
+      // A response in progress: a stream, or a WebSocket.
+      return kind === "http" && outcome === "" ? "pending" : "open";
+    case "aborted":
+      return "aborted";
+    default:
+      return /^\d{3}(?=, )/.exec(outcome)?.[0] ?? outcome;
+  }
+}
+
+/** All words that `statusWord` may have for a tone besides those of the outcome. */
+export function possibleStatusWords(tone: Tone): string {
+  if (tone === "pending") return "pending open";
+  return tone === "aborted" ? "aborted" : "";
+}
+
+const isHttp = ({ kind }: Pick<TrafficRow, "kind">) => kind === "http" || kind === "websocket";
+
+/** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
-  `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
+  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
     .toLowerCase()
     .includes(needle);

@@ -324,10 +324,11 @@ describe("traffic store", () => {
     const store = create();
     const rows = [
       row(1, "ok", { target: "/a.B/One", outcome: "OK" }),
-      row(2, "pending", { target: "/a.B/Two", outcome: "" }),
+      row(2, "pending", { kind: "http", target: "/a.B/Two", outcome: "" }),
       row(3, "failed", { target: "/a.B/One", outcome: "INTERNAL" }),
       row(4, "ok", { target: "/a.Beta/One", outcome: "OK", preview: "INTERNAL /a.B/" }),
       row(5, "ok", { target: "/Ä/Größe", outcome: "OK" }),
+      row(6, "aborted", { kind: "http", target: "/left", outcome: "client left" }),
     ];
     store.add(batch(rows));
     for (const [filter, expected] of [
@@ -337,7 +338,8 @@ describe("traffic store", () => {
       [{ target: "/Ä/" }, [5]],
       [{ outcome: "INTERNAL" }, [3]],
       [{ target: "/a.B/One", outcome: "OK" }, [1]],
-      [{ tone: "open" }, [2]],
+      [{ tone: "open", text: "pending" }, [2]],
+      [{ text: "aborted" }, [6]],
       [{ tone: "open", target: "/a.Beta/" }, []],
       [{ text: "one", outcome: "OK" }, [4, 1]],
       [{ ofKind: "mqtt-event", outcome: "OK" }, [5, 4, 1]],

@@ -1,4 +1,5 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { statusWord } from "../../../contract/traffic/row-filter.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
 import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
@@ -6,27 +7,14 @@ import { PathText } from "./path-text.tsx";
 import { rowMark, ToneMark } from "./tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "./traffic-columns.tsx";
 
-/** The status code, or a word for an exchange without one; the title has the full outcome. */
-export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {
-  switch (tone) {
-    case "pending":
-      // A response in progress: a stream, or a WebSocket.
-      return kind === "http" && outcome === "" ? "pending" : "open";
-    case "aborted":
-      return "aborted";
-    default:
-      return /^\d{3}(?=, )/.exec(outcome)?.[0] ?? outcome;
-  }
-}
-
-/** Scopes of a filter over HTTP exchanges. */
+/** Scopes of a filter over HTTP exchanges; those that failed have a status of 5xx, or were aborted. */
 export const statusScopes = [
   { value: "all", label: "All" },
   { value: "open", label: "Open" },
   { value: "ok", label: "2xx" },
   { value: "neutral", label: "3xx" },
   { value: "refused", label: "4xx" },
-  { value: "failed", label: "5xx" },
+  { value: "failed", label: "Failed" },
 ] as const;
 
 export const httpColumns: readonly Column<TrafficRow>[] = [

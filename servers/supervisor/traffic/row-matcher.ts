@@ -1,4 +1,13 @@
-import { hasKind, hasOutcome, hasTarget, hasText, hasTone, searchNeedle, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
+import {
+  hasKind,
+  hasOutcome,
+  hasTarget,
+  hasText,
+  hasTone,
+  possibleStatusWords,
+  searchNeedle,
+  type ToneFilter,
+} from "../../../contract/traffic/row-filter.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
 export interface RowFilter {
@@ -34,7 +43,7 @@ export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: Row
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
     if (!readsTexts) return true;
-    if (!mayHave(bytes, words)) return false;
+    if (!mayHave(bytes, words, possibleStatusWords(rowTone(bytes)))) return false;
     const row = readRow(bytes);
     return (
       hasKind(row.kind, ofKind) &&
@@ -72,10 +81,10 @@ function createContentSearch(needle: string): (content: Buffer) => boolean {
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
-function mayHave(row: Buffer, words: readonly string[]): boolean {
+function mayHave(row: Buffer, words: readonly string[], status: string): boolean {
   if (words.length === 0) return true;
   const texts = rowTexts(row);
   if (!isAscii(texts)) return true;
   const lower = texts.toLowerCase();
-  return words.every((word) => lower.includes(word));
+  return words.every((word) => lower.includes(word) || status.includes(word));
 }

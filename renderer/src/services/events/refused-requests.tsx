@@ -1,11 +1,11 @@
 import { UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { HttpInspector } from "../../inspectors/http/http-inspector.tsx";
 import { InspectorFrame, InspectorNote } from "../../inspectors/inspector-frame.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
-import { statusWord } from "../../list/http-columns.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
