@@ -14,7 +14,7 @@ import {
 } from "../../renderer/src/pages/config/draft.ts";
 import { cardGrid } from "../../renderer/src/pages/overview/overview.tsx";
 import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
-import { decadeSplits, linearBelowBps, trafficLines } from "../../renderer/src/pages/overview/traffic-series.ts";
+import { decadeSplits, linearBelowBps, trafficLines, whyNoLine } from "../../renderer/src/pages/overview/traffic-series.ts";
 
 describe("routes", () => {
   it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is parsed and written unchanged", (hash) => {
@@ -48,6 +48,15 @@ describe("the traffic plot", () => {
       ["mqtt", [null, 0, 8]],
       ["events", [0, 1, 1]],
     ]);
+  });
+
+  it("[BL-280] says why it has no line: nothing happened, or without a connection", () => {
+    const idle = historyOf({ mqtt: [0, 0] });
+    const inside = { ...idle, series: idle.series.map((one) => ({ ...one, itemsPerSecond: [0, 5] })) };
+    expect(whyNoLine(idle, ["mqtt"])).toMatch(/^No traffic in this time/);
+    expect(whyNoLine(inside, ["mqtt"])).toMatch(/^No bytes were received or sent in this time/);
+    expect(whyNoLine(inside, ["http"])).toMatch(/^No traffic in this time/);
+    expect(whyNoLine(inside, [])).toBe("All services are hidden.");
   });
 
   it("[BL-280] labels zero and the powers of ten that fit on its logarithmic scale", () => {

@@ -10,7 +10,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import { ServiceToggles } from "../service/service-toggles.tsx";
 import styles from "./traffic-panel.module.css";
 import { TrafficPlot } from "./traffic-plot.tsx";
-import { trafficLines } from "./traffic-series.ts";
+import { trafficLines, whyNoLine } from "./traffic-series.ts";
 import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traffic-history.ts";
 
 const noneHidden: readonly ServiceId[] = [];
@@ -43,15 +43,21 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
         </div>
       </div>
       <Answered answer={answer} what="the traffic" compact>
-        {({ at }) =>
+        {(history) =>
           lines.length === 0 ? (
             <p className={styles.nothing}>
-              {services.every(({ id }) => hidden.includes(id))
-                ? "All services are hidden."
-                : "No traffic in this time. The bytes that services receive and send appear here."}
+              {whyNoLine(
+                history,
+                services.map(({ id }) => id).filter((id) => !hidden.includes(id)),
+              )}
             </p>
           ) : (
-            <TrafficPlot at={at} lines={lines} label={`Bytes a second by service, ${range}; now ${now.join(", ")}`} titleOf={titleOf} />
+            <TrafficPlot
+              at={history.at}
+              lines={lines}
+              label={`Bytes a second by service, ${range}; now ${now.join(", ")}`}
+              titleOf={titleOf}
+            />
           )
         }
       </Answered>

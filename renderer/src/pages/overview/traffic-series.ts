@@ -15,6 +15,17 @@ export const trafficLines = (history: RateHistory, hidden: readonly ServiceId[])
     return [{ service, bytesPerSecond: bytesPerSecond.map((value, index) => (index < first - 1 ? null : value)) }];
   });
 
+/** Why there is no line: what services do without a connection, such as sample traffic of their own, has items but no bytes. */
+export function whyNoLine(history: RateHistory, shown: readonly ServiceId[]): string {
+  if (shown.length === 0) return "All services are hidden.";
+  const hasItems = history.series.some(
+    ({ service, itemsPerSecond }) => shown.includes(service) && itemsPerSecond.some((value) => value > 0),
+  );
+  return hasItems
+    ? "No bytes were received or sent in this time: the traffic of the services was inside them, without a connection."
+    : "No traffic in this time. The bytes that services receive and send appear here.";
+}
+
 /** Below it the logarithmic scale is about linear, so that it has a zero: a power of ten under the peaks of all lines. */
 export function linearBelowBps(lines: readonly TrafficLine[]): number {
   const lowestPeak = Math.min(...lines.map(({ bytesPerSecond }) => Math.max(...bytesPerSecond.map((value) => value ?? 0))));
