@@ -97,3 +97,39 @@ it("[BL-334] a name of a profile that exists is refused at its field", async () 
   await dialog.getByRole("button", { name: "Create profile" }).click();
   await page.getByRole("button", { name: /^Profile Staging/ }).waitFor();
 });
+
+it("[BL-338] [BL-339] a service that needs a restart says so wherever it is listed, and its heading is whole beside an inspector", async () => {
+  const { page, origin } = await openBrowserShell("http", { flags: ["--http-open-to-lan", "true"] });
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await openTab(page, "Config");
+  await page.getByRole("textbox", { name: "Most links" }).fill("255");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("navigation").getByText("restart needed").waitFor();
+  await page.getByRole("main").getByText("Restart needed").waitFor();
+
+  await openTab(page, "Live");
+  await fetch(`${origin}/api/data`);
+  await page.getByRole("row").filter({ hasText: "/api/data" }).click();
+  await page.getByRole("button", { name: "Close the inspector" }).waitFor();
+  const heading = page.getByRole("heading", { name: "HTTP", exact: true }).locator("..");
+  const cut = () =>
+    heading.evaluate((element) =>
+      [...element.querySelectorAll("*")]
+        .filter((part) => !part.closest("[inert], svg, .visually-hidden"))
+        .filter(
+          (part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > element.getBoundingClientRect().right,
+        )
+        .filter((part) => getComputedStyle(part).display !== "inline")
+        .map((part) => part.textContent),
+    );
+  await expect.poll(cut).toEqual([]);
+  // Nothing makes the window itself scroll.
+  const room = () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+  await expect.poll(room).toBe(0);
+
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  await page.getByRole("article", { name: "HTTP" }).getByText("Restart needed").waitFor();
+  await expect.poll(room).toBe(0);
+});

@@ -36,9 +36,9 @@ function State({ service }: { service: ServiceView }) {
   switch (state) {
     case "running":
       return (
-        <span className={styles.figure}>
+        <span className={service.restartNeeded ? `${styles.figure} ${styles.restart}` : styles.figure}>
           <span className="visually-hidden">running, </span>
-          {rate ? `${formatRate(rate.itemsPerSecond)} ${service.rateUnit}` : "running"}
+          {service.restartNeeded ? "restart needed" : rate ? `${formatRate(rate.itemsPerSecond)} ${service.rateUnit}` : "running"}
         </span>
       );
     case "failed":

@@ -3,6 +3,7 @@ import type { Figure, RateSample } from "../../../../contract/traffic/row.ts";
 import { sparklineSamples } from "../../control/dashboard-stores.ts";
 import { useRate, useRecentRate } from "../../control/use-store.ts";
 import { seriesToken } from "../../services/registry.ts";
+import { RestartNeeded } from "../../ui/status/status-shape.tsx";
 import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./service-card.module.css";
 import { Sparkline } from "./sparkline.tsx";
@@ -37,7 +38,8 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
       <div className={styles.figures}>
         <span className={running ? styles.rate : `${styles.rate} ${styles.idle}`}>{perSecond}</span>
         <span className={styles.unit}>{unit}</span>
-        {rate && (
+        {service.restartNeeded && <RestartNeeded className={styles.restart} />}
+        {rate && !service.restartNeeded && (
           <span className={styles.clients}>
             {rate.clients !== undefined && `${formatCountOf(rate.clients, "client")} · `}
             {formatByteRate(rate.bytesInPerSecond + rate.bytesOutPerSecond)}

@@ -5,7 +5,7 @@ import { servicePages } from "../../services/registry.ts";
 import { Chip, PageTitle } from "../../ui/panel.tsx";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { Since } from "../../ui/status/since.tsx";
-import { StateLabel } from "../../ui/status/status-shape.tsx";
+import { RestartNeeded, StateLabel } from "../../ui/status/status-shape.tsx";
 import { endpointsOf } from "../../ui/texts/address.ts";
 import { EndpointChips } from "./endpoint-chips.tsx";
 import styles from "./service-page.module.css";
@@ -16,10 +16,10 @@ interface ServiceHeadingProps {
 }
 
 export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
-  const { title, status, openToLan } = service;
+  const { title, status, openToLan, restartNeeded } = service;
   const running = status.state === "running";
   return (
-    <div className={styles.heading}>
+    <div className={styles.heading} data-chips={Number(openToLan) + Number(restartNeeded)}>
       <PageTitle>{title}</PageTitle>
       <StateLabel status={status} />
       <Since status={status} />
@@ -30,11 +30,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
           <LanWords service={service} />
         </Chip>
       )}
-      {service.restartNeeded && (
-        <Chip tone="warn" tall title="It runs with the configuration that it was started with. Restart it to apply the current one.">
-          Restart needed
-        </Chip>
-      )}
+      {restartNeeded && <RestartNeeded tall />}
       <Operations service={service} operations={operations} />
     </div>
   );

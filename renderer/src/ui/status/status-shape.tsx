@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ServiceStatus } from "../../../../contract/service.ts";
+import { Chip, type ElementProps } from "../panel.tsx";
 import { capitalized } from "../texts/quantity.ts";
 import styles from "./status-shape.module.css";
 
@@ -68,6 +69,13 @@ export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonl
 
 export const StateLabel = ({ status }: { readonly status: ServiceStatus }) => (
   <ShapeLabel shape={shapeOf(status)}>{stateWord(status)}</ShapeLabel>
+);
+
+/** A running service has another configuration than the one that applies now, as after a switch of the profile. */
+export const RestartNeeded = (props: ElementProps & { readonly tall?: boolean }) => (
+  <Chip {...props} tone="warn" title="It runs with the configuration that it was started with. Restart it to apply the current one.">
+    Restart needed
+  </Chip>
 );
 
 interface MarkProps {
