@@ -32,6 +32,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
         service: view.id,
         state: status.state,
         ...(status.state === "running" && { endpoints: status.endpoints }),
+        ...(status.state === "running" && status.silentSince !== undefined && { answers: false }),
         ...(status.state === "failed" && {
           failure: { code: status.failure.code, message: status.failure.message, hint: status.failure.hint },
         }),

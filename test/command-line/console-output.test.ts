@@ -39,6 +39,8 @@ it("[BL-81] prints a line at each change of a state, and nothing in between", ()
   output.status(view({ state: "starting", since: 1 }));
   output.status(view({ state: "running", since: 2, pid: 3, endpoints }));
   output.status(view({ state: "running", since: 2, pid: 3, endpoints }, { restartNeeded: true }));
+  output.status(view({ state: "running", since: 2, pid: 3, endpoints, silentSince: 3 }));
+  output.status(view({ state: "running", since: 2, pid: 3, endpoints }));
   output.status(view({ state: "failed", since: 4, failure, retryAt: 5 }));
   output.status(view({ state: "stopped" }));
   expect(
@@ -48,6 +50,8 @@ it("[BL-81] prints a line at each change of a state, and nothing in between", ()
       .map((line) => JSON.parse(line)),
   ).toEqual([
     { type: "status", service: "http", state: "starting" },
+    { type: "status", service: "http", state: "running", endpoints },
+    { type: "status", service: "http", state: "running", endpoints, answers: false },
     { type: "status", service: "http", state: "running", endpoints },
     { type: "status", service: "http", state: "failed", failure: { code: "PORT_IN_USE", message: "taken", hint: "stop it" } },
     { type: "status", service: "http", state: "stopped" },
