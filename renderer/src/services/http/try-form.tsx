@@ -7,7 +7,7 @@ import { MethodField, TargetField, TryLine } from "../try/try-fields.tsx";
 import { checkJson, methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
 import { TrySection } from "../try/try-section.tsx";
 import styles from "./try-form.module.css";
-import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
+import { routeOf, suggestedTargets, tryRoutes, withRoute } from "./try-routes.ts";
 
 interface TryFormProps {
   readonly request: TryRequest;
@@ -26,12 +26,8 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
   const set = (part: Partial<TryRequest>) => onChange((known) => ({ ...known, ...part }));
   const takeRoute = (target: string) => {
     const route = routeOf(target);
-    if (!route) return set({ target });
-    const body = route.body !== undefined && request.body === "" ? route.body : request.body;
-    const typed = request.headers.some(([name]) => name.toLowerCase() === "content-type");
-    const headers =
-      route.body !== undefined && !typed ? [["Content-Type", "application/json"] as const, ...request.headers] : request.headers;
-    set({ method: methodOf(route.method), target, body, headers });
+    if (route) onChange((known) => withRoute(known, route));
+    else set({ target });
   };
   return (
     <div>

@@ -1,4 +1,5 @@
 /** The service's routes, grouped for the list of suggestions. */
+import { methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
 
 export interface TryRoute {
   readonly method: string;
@@ -59,3 +60,19 @@ export const suggestedTargets: readonly string[] = [
 
 export const routeOf = (target: string): TryRoute | undefined =>
   tryRoutes.flatMap(({ routes }) => routes).find((route) => route.target === target);
+
+/** The request for a suggested route: its header fields stay, and a JSON body, but no content that the route does not take. */
+export function withRoute(request: TryRequest, route: TryRoute): TryRequest {
+  const method = methodOf(route.method);
+  const type = request.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const isOther = type !== undefined && !/[/+]json/i.test(type);
+  const known = isOther ? "" : request.body;
+  const kept = isOther || !takesBody(method) ? request.headers.filter(([name]) => !/^content-/i.test(name)) : request.headers;
+  const isTyped = kept.some(([name]) => name.toLowerCase() === "content-type");
+  return {
+    method,
+    target: route.target,
+    body: route.body !== undefined && known === "" ? route.body : known,
+    headers: route.body !== undefined && !isTyped ? [["Content-Type", "application/json"], ...kept] : kept,
+  };
+}
