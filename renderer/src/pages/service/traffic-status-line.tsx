@@ -39,10 +39,11 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
   );
 }
 
-/** "showing 500 of 12,480 that match" */
+/** "showing 500 of 12,480 that match", or "500 of 12,480 loaded" */
 function shownText(view: TrafficRowsView): string {
   const filtered = isFiltering(view.filter);
   const whole = Math.max(filtered ? view.matching : view.kept, view.count);
+  if (!filtered && !view.isFull && view.count < whole) return `${formatCount(view.count)} of ${formatCount(whole)} loaded`;
   return `showing ${view.isFull ? "the newest " : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
 }
 
