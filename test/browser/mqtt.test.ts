@@ -86,6 +86,8 @@ it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its mess
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Replay a file…" }).click();
+  await page.setInputFiles("input[type=file]", { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no messages") });
+  await page.getByRole("dialog").getByRole("alert").waitFor();
   await page.setInputFiles("input[type=file]", file);
   await page.getByText("As fast as possible", { exact: true }).click();
   await page.getByRole("button", { name: "Replay 12,000" }).click();

@@ -1,5 +1,6 @@
 import { Button, FileButton, Progress, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
+import type { Failure } from "../../../../../contract/service.ts";
 import { type MqttReplayFile, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
@@ -28,20 +29,21 @@ export function ReplayDialog({ opened, onClose }: ReplayDialogProps) {
   const replay = useMqttView("replay");
   const client = useControl();
   const [speed, setSpeed] = useState("1");
+  /** Why the file was not accepted. */
+  const [refusal, setRefusal] = useState<Failure>();
   const file = replay?.file;
   const act = (name: "replay.stop" | "replay.discard") => void attempt(client.action(mqttActions, "mqtt", name));
   const choose = (chosen: File | null) => {
     if (!chosen) return;
-    void attempt(
-      sendReplayFile(
-        {
-          begin: (name, sizeBytes) => client.action(mqttActions, "mqtt", "replay.begin", { name, sizeBytes }),
-          text: (id, text) => client.action(mqttActions, "mqtt", "replay.text", { file: id, text }),
-          end: (id) => client.action(mqttActions, "mqtt", "replay.end", { file: id }),
-        },
-        chosen,
-      ),
-    );
+    setRefusal(undefined);
+    sendReplayFile(
+      {
+        begin: (name, sizeBytes) => client.action(mqttActions, "mqtt", "replay.begin", { name, sizeBytes }),
+        text: (id, text) => client.action(mqttActions, "mqtt", "replay.text", { file: id, text }),
+        end: (id) => client.action(mqttActions, "mqtt", "replay.end", { file: id }),
+      },
+      chosen,
+    ).catch((error: unknown) => setRefusal(failureOf(error)));
   };
   const start = () => void attempt(client.action(mqttActions, "mqtt", "replay.start", { speed: Number(speed) }));
   return (
@@ -50,6 +52,11 @@ export function ReplayDialog({ opened, onClose }: ReplayDialogProps) {
         Publishes the messages of a JSONL export again, with the same pauses between them.
       </Text>
       {file && <FileState file={file} />}
+      {refusal && (
+        <Text mt="xs" fz="sm" c="var(--bl-bad)" role="alert" style={{ overflowWrap: "anywhere" }}>
+          {`${refusal.message} ${refusal.hint}`}
+        </Text>
+      )}
       {replay?.running && file && <Sent sent={replay.sent} of={file.messages} />}
       {replay?.failure !== undefined && (
         <Text mt="xs" fz="sm" c="var(--bl-bad)">
