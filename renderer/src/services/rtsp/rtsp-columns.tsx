@@ -179,7 +179,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 5,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  bytesColumn({ id: "received", title: "Received", rank: 5, bytesOf: ({ bytesIn }) => bytesIn }),
+  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
   bytesColumn({ id: "sent", title: "Sent", rank: 3, bytesOf: ({ bytesOut }) => bytesOut }),
   { ...tookColumn(3), title: "Lasted" },
   clientColumn(4, { minSample: "Lavf59.27.100 :00000" }),
