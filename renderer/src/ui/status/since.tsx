@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 import type { ServiceStatus } from "../../../../contract/service.ts";
 import { formatAgo, formatDuration, isoTime } from "../texts/time.ts";
 import styles from "./since.module.css";
@@ -6,7 +6,9 @@ import styles from "./since.module.css";
 /** The time, renewed every `stepMs`. */
 export function useNow(stepMs = 1_000): number {
   const [now, setNow] = useState(Date.now);
-  useEffect(() => {
+  // Also before a page is painted that was rendered earlier and hidden.
+  useLayoutEffect(() => {
+    setNow(Date.now());
     const timer = setInterval(() => setNow(Date.now()), stepMs);
     return () => clearInterval(timer);
   }, [stepMs]);
