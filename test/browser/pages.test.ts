@@ -203,6 +203,13 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.getByRole("button", { name: "Close the logs" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).click();
   await main.getByText("Pause and resume the list").waitFor();
+  await page.keyboard.press("Control+k");
+  await search.fill("sample traffic");
+  await page.getByText("Send sample traffic to HTTP").waitFor();
+  expect(await page.getByText("Stop sample traffic of HTTP").count()).toBe(0);
+  await search.fill("new profile");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "New profile" }).waitFor();
 });
 
 it("[BL-343] a row that is aimed at in a following list stays under the pointer, and rows arrive again when it rests", async () => {

@@ -3,10 +3,13 @@ import { IconCheck, IconChevronDown, IconPencil, IconPlus, IconTrash } from "@ta
 import { useState } from "react";
 import { useControl } from "../control/client-context.tsx";
 import { useProfiles } from "../control/use-store.ts";
+import { useCommands } from "../ui/commands.ts";
 import { useConfirm } from "../ui/forms/confirm.tsx";
 import { attempt } from "../ui/status/notify.tsx";
 import styles from "./profile-menu.module.css";
 import { ProfileNameDialog } from "./profile-name-dialog.tsx";
+
+const newProfile = "New profile, a copy of this one…";
 
 type Naming = "create" | "rename" | undefined;
 
@@ -15,6 +18,7 @@ export function ProfileMenu() {
   const confirm = useConfirm();
   const profiles = useProfiles();
   const [naming, setNaming] = useState<Naming>();
+  useCommands([{ id: "profile-new", title: newProfile, keywords: "create", run: () => setNaming("create") }]);
   if (!profiles) return null;
   const { active, names } = profiles;
 
@@ -51,7 +55,7 @@ export function ProfileMenu() {
           ))}
           <Menu.Divider />
           <Menu.Item leftSection={<IconPlus size={14} stroke={1.5} />} onClick={() => setNaming("create")}>
-            New profile, a copy of this one…
+            {newProfile}
           </Menu.Item>
           <Menu.Item leftSection={<IconPencil size={14} stroke={1.5} />} onClick={() => setNaming("rename")}>
             Rename…

@@ -20,7 +20,7 @@ import { tabsOf } from "../pages/service/service-page.tsx";
 import { settingTexts } from "../pages/settings/setting-row.tsx";
 import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
-import { useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
+import { usePlayingSamples, useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
 import { lanSwitchTitle, useLanSwitch } from "../ui/services/use-lan-switch.ts";
 import { useServiceOperations } from "../ui/services/use-service-operations.ts";
@@ -41,6 +41,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
   const sendSample = useStartSampleTraffic();
   const stopSample = useStopSampleTraffic();
+  const playing = usePlayingSamples(opened);
   const clearTraffic = useClearTraffic();
   const switchLan = useLanSwitch();
   const { setColorScheme } = useMantineColorScheme();
@@ -75,6 +76,10 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
               leftSection: icon(IconRoute),
               onClick: () => void sendSample([id]),
             },
+          ]
+        : []),
+      ...(running && playing.has(id)
+        ? [
             {
               id: `end-sample-${id}`,
               label: `Stop sample traffic of ${title}`,

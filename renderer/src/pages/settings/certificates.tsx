@@ -4,7 +4,7 @@ import { useAnswer } from "../../control/use-answer.ts";
 import { AuthorityActions } from "../../ui/services/authority-actions.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { isoTime } from "../../ui/texts/time.ts";
-import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 
 /** The certificate authority of this installation. */
@@ -23,7 +23,7 @@ export function Certificates() {
 function Authority({ authority }: { readonly authority: AuthorityView }) {
   return (
     <>
-      <SettingRow label="Authority" help="It signs the TLS certificates of all services.">
+      <SettingRow label={settingTexts.authority.label} help="It signs the TLS certificates of all services.">
         <AuthorityActions authority={authority} />
       </SettingRow>
       <SettingRow label="Subject">

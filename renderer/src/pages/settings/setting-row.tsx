@@ -7,6 +7,7 @@ export const settingTexts = {
   keepRunningInTray: { label: "Keep running in the tray", keywords: "close window" },
   keptRows: { label: "Rows of each service", keywords: "kept traffic history limit" },
   trafficMebibytes: { label: "Memory of all services", keywords: "kept traffic MiB limit" },
+  authority: { label: "Certificate authority", keywords: "certificates TLS HTTPS trust download" },
   shortcuts: { label: "Keyboard", keywords: "keys shortcuts" },
   about: { label: "About", keywords: "version data folder licences" },
 } as const;

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
 import { type SampleViews, sampleActions } from "../../../../contract/sample-traffic.ts";
-import type { ServiceId } from "../../../../contract/service.ts";
+import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { ControlClient } from "../../control/control-client.ts";
 import { useView } from "../../control/use-store.ts";
@@ -17,6 +18,27 @@ export function useStartSampleTraffic() {
 export function useStopSampleTraffic() {
   const client = useControl();
   return (id: ServiceId) => attempt(action(client, id, "sample.stop"));
+}
+
+/** The services that play sample traffic; read while it is wanted only. */
+export function usePlayingSamples(wanted: boolean): ReadonlySet<ServiceId> {
+  const client = useControl();
+  const [playing, setPlaying] = useState<ReadonlySet<ServiceId>>(new Set());
+  useEffect(() => {
+    if (!wanted) return undefined;
+    const ends = serviceIds.map((id) =>
+      client.subscribe(`view/${id}`, ({ items }) => {
+        const sample = items.findLast(({ name }) => name === "sample");
+        if (!sample) return;
+        const { running } = sample.value as SampleViews["sample"];
+        setPlaying((known) => new Set([...[...known].filter((one) => one !== id), ...(running ? [id] : [])]));
+      }),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [client, wanted]);
+  return playing;
 }
 
 /** Shows and switches the sample traffic of a service. */
