@@ -137,9 +137,9 @@ describe("bounds", () => {
   });
 
   it("[MQTT-265] filters above the configured bytes of a client are refused with 0x97, until it has unsubscribed from others", async () => {
-    const broker = await startBroker({ subscriptionBytes: 1_024 });
+    const broker = await startBroker({ subscriptionBytes: 10_000 });
     const client = await connectWire(broker, 5);
-    // 39 bytes, and 32 for each of 20 levels.
+    // Each with 20 levels of 300 bytes.
     const filterOf = (index: number) => `${index}${"/+".repeat(19)}`;
     for (const [index, reason] of [0, 0x97, 0].entries()) {
       if (index === 2) {
@@ -151,6 +151,26 @@ describe("bounds", () => {
     expect((await client.subscribe(filterOf(2))).reasons).toEqual([0]);
     // Others have their own.
     expect((await (await connectWire(broker, 5)).subscribe(filterOf(1))).reasons).toEqual([0]);
+  });
+
+  it("[MQTT-269] when the subscriptions of all clients take their memory, also of those that left, who has few may have more", async () => {
+    const broker = await startBroker({ memoryBytes: 1 << 20 });
+    // About 30,000 bytes each.
+    const filters = (name: string) => Array.from({ length: 5 }, (_, index) => `${name}${index}${"/+".repeat(19)}`);
+    const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const leave = async (name: string) => {
+      const client = await connectWire(broker, 5, { clientId: name, properties: { sessionExpiryInterval: 60 } });
+      client.send({ type: "subscribe", packetId: 1, subscriptions: filters(name).map((filter) => ({ filter, ...options })) });
+      const { reasons } = await client.expect("suback");
+      client.destroy();
+      return reasons.some((reason) => reason === 0x97);
+    };
+    let refused = 0;
+    for (let index = 0; index < 40; index++) if (await leave(`client ${index}`)) refused++;
+    expect(refused).toBeGreaterThan(25);
+    const late = await connectWire(broker, 5);
+    expect((await late.subscribe("a/+")).reasons).toEqual([0]);
+    expect((await late.subscribe("late/+/+")).reasons).toEqual([0]);
   });
 
   it("[MQTT-266] a packet with more filters or user properties than configured is refused with 0x97", async () => {

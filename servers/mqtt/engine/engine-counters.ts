@@ -4,6 +4,8 @@ import type { DropReason } from "./routing/message.ts";
 export class EngineCounters {
   /** Of all sessions, now. */
   subscriptions = 0;
+  /** Of all subscriptions without the tree's nodes, as `ownBytesOf`. */
+  subscriptionBytes = 0;
   /** Messages from clients. */
   messagesIn = 0;
   /** Messages from the broker itself: page, sample traffic, replies, wills; without `$SYS`. */

@@ -18,7 +18,7 @@ const ofBroker = limitsIn("Limits of the broker");
 export const limitFields = {
   memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
     title: "Memory for clients",
-    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages.",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more.",
     unit: "B",
     env: "MQTT_MEMORY_BYTES",
   }),
@@ -71,9 +71,9 @@ export const limitFields = {
     unit: "subscriptions",
     env: "MQTT_SUBSCRIPTIONS",
   }),
-  subscriptionBytes: ofClient(1_024, 1 << 30, 4 << 20, {
+  subscriptionBytes: ofClient(1_024, 1 << 30, 16 << 20, {
     title: "Bytes of subscriptions",
-    help: "Of the topic filters of a client together; each level of a filter counts as 32 bytes more, which it takes in memory (with over 100 levels, 8). A further subscription is refused with 0x97.",
+    help: "Memory of the topic filters of a client: each takes its text and 250 bytes, and with a wildcard 300 bytes for each level more (8, with over 100 levels). A further subscription is refused with 0x97.",
     unit: "B",
     env: "MQTT_SUBSCRIPTION_BYTES",
   }),
@@ -167,6 +167,8 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly allQueueBytes: number;
   /** Of all retained messages, with their topics. */
   readonly retainedBytes: number;
+  /** Of the subscriptions of all sessions; above it each session has its share. */
+  readonly allSubscriptionBytes: number;
   /** Bytes of a packet from a client. */
   readonly maximumPacketSize: number;
   /** Open connections, including those before CONNECT; further ones are closed immediately. */
@@ -194,6 +196,7 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
     allUnreadBytes: memoryBytes / 2,
     allQueueBytes: memoryBytes / 4,
     retainedBytes: memoryBytes / 4,
+    allSubscriptionBytes: memoryBytes / 4,
     maximumPacketSize: packetBytes,
     sockets,
     clients,

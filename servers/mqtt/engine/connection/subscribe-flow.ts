@@ -1,15 +1,15 @@
 import type { SubscribePacket, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
-import { countLevels, hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
+import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
-import { type EngineLimits, treeLevels } from "../engine-limits.ts";
+import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { RetainedFeed } from "../retained/retained-feed.ts";
 import type { MessageBus } from "../routing/message-bus.ts";
 import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
-import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
+import { mostBytesOf, ownBytesOf, type SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
@@ -28,14 +28,6 @@ export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "
   readonly access: Pick<Access, "maySubscribe">;
   readonly bus: Pick<MessageBus, "retained">;
   readonly observer: EngineObserver;
-}
-
-/** What a level of a filter takes beside its text: a node of the tree, or a place in a list. */
-const levelBytes = { inTree: 32, inList: 8 };
-
-function filterBytes(filter: string): number {
-  const levels = countLevels(filter);
-  return filter.length + levels * (levels > treeLevels ? levelBytes.inList : levelBytes.inTree);
 }
 
 /** MQTT 3.1.1 §3.9.3: its only failure code. */
@@ -102,12 +94,12 @@ function retainedFeed(
 }
 
 function refusalOf(
-  { limits, access }: SubscribeParts,
+  { limits, access, counters, trie, sessions }: SubscribeParts,
   connection: Connection,
   filter: string,
 ): { reason: number; text: string } | undefined {
   const { identity, session } = connection;
-  const { topicLevels, subscriptions, subscriptionBytes } = limits;
+  const { topicLevels, subscriptions, subscriptionBytes, allSubscriptionBytes } = limits;
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
   if (isSharedFilter(filter) && !shared) return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is malformed." };
   if (hasMoreLevels(filter, topicLevels)) {
@@ -123,8 +115,13 @@ function refusalOf(
   if (session.subscriptions.size >= subscriptions) {
     return { reason: reasonCode.quotaExceeded, text: `A client may have at most ${subscriptions} subscriptions.` };
   }
-  if (session.subscriptionBytes + filterBytes(filter) > subscriptionBytes) {
-    return { reason: reasonCode.quotaExceeded, text: `The filters of a client may have at most ${subscriptionBytes} bytes together.` };
+  const bytes = session.subscriptionBytes + mostBytesOf(filter);
+  if (bytes > subscriptionBytes) {
+    return { reason: reasonCode.quotaExceeded, text: `The filters of a client may take at most ${subscriptionBytes} bytes together.` };
+  }
+  // Who has few may have more also then.
+  if (counters.subscriptionBytes + trie.heldBytes > allSubscriptionBytes && bytes > allSubscriptionBytes / sessions.size) {
+    return { reason: reasonCode.quotaExceeded, text: "The subscriptions of all clients take the memory that there is for them." };
   }
   return undefined;
 }
@@ -152,7 +149,8 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
   session.subscriptions.set(filter, subscription);
   if (isNew) {
     parts.counters.subscriptions++;
-    session.subscriptionBytes += filterBytes(filter);
+    parts.counters.subscriptionBytes += ownBytesOf(filter);
+    session.subscriptionBytes += mostBytesOf(filter);
   }
   if (group) group.add(subscription);
   else parts.trie.add(filter, session, subscription);
@@ -179,7 +177,8 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   const subscription = session.subscriptions.get(filter);
   if (!subscription) return false;
   session.subscriptions.delete(filter);
-  session.subscriptionBytes -= filterBytes(filter);
+  counters.subscriptionBytes -= ownBytesOf(filter);
+  session.subscriptionBytes -= mostBytesOf(filter);
   counters.subscriptions--;
   session.store?.unsubscribed(session.clientId, filter);
   const { group } = subscription;

@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../../codec/topic.ts";
+import { countLevels, createTopicMatcher, hasMoreLevels, hasWildcard } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import { SharedGroup, type Subscriber, Subscription } from "./subscription.ts";
 
@@ -27,6 +27,23 @@ interface DeepFilter {
 
 /** Of all cached matches; above it the cache is emptied. */
 const cacheBytes = 32 << 20;
+/** Memory of a node of the tree, of a level in the list of a long filter, and of a filter beside its text; measured. */
+const nodeBytes = 300;
+const listedLevelBytes = 8;
+const entryBytes = 250;
+
+/** What a subscription takes in memory without the tree's nodes. */
+export function ownBytesOf(filter: string): number {
+  const own = entryBytes + filter.length;
+  return hasMoreLevels(filter, treeLevels) ? own + countLevels(filter) * listedLevelBytes : own;
+}
+
+/** The same with the nodes that it needs if there are none yet. */
+export function mostBytesOf(filter: string): number {
+  const isInTree = hasWildcard(filter) && !hasMoreLevels(filter, treeLevels);
+  return ownBytesOf(filter) + (isInTree ? countLevels(filter) * nodeBytes : 0);
+}
+
 /** What a match takes beside its topic and its lists. */
 const matchBytes = 300;
 
@@ -42,6 +59,12 @@ export class SubscriptionTrie {
   visited = 0;
   /** Number of filters in the tree. */
   private wildcards = 0;
+  private nodes = 0;
+
+  /** Memory of the tree's nodes. */
+  get heldBytes(): number {
+    return this.nodes * nodeBytes;
+  }
 
   add(filter: string, key: Key, entry: Entry): void {
     this.forget();
@@ -67,6 +90,7 @@ export class SubscriptionTrie {
       if (!child) {
         child = new Node();
         node.children.set(level, child);
+        this.nodes++;
       }
       node = child;
     }
@@ -105,6 +129,7 @@ export class SubscriptionTrie {
       const node = path[depth] as Node;
       if ((node.entries?.size ?? 0) > 0 || (node.children?.size ?? 0) > 0) return;
       (path[depth - 1] as Node).children?.delete(levels[depth - 1] as string);
+      this.nodes--;
     }
   }
 

@@ -44,7 +44,7 @@ export class Session {
   recipient: Recipient | undefined = undefined;
   /** By filter, as the client sent it. */
   readonly subscriptions = new Map<string, Subscription>();
-  /** Of the filters, as `filterBytes` counts them. */
+  /** Of the filters, as `mostBytesOf` counts them. */
   subscriptionBytes = 0;
   readonly queue: DeliveryQueue;
   /** Sent but not acknowledged, in the order of sending. */
