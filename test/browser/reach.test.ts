@@ -132,7 +132,7 @@ it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list it
 /** Columns that identify a row, and those that tell its outcome. */
 const neededColumns: Readonly<Record<string, readonly string[]>> = {
   "http/live": ["Time", "Method", "Path", "Status", "Took"],
-  "account/live": ["Method", "Path", "User", "Status", "Refused because"],
+  "account/live": ["Time", "Method", "Path", "Status", "Refused because"],
   "events/live": ["Time", "Device", "Outcome", "Language"],
   timeline: ["Time", "Service", "What", "Where", "Outcome"],
 };

@@ -155,7 +155,9 @@ it("[BL-336] a client that does not trust the certificate, or speaks no TLS, is 
     await once(plain, "close");
     await eventually(() => lines.length === 3, "a line for each");
     expect(lines[0]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client does not trust the service's certificate\.$/);
-    expect(lines[1]).toMatch(/failed: the client closed the connection, as some do that do not trust the service's certificate\.$/);
+    expect(lines[1]).toMatch(
+      /^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client closed the connection, as some do that do not trust the service's certificate\.$/,
+    );
     expect(lines[2]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client sent HTTP without TLS\.$/);
   }
 });

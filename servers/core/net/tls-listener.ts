@@ -30,6 +30,8 @@ export function listenTls({ certificates, faults, createServer, ...options }: Li
     ...options,
     createServer() {
       const server = createServer(certificates.options);
+      // Node keeps an address that was read once; a client that refuses the certificate is gone before its error comes.
+      server.prependListener("connection", (socket) => void socket.remoteAddress);
       // node:https would treat it as a malformed request. Node closes the socket after an error, but not after the handshake's timeout.
       server.removeAllListeners("tlsClientError");
       server.on("tlsClientError", (error, socket) => {
