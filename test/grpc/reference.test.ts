@@ -85,6 +85,10 @@ it("[GRPC-5] ChatService: members of a room see who joins, says and leaves; a st
     { case: "presence", value: { members: ["Ada", "Bob"] } },
     { case: "said" },
   ]);
+  // All of it is for each member.
+  ada.send("say", { room: "lobby", text: "x".repeat(65_537) });
+  await until(() => ada.events.length === 5);
+  expect(ada.events[4]).toMatchObject({ case: "refused", value: { reason: "a text has at most 65536 characters" } });
   const reply = describedMessage<{ rooms: object[] }>(pool.message("example.ListRoomsReply"));
   const listed = await callMethod(service.client(), "/example.ChatService/ListRooms", helloRequest, reply, [{ name: "" }]);
   expect(listed.replies[0]?.rooms).toMatchObject([{ name: "lobby", members: ["Ada"] }]);

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
-import { maskedAddressLines, restoredAddressLines } from "../../servers/core/credentials/masked-secrets.ts";
+import { maskedAddressLines, restoredAddressLines, withoutUserinfo } from "../../servers/core/credentials/masked-secrets.ts";
 import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -90,6 +90,8 @@ it("[RTSP-83] the passwords of upstreams are not shown, and come back with the s
   expect(shown).toEqual(["door rtsp://ada:••••••••@cam/1", "gate rtsp://cam/2"]);
   expect(restoredAddressLines(shown, lines)).toEqual({ lines });
   expect(restoredAddressLines(["door rtsp://ada:••••••••@other/1"], lines)).toEqual({ unknown: "door" });
+  expect(withoutUserinfo("rtsp://ada:se@cr:et@cam:554/1?x=a@b")).toBe("rtsp://cam:554/1?x=a@b");
+  expect(withoutUserinfo("rtsp://cam/a@b")).toBe("rtsp://cam/a@b");
   expect(restoredAddressLines(["new rtsp://ada:••••••••@cam/1"], lines)).toEqual({ unknown: "new" });
 });
 

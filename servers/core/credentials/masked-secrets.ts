@@ -44,6 +44,9 @@ const query = /([?&][^=&#]*(?:pass|pwd|secret|token)[^=&#]*=)([^&#]+)/gi;
 /** An address as the form shows it, with its passwords masked; an address without one, such as a file, is unchanged. */
 export const maskedPassword = (text: string): string => text.replace(userinfo, `$1${secretMask}$3`).replace(query, `$1${secretMask}`);
 
+/** An address without its user and password, which may hold an @ that nobody encoded; also one that is malformed. */
+export const withoutUserinfo = (address: string): string => address.replace(/\/\/[^/?#]*@/, "//");
+
 /** Restores the masked passwords in the form's address; undefined where they belong to another server or user. */
 export function restoredPassword(text: string, stored: string): string | undefined {
   if (!text.includes(secretMask)) return text;

@@ -277,10 +277,12 @@ export class GrpcCall implements CallEvents {
     const frame = this.#json ? frameOf(this.#json.reply(message.subarray(prefixBytes))) : message;
     this.sendHeaders();
     this.#sent++;
+    // One message may be larger than the limit: the client had no time to read it.
+    const wasUnwritten = this.#unwritten;
     if (this.#coding === "identity") this.#transmit(frame, frame);
     else this.#compress(frame, this.#coding);
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
-    else if (this.#unwritten > this.#options.limits.unreadBytes) {
+    else if (wasUnwritten > this.#options.limits.unreadBytes) {
       this.#finishing = true;
       // A status could only be sent after what is already waiting.
       this.#transport.reset({

@@ -27,6 +27,8 @@ const mostRooms = 1_000;
 const mostRoomsOfOne = 50;
 const mostMembers = 1_000;
 const longestName = 100;
+/** Each member gets it. */
+const longestText = 65_536;
 /** Of an event beside its text. */
 const eventBytes = 400;
 
@@ -122,6 +124,7 @@ class ChatRooms {
         const as = member.rooms.get(name);
         const room = this.#rooms.get(name);
         if (as === undefined || !room) return this.#refuse(member, name, "you are not in this room: join it first");
+        if (text.length > longestText) return this.#refuse(member, name, `a text has at most ${longestText} characters`);
         return room.events.send(this.#roomEvent(name, { case: "said", value: { name: as, text } }));
       }
       case "leave":

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
+import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import { attributeOf, parseSdp } from "../../core/rtp/sdp.ts";
 import { everySecond } from "../../core/service/every-second.ts";
 import { sessionIdOf, sessionTimeoutOf, withoutEndSlashes } from "../protocol/header-fields.ts";
@@ -50,7 +51,7 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
   const address = new URL(options.url);
   const isSecure = address.protocol === "rtsps:";
   const [username, password] = [decodeURIComponent(address.username), decodeURIComponent(address.password)];
-  const uri = options.url.replace(/\/\/[^/@]*@/, "//");
+  const uri = withoutUserinfo(options.url);
   const channels = new Map<number, (packet: Buffer) => void>();
   const inputs: TrackInput[] = [];
   let packetAtMs = performance.now();

@@ -1,6 +1,7 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
+import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -128,7 +129,7 @@ export class SessionEntry implements TrafficEntry {
     const bytes = head.length + body.length;
     this.#messageBytesIn += bytes;
     // The head has credentials, and the URI may.
-    if (this.#preview === "") this.#preview = `${method} ${uri.replace(/\/\/[^/@]*@/, "//")}`.slice(0, previewBytes);
+    if (this.#preview === "") this.#preview = `${method} ${withoutUserinfo(uri)}`.slice(0, previewBytes);
     this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
   }
 

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
+import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { pullUpstream, type Upstream } from "../client/pull-upstream.ts";
@@ -41,7 +42,7 @@ export class PulledSource implements PathSource {
 
   constructor(options: PulledSourceOptions) {
     this.#options = options;
-    this.title = options.url.replace(/\/\/[^/@]*@/, "//");
+    this.title = withoutUserinfo(options.url);
   }
 
   /** Rejects with an RtspRefusal of 503 where the stream does not come in time. */
