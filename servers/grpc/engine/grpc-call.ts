@@ -277,12 +277,11 @@ export class GrpcCall implements CallEvents {
     const frame = this.#json ? frameOf(this.#json.reply(message.subarray(prefixBytes))) : message;
     this.sendHeaders();
     this.#sent++;
-    // One message may be larger than the limit: the client had no time to read it.
-    const wasUnwritten = this.#unwritten;
     if (this.#coding === "identity") this.#transmit(frame, frame);
     else this.#compress(frame, this.#coding);
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
-    else if (wasUnwritten > this.#options.limits.unreadBytes) {
+    else if (this.#unwritten - frame.length > this.#options.limits.unreadBytes) {
+      // Without this message, which the client had no time to read.
       this.#finishing = true;
       // A status could only be sent after what is already waiting.
       this.#transport.reset({
