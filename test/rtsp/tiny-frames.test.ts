@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { HlsMuxer } from "../../servers/rtsp/hls/hls-muxer.ts";
+import { snapshotOf } from "../../servers/rtsp/management/snapshot.ts";
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { messageType } from "../../servers/rtsp/rtmp/chunk-stream.ts";
@@ -33,6 +34,16 @@ it("[RTSP-195] kept frames count with the memory of their objects", () => {
   expect(kept(20_000, (index) => tiny(index))).toEqual([]);
   const units = Array.from({ length: 1_000 }, () => Buffer.from([0x41]));
   expect(kept(20, (index) => tiny(index, index === 0 ? undefined : units))).toEqual([]);
+});
+
+it("[RTSP-195] answers with the same key frame share their memory", async () => {
+  const stream = new Stream({ tracks: [video], clock: { ptsAt: () => 0 }, packetBytes: 1_400, keptBytes: mostKept });
+  stream.publish(tiny(0));
+  const first = await snapshotOf(stream);
+  expect((await snapshotOf(stream)) === first).toBe(true);
+  stream.publish(tiny(0));
+  expect((await snapshotOf(stream)) === first).toBe(false);
+  stream.end("the test is over");
 });
 
 it("[RTSP-195] a unit that was received with much else keeps its own bytes alone", () => {

@@ -6,17 +6,24 @@ import type { Stream } from "../streams/stream.ts";
 /** Key frames are usually some seconds apart; a clip without readers begins with one. */
 const mostWaitMs = 10_000;
 
+/** Readers of one picture share its memory, also those that do not read. */
+const stills = new WeakMap<Frame, Buffer>();
+
 /** The last key frame as an MP4 file of one picture, which browsers show as a still. Rejects with an HttpRefusal of 404 or 503. */
 export async function snapshotOf(stream: Stream): Promise<Buffer> {
   const track = stream.tracks[stream.keyTrack];
   if (track?.kind !== "video") throw new HttpRefusal(404, "the stream has no pictures");
   const frame = await nextKeyFrame(stream);
+  const known = stills.get(frame);
+  if (known) return known;
   // Other parameter sets may have come meanwhile.
   const tracks = [(stream.tracks[stream.keyTrack] ?? track) as Mp4Track];
   const still: Frame = { ...frame, pts: 0, dts: 0 };
   try {
     const fragments = [{ track: 0, samples: [{ frame: still, duration: track.clockRate }], decodeTime: 0 }];
-    return Buffer.concat([initSegment(tracks), mediaSegment(1, tracks, fragments)]);
+    const file = Buffer.concat([initSegment(tracks), mediaSegment(1, tracks, fragments)]);
+    stills.set(frame, file);
+    return file;
   } catch (error) {
     if (error instanceof RangeError) throw new HttpRefusal(503, error.message);
     throw error;
