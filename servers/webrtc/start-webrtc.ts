@@ -143,6 +143,7 @@ export async function startWebrtc(
       headersTimeoutMs: Math.min(10, config.requestSeconds) * 1_000,
       requestTimeoutMs: config.requestSeconds * 1_000,
       keepAliveTimeoutMs: config.keepAliveSeconds * 1_000,
+      unreadTimeoutMs: config.unreadSeconds * 1_000,
     },
   });
   onStop(() => webSockets.close());

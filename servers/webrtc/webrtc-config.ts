@@ -221,6 +221,11 @@ export const webrtcConfig = z.strictObject({
     help: "How long a connection of HTTP is kept open for its next request.",
     env: "WEBRTC_KEEP_ALIVE_SECONDS",
   }),
+  unreadSeconds: time(1, 3_600, 60, {
+    title: "Unread answers",
+    help: "How long a client of HTTP may take nothing while an answer waits for it; then its connection is closed.",
+    env: "WEBRTC_UNREAD_SECONDS",
+  }),
   credentialSeconds: time(60, 604_800, 86_400, {
     title: "Credentials of the welcome",
     help: "How long they are valid.",

@@ -41,6 +41,8 @@ const bodiesOfOneMebibyte: Readonly<Record<string, { readonly type: string; read
   "15,000 parts behind an empty line": { type: "multipart/form-data; boundary=b", text: () => `\r\n${multipart(15_000)}` },
 };
 
+const manyNumbers = gzipSync(`[${"1,".repeat(500_000)}1]`);
+
 const routesOfFields = [
   ["/basic-auth/a/b", "Authorization", "Basic "],
   ["/bearer", "Authorization", "Bearer a"],
@@ -53,8 +55,8 @@ const routesOfFields = [
 ] as const;
 
 export const httpService: HostileService = {
-  flags: [],
-  config: {},
+  flags: ["--http-all-unsent-bytes", String(16 << 20)],
+  config: { allUnsentBytes: 16 << 20 },
   openBystander: async (addresses) => openHttpBystander(addresses, "/api/data"),
   attacks: {
     ...httpAttacks("/bytes/100000", "/ws/echo"),
@@ -109,6 +111,13 @@ export const httpService: HostileService = {
           ),
       ]),
     ),
+    "compressed, answers unread": (target) =>
+      throwAt(
+        target,
+        40,
+        httpRequest("POST", "/anything", { headers: `Content-Encoding: gzip\r\n${jsonHeader}`, body: manyNumbers }),
+        "nothing",
+      ),
     "Accept of 3,800 types, pipelined": (target) =>
       throwAt(target, 4, repeated(httpRequest("GET", "/docs", { headers: `Accept: ${"a/b,".repeat(3_800)}\r\n` }), 40), "all"),
     "one header field 7,900 times in an answer": (target) =>

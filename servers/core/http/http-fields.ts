@@ -27,6 +27,13 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     group: "Limits",
   }),
   unansweredRequests: unansweredField(prefix),
+  allUnsentBytes: field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
+    title: "Unsent bytes of all clients",
+    help: "Of answers; beyond it, those connections are closed for which most waits.",
+    unit: "B",
+    env: `${prefix}_ALL_UNSENT_BYTES`,
+    group: "Limits",
+  }),
   ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
@@ -66,6 +73,11 @@ const timeoutFields = (prefix: string, group: string) => {
       title: "Idle connections",
       help: "How long a connection is kept open for its next request.",
       env: `${prefix}_KEEP_ALIVE_TIMEOUT_MS`,
+    }),
+    unreadTimeoutMs: timeout(100, 60_000, {
+      title: "Unread answers",
+      help: "How long a client may take nothing while an answer waits for it; then its connection is closed.",
+      env: `${prefix}_UNREAD_TIMEOUT_MS`,
     }),
   };
 };

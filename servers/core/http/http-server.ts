@@ -13,8 +13,9 @@ import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
 import { createMalformedHandler, otherVersion } from "./malformed-request.ts";
 import { createRecordedClasses } from "./recorded-messages.ts";
 import { hasBody } from "./request-body.ts";
+import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
-export interface HttpServerLimits {
+export interface HttpServerLimits extends UnreadLimits {
   /** Request line and header fields together. */
   readonly headerBytes: number;
   /** For the head of a request to arrive. */
@@ -50,7 +51,7 @@ export interface HttpServerOptions {
 /** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
 export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions) => Server {
   const { recorder, log, limits, errors, cors, fields, dispatch, upgrade } = options;
-  const classes = createMessageClasses(fields);
+  const classes = createMessageClasses(fields, new UnreadAnswers(limits));
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
   const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests);
@@ -171,8 +172,8 @@ interface MessageClasses {
   readonly ServerResponse: new (request: HttpRequest) => HttpResponse;
 }
 
-/** The recorder's classes; the response sets the fields of every answer, so that no handler has to. */
-function createMessageClasses(fields: readonly string[]): MessageClasses {
+/** The recorder's classes; the response sets the fields of every answer, so that no handler has to, and reports bytes that wait. */
+function createMessageClasses(fields: readonly string[], unread: UnreadAnswers): MessageClasses {
   const recorded = createRecordedClasses();
 
   class Request extends recorded.IncomingMessage {
@@ -189,6 +190,26 @@ function createMessageClasses(fields: readonly string[]): MessageClasses {
         if (!this.hasHeader(name)) this.setHeader(name, fields[index + 1] as string);
       }
       return super.writeHead(status, ...rest);
+    }
+
+    override write(chunk: unknown, ...rest: never[]): boolean {
+      const before = this.writableLength;
+      const mayGoOn = super.write(chunk, ...rest);
+      if (!mayGoOn) this.#waits(this.writableLength - before);
+      return mayGoOn;
+    }
+
+    override end(chunk?: unknown, ...rest: never[]): this {
+      const before = this.writableLength;
+      super.end(chunk, ...rest);
+      const after = this.writableLength;
+      if (after > 0) this.#waits(after - before);
+      return this;
+    }
+
+    #waits(bytes: number): void {
+      const pipeline = this.entry?.head.connection.pipeline;
+      if (pipeline) unread.add(pipeline, Math.max(0, bytes));
     }
   }
 

@@ -80,6 +80,23 @@ export class Pipeline {
     return this.#held;
   }
 
+  get socket(): Socket {
+    return this.#socket;
+  }
+
+  get unanswered(): ReadonlySet<ServerResponse> {
+    return this.#unanswered;
+  }
+
+  /** What was written of all answers and has not left. */
+  get unsentBytes(): number {
+    const { writableLength } = this.#socket;
+    let bytes = writableLength;
+    // The answer that has the socket counts what waits there too.
+    for (const response of this.#unanswered) bytes += response.writableLength - (response.socket ? writableLength : 0);
+    return bytes;
+  }
+
   begin(response: ServerResponse): void {
     this.#unanswered.add(response);
   }

@@ -28,6 +28,8 @@ export interface HttpBaseConfig {
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly unansweredRequests: number;
+  readonly allUnsentBytes: number;
+  readonly unreadTimeoutMs: number;
   readonly recordedBodyBytes: number;
   readonly recordedBodyRate: number;
 }
