@@ -2,35 +2,111 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 
-/** Longer than a turn. */
-const busyMs = 6;
-const work = () => {
-  const endMs = performance.now() + busyMs;
-  while (performance.now() < endMs);
-};
+/** Of one item. Powers of two, so that sums are exact. */
+const itemMs = 0.125;
+const itemsOfShare = 2;
+const itemsOfTurn = 32;
 
-it("[BL-337] clients with more work than a turn of the event loop has go on in the next ones, in their order", async () => {
-  const turns = new WorkTurns();
+/** Time passes only while a client has work. */
+function open() {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
   const done: string[] = [];
-  const client = (name: string, items: number) => {
+  const client = (name: string, items: number, address = name, ms = itemMs) => {
     let left = items;
     const goOn = () => {
       for (; left > 0; left--) {
-        if (turns.isOver) {
-          turns.later(goOn);
+        if (share.isOver) {
+          share.later();
           return;
         }
-        work();
+        nowMs += ms;
         done.push(name);
       }
     };
+    const share = turns.join(address, goOn);
     goOn();
+    return {
+      receive(more: number) {
+        left += more;
+        goOn();
+      },
+    };
   };
-  client("a", 4);
+  return { done, client, count: (name: string) => done.filter((other) => other === name).length };
+}
+
+it("[BL-337] a client with more work than a turn of the event loop has goes on in the next ones", async () => {
+  const { done, client } = open();
+  client("a", 3 * itemsOfTurn);
+  expect(done.length).toBe(itemsOfShare);
+  await nextTurn();
+  expect(done.length).toBe(itemsOfShare + itemsOfTurn);
+  await nextTurn();
+  expect(done.length).toBe(itemsOfShare + 2 * itemsOfTurn);
+  await nextTurn();
+  expect(done.length).toBe(3 * itemsOfTurn);
+});
+
+it("[BL-344] clients with much work have small shares, in their order", async () => {
+  const { done, client } = open();
+  for (const name of ["a", "b", "c"]) client(name, 6);
+  expect(done.join("")).toBe("aabbcc");
+  await nextTurn();
+  expect(done.join("")).toBe("aabbccaabbccaabbcc");
+});
+
+it("[BL-344] an item that takes longer than a share, or than a turn, is followed by those of others", async () => {
+  const { done, client } = open();
+  client("a", 3, "a", 6);
   client("b", 2);
-  expect(done).toEqual(["a"]);
-  let others = 0;
-  for (; done.length < 6; others++) await nextTurn();
-  expect(done).toEqual(["a", "a", "b", "a", "b", "a"]);
-  expect(others).toBeGreaterThanOrEqual(5);
+  expect(done.join("")).toBe("abb");
+  await nextTurn();
+  await nextTurn();
+  expect(done.join("")).toBe("abbaa");
+});
+
+it("[BL-344] a client that sends little has it done in a turn that is over, within twice the time", async () => {
+  const { done, client, count } = open();
+  client("a", 1, "a", 4);
+  client("b", 20, "b", 0);
+  expect(count("b")).toBe(8);
+  const c = client("c", 1, "c", 4);
+  // Twice the time has passed.
+  client("d", 1);
+  expect(done.slice(-1)).toEqual(["c"]);
+  await nextTurn();
+  expect([count("b"), count("d")]).toEqual([20, 1]);
+  // Its share of this turn is new.
+  c.receive(1);
+  expect(count("c")).toBe(2);
+});
+
+it("[BL-344] what others do between two items of a client does not count for it", () => {
+  const { client, count } = open();
+  const a = client("a", 1);
+  client("b", 1, "b", 1);
+  a.receive(1);
+  expect(count("a")).toBe(2);
+});
+
+it("[BL-345] many connections of one address do not delay that of another", async () => {
+  const { done, client, count } = open();
+  for (let index = 0; index < 100; index++) client(`a${index}`, 100, "a");
+  client("b", 3 * itemsOfShare, "b");
+  expect(count("b")).toBe(0);
+  const before = done.length;
+  await nextTurn();
+  expect(count("b")).toBe(3 * itemsOfShare);
+  // Those of the address have the rest of the turn, each in its turn.
+  const ofAddress = done.slice(before).filter((name) => name !== "b");
+  expect(ofAddress.length).toBe(itemsOfTurn - 3 * itemsOfShare);
+  expect(Math.max(...[...new Set(ofAddress)].map((name) => ofAddress.filter((other) => other === name).length))).toBe(itemsOfShare);
+});
+
+it("[BL-345] the addresses of one IPv6 network are one", async () => {
+  const { done, client } = open();
+  for (const [name, address] of Object.entries({ a: "2001:db8::1", b: "2001:db8::2", c: "2001:db8:0:1::1" })) client(name, 4, address);
+  await nextTurn();
+  expect(done.join("")).toBe("aabbccaaccbb");
 });

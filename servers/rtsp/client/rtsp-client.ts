@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestParameters, digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
+import { type WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
 import { tunnelType } from "../sessions/http-tunnel.ts";
@@ -52,7 +52,7 @@ export class RtspClient {
   /** Of a tunnel: takes base64. */
   readonly #post: Socket | undefined;
   readonly #parser = new RtspParser(limits);
-  readonly #turns = new WorkTurns();
+  readonly #share: WorkShare;
   readonly #waiting = new Map<string, Waiting>();
   #cseq = 0;
   #challenges: readonly string[] = [];
@@ -62,6 +62,7 @@ export class RtspClient {
     this.#socket = socket;
     this.#post = post;
     this.#options = options;
+    this.#share = new WorkTurns().join(options.host, this.#goOn);
     socket.setNoDelay(true);
     post?.setNoDelay(true);
     post?.on("error", (error) => socket.destroy(error));
@@ -196,9 +197,9 @@ export class RtspClient {
   #work(): void {
     try {
       while (!this.#socket.destroyed) {
-        if (this.#turns.isOver) {
+        if (this.#share.isOver) {
           this.#socket.pause();
-          this.#turns.later(this.#goOn);
+          this.#share.later();
           return;
         }
         const item = this.#parser.next();

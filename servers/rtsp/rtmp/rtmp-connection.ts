@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { withoutSlashes } from "../protocol/header-fields.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
@@ -42,6 +42,7 @@ export class RtmpConnection {
   readonly #socket: Socket;
   readonly #parts: RtmpConnectionParts;
   readonly #chunks: ChunkReader;
+  readonly #share: WorkShare;
   readonly #openedAt = Date.now();
   readonly remote: string;
   readonly #address: string;
@@ -68,6 +69,7 @@ export class RtmpConnection {
     this.#parts = parts;
     this.#chunks = new ChunkReader({ messageBytes: parts.limits.messageBytes, chunkStreams: 64 });
     this.#address = plainAddress(socket.remoteAddress ?? "");
+    this.#share = parts.turns.join(this.#address, this.#work);
     this.remote = addressText(socket.remoteAddress, socket.remotePort);
     socket.setNoDelay(true);
     this.#restartTimer("it did not publish in time");
@@ -135,8 +137,8 @@ export class RtmpConnection {
     if (!messages) return;
     try {
       while (!this.#isClosed()) {
-        if (this.#parts.turns.isOver) {
-          this.#parts.turns.later(this.#work);
+        if (this.#share.isOver) {
+          this.#share.later();
           break;
         }
         const next = messages.next();

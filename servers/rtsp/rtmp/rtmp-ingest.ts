@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { workerFile } from "../../core/files/asset-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
+import { type WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { isPathName } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
@@ -41,7 +41,7 @@ export class RtmpIngest {
   readonly #publishers = new Map<number, RtmpPublisher>();
   /** Those whose rights are being checked. */
   readonly #asking = new Set<number>();
-  readonly #turns = new WorkTurns();
+  readonly #share: WorkShare;
   /** From the worker, in order. How much of one publisher waits is bounded by what the worker is told to be taken. */
   #received: OfClient[] = [];
   #worker: Worker | undefined;
@@ -58,6 +58,7 @@ export class RtmpIngest {
   private constructor(options: RtmpIngestOptions) {
     this.#options = options;
     this.#port = options.port;
+    this.#share = new WorkTurns().join("", this.#work);
   }
 
   /** Resolves when it listens; rejects as `listenTcp`. */
@@ -173,9 +174,9 @@ export class RtmpIngest {
   readonly #work = (): void => {
     const received = this.#received;
     let count = 0;
-    while (count < received.length && !this.#turns.isOver) this.#receive(received[count++] as OfClient);
+    while (count < received.length && !this.#share.isOver) this.#receive(received[count++] as OfClient);
     received.splice(0, count);
-    if (received.length > 0) this.#turns.later(this.#work);
+    if (received.length > 0) this.#share.later();
   };
 
   #receive(message: OfClient): void {

@@ -3,7 +3,7 @@ import { TLSSocket } from "node:tls";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import type { EndedBy, SessionEntry } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { sessionIdOf } from "../protocol/header-fields.ts";
@@ -66,6 +66,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #socket: Socket;
   readonly #parts: ConnectionParts;
   readonly #parser: RtspParser;
+  readonly #share: WorkShare;
   readonly #sessions = new Set<RtspSession>();
   /** The row of what has no session yet. */
   #entry: SessionEntry | undefined;
@@ -90,6 +91,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#socket = socket;
     this.#parts = parts;
     this.#parser = new RtspParser(parts.limits);
+    this.#share = parts.turns.join(this.address, this.#goOn);
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
     // "close" follows.
@@ -167,9 +169,9 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #work(): void {
     try {
       while (!this.#isBusy && !this.#isClosing) {
-        if (this.#parts.turns.isOver) {
+        if (this.#share.isOver) {
           this.#isBusy = true;
-          this.#parts.turns.later(this.#goOn);
+          this.#share.later();
           return;
         }
         const item = this.#parser.next();

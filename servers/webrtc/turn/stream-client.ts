@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { plainAddress } from "../../core/net/client-socket.ts";
+import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { paddedLength } from "../stun/write-stun.ts";
 import type { Allocation, TurnClient } from "./allocation.ts";
 import { channelHeaderBytes, StreamFraming } from "./stream-framing.ts";
@@ -30,6 +31,7 @@ export class StreamClient implements TurnClient {
   readonly #options: StreamClientOptions;
   readonly #socket: Socket;
   readonly #framing = new StreamFraming();
+  readonly #share: WorkShare;
   /** What is worked off in another turn; meanwhile nothing is read. */
   #unread: Buffer | undefined;
   /** What is still to be written. */
@@ -48,6 +50,7 @@ export class StreamClient implements TurnClient {
     this.port = socket.remotePort ?? 0;
     this.localAddress = socket.localAddress;
     this.#lastMessageAt = options.now();
+    this.#share = options.turns.join(plainAddress(this.address), this.#work);
     socket.setNoDelay(true);
     socket.on("data", (chunk) => {
       this.#unread = chunk;
@@ -65,13 +68,13 @@ export class StreamClient implements TurnClient {
     const unread = this.#unread;
     this.#unread = undefined;
     if (!unread || this.isGone) return;
-    const { turns } = this.#options;
-    const rest = this.#framing.push(unread, this.#receive, () => this.isGone || turns.isOver);
+    const share = this.#share;
+    const rest = this.#framing.push(unread, this.#receive, () => this.isGone || share.isOver);
     if (!rest) this.end("bytes that are neither STUN nor ChannelData");
     else if (rest.length > 0) {
       this.#unread = rest;
       this.#socket.pause();
-      turns.later(this.#work);
+      share.later();
     } else if (this.#socket.isPaused()) this.#socket.resume();
   };
 
