@@ -114,7 +114,7 @@ export const httpService: HostileService = {
     "compressed, answers unread": (target) =>
       throwAt(
         target,
-        40,
+        8,
         httpRequest("POST", "/anything", { headers: `Content-Encoding: gzip\r\n${jsonHeader}`, body: manyNumbers }),
         "nothing",
       ),
