@@ -110,6 +110,8 @@ it("[EV-24] IPv6 counts by /64, an IPv4 address over IPv6 as itself", async () =
   expect(key("2001:db8::5:0:0:1")).toBe(key("2001:db8:0:0:9::"));
   expect(key("fe80::1%eth0")).toBe(key("fe80::2"));
   expect(key("::1")).toBe("0:0:0:0::/64");
+  // As a socket has it.
+  expect(rateLimitKey("::ffff:192.0.2.1")).toBe("192.0.2.1");
   const { url } = await startEvents({ statsRequests: 1 });
   expect((await curl(`${url}/stats`)).status).toBe(200);
   expect((await curl(url.replace("127.0.0.1", "[::1]").concat("/stats"))).status).toBe(200);

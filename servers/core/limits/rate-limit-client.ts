@@ -66,7 +66,9 @@ function mappedAddress(address: string): string | undefined {
 }
 
 /** What counts as one client: an IPv4 address, or a /64, which is one IPv6 customer's network. */
-export function rateLimitKey(address: string): string {
+export function rateLimitKey(socketAddress: string): string {
+  if (!socketAddress.includes(":")) return socketAddress;
+  const address = plainAddress(socketAddress);
   if (!address.includes(":")) return address;
   const [left = "", right] = address.split("::");
   const groups = left === "" ? [] : left.split(":");
