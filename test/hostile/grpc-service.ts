@@ -91,12 +91,15 @@ const sayInRoom = (room: string, text: string): Buffer => chatRequest(2, room, t
 /** Members of chat, each of which sends these requests; their connection ends after `holdMs`. */
 async function chatters({ port, holdMs }: Target, members: number, requests: (member: number) => readonly Buffer[]): Promise<void> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
-  for (let member = 0; member < members; member++) {
+  const streams = Array.from({ length: members }, (_, member) => {
     const stream = client.makeBidiStreamRequest("/example.ChatService/Chat", asIs, asIs);
     stream.on("error", () => {}).resume();
     for (const request of requests(member)) stream.write(request);
-  }
+    return stream;
+  });
   await delay(holdMs);
+  // A client that is closed goes on with the calls that it has.
+  for (const stream of streams) stream.cancel();
   client.close();
 }
 

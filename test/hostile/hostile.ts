@@ -175,6 +175,9 @@ async function measure(program: Program, bystander: Bystander, name: string, run
   return { name, times, tookMs, failed, longestTurnMs: program.longestTurnMs(since), mebibytes: { before, peak, after: mebibytes() } };
 }
 
+/** An attack that has begun goes on to its end. */
+const mostSecondsOver = 120;
+
 /** In a process of its own, so that the work of the attack does not delay the bystander. */
 function attackFor(target: string, name: string, { urls }: Program, seconds: number, seed: number): Promise<number> {
   const child: ChildProcess = fork(import.meta.filename, ["attack", target, name, JSON.stringify(urls), String(seconds), String(seed)]);
@@ -183,7 +186,13 @@ function attackFor(target: string, name: string, { urls }: Program, seconds: num
     child.on("message", (count) => {
       times = count as number;
     });
-    child.once("exit", (code) => (code === 0 ? resolve(times) : reject(new Error(`The attack "${name}" ended with ${code}`))));
+    // Otherwise a connection that an attack has left open would stop the run without a word.
+    const late = setTimeout(() => child.kill("SIGKILL"), (seconds + mostSecondsOver) * 1_000);
+    child.once("exit", (code, signal) => {
+      clearTimeout(late);
+      if (code === 0) resolve(times);
+      else reject(new Error(`The attack "${name}" ${signal === null ? `ended with ${code}` : "did not end"}`));
+    });
   });
 }
 
