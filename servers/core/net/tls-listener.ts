@@ -24,20 +24,25 @@ export interface ListenTlsOptions extends Omit<ListenOptions, "createServer"> {
   readonly createServer: (tls: TlsOptions) => Server;
 }
 
+/** Passes on the handshakes that fail, and closes their sockets: Node does after an error, but not after the handshake's timeout. */
+export function watchHandshakes(server: Server, faults: ListenTlsOptions["faults"]): void {
+  // Node keeps an address that was read once; a client that refuses the certificate is gone before its error comes.
+  server.prependListener("connection", (socket) => void socket.remoteAddress);
+  // node:https would treat it as a malformed request.
+  server.removeAllListeners("tlsClientError");
+  server.on("tlsClientError", (error, socket) => {
+    faults.handshakeFailed(error, socket);
+    socket.destroy();
+  });
+}
+
 /** As `listenTcp`; connections after a change of the certificate get the new one. */
 export function listenTls({ certificates, faults, createServer, ...options }: ListenTlsOptions): Promise<number> {
   return listenTcp({
     ...options,
     createServer() {
       const server = createServer(certificates.options);
-      // Node keeps an address that was read once; a client that refuses the certificate is gone before its error comes.
-      server.prependListener("connection", (socket) => void socket.remoteAddress);
-      // node:https would treat it as a malformed request. Node closes the socket after an error, but not after the handshake's timeout.
-      server.removeAllListeners("tlsClientError");
-      server.on("tlsClientError", (error, socket) => {
-        faults.handshakeFailed(error, socket);
-        socket.destroy();
-      });
+      watchHandshakes(server, faults);
       const release = certificates.onChange(() => server.setSecureContext(certificates.options));
       server.once("close", release);
       return server;

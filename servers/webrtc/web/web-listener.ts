@@ -15,7 +15,7 @@ import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
-import type { TlsSource } from "../../core/net/tls-listener.ts";
+import { type TlsSource, watchHandshakes } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { createUpgradeTable, type WebRoutes } from "./web-routes.ts";
@@ -165,10 +165,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
       { ...certificates.options, handshakeTimeout: limits.headersTimeoutMs, ALPNProtocols: ["http/1.1"] },
       takeHttp,
     );
-    tlsServer.on("tlsClientError", (error: Error, socket: Socket) => {
-      faults.handshakeFailed(error, socket);
-      socket.destroy();
-    });
+    watchHandshakes(tlsServer, faults);
     const release = certificates.onChange(() => tlsServer.setSecureContext(certificates.options));
     server.once("close", release);
     server.removeAllListeners("connection");
