@@ -108,10 +108,11 @@ function refusalOf(
   if (!access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   }
-  if (session && session.waitingFeeds >= subscriptions) {
+  if (!session) return undefined;
+  if (session.waitingFeeds >= subscriptions) {
     return { reason: reasonCode.quotaExceeded, text: `The retained messages of ${subscriptions} subscriptions are still to be sent.` };
   }
-  if (!session || session.subscriptions.has(filter)) return undefined;
+  if (session.subscriptions.has(filter)) return undefined;
   if (session.subscriptions.size >= subscriptions) {
     return { reason: reasonCode.quotaExceeded, text: `A client may have at most ${subscriptions} subscriptions.` };
   }
