@@ -106,7 +106,7 @@ export async function startWebrtc(
   peers = hub;
 
   if (config.cluster !== "") {
-    const cluster = await WebrtcCluster.join({ url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
+    const cluster = await WebrtcCluster.join({ ...config, url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
     onStop(() => cluster.close());
   }
   const media = config.media ? await startMedia({ config, services: context.services, traffic, log, onStop, iceServers }) : undefined;

@@ -148,7 +148,7 @@ export const webrtcConfig = z.strictObject({
   }),
   unsentBytes: limitField(1 << 10, 1 << 30, 1 << 20, {
     title: "Unsent bytes",
-    help: "A client that leaves more unread is disconnected. A client of TURN over TCP or TLS loses data instead.",
+    help: "A client that leaves more unread is disconnected. A client of TURN over TCP or TLS loses data instead. While more waits for the Redis of a cluster, clients that send are read no further.",
     unit: "B",
     env: "WEBRTC_UNSENT_BYTES",
   }),

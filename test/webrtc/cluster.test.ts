@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createEventLog } from "../support/event-log.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
-import { connectWire, joinJson, type Message, openPeerJs, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+import { connectWire, joinJson, type Message, openPeerJs, startWebrtc, type Webrtc, type WireClient } from "./dialect-harness.ts";
 
 /** Those of one process stop responding together when the machine is busy: only what waits for the end of this time has a short one. */
 const clusterTimeoutMs = 10_000;
@@ -12,7 +12,15 @@ const room = "r1";
 const startInstance = (cluster: string, config = {}): Promise<Webrtc> => startWebrtc({ cluster, clusterTimeoutMs, turn: false, ...config });
 /** Members of the room as this instance knows them, those at other instances too. */
 const peersAt = ({ service }: Webrtc): number => service.views.get("rooms")?.rooms.find(({ name }) => name === room)?.peerCount ?? 0;
+const published = (data: string) => ({ type: "publish", topic: room, data });
 const logOf = ({ service }: Webrtc): string => service.logs.map(({ text }) => text).join("\n");
+
+/** A client of y-webrtc in the room: it publishes to all of its members. */
+async function subscribeY(webrtc: Webrtc): Promise<WireClient> {
+  const client = await connectWire(webrtc, "/y-webrtc");
+  client.send({ type: "subscribe", topics: [room] });
+  return client;
+}
 
 describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances", () => {
   let redis: RealServer;
@@ -95,6 +103,57 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances
     third.send({ type: "ping" });
     await third.until("pong");
     expect(third.log.items.some(({ data }) => (data as { type?: string } | undefined)?.type === "signal")).toBe(false);
+  });
+
+  it("[WEBRTC-271] a signal to a room goes to each other instance that has members of it once, and to no other", async () => {
+    const url = nextUrl();
+    const [here, there, third] = [await startInstance(url), await startInstance(url), await startInstance(url)];
+    await startInstance(url);
+    const watcher = await joinJson(here, room);
+    const clients: WireClient[] = [];
+    for (const instance of [here, there, third, there, third, there]) clients.push(await subscribeY(instance));
+    const [sender, ...members] = clients;
+    await expect.poll(() => watcher.log.items.filter(({ type }) => type === "peer-joined").length).toBe(clients.length);
+    const listener = new Redis(url, { lazyConnect: true });
+    await listener.connect();
+    onTestFinished(() => listener.disconnect());
+    const frames: string[] = [];
+    listener.on("pmessage", (_pattern, _channel, text) => void (text.includes("once only") && frames.push(text)));
+    await listener.psubscribe(`backlot:webrtc:${database - 1}*`);
+    sender?.send(published("once only, without faults"));
+    for (const member of members) await member.log.until(({ data }) => data === "once only, without faults");
+    // With a fault somewhere each receiver is looked at by itself.
+    await here.service.act("peer.fault", { peer: watcher.id, fault: { kind: "duplicate", percent: 100, signals: "candidates" } });
+    sender?.send(published("once only, with a fault"));
+    for (const member of members) await member.log.until(({ data }) => data === "once only, with a fault");
+    await expect.poll(() => frames.length).toBe(4);
+    expect(frames.map((text) => text.split("once only").length - 1)).toEqual([1, 1, 1, 1]);
+  });
+
+  it("[WEBRTC-272] while too much waits for Redis a client that sends is held, and nothing is lost", async () => {
+    const own = await startRedis();
+    onTestFinished(() => own.stop());
+    const unsentBytes = 64 << 10;
+    const here = await startInstance(own.url, { unsentBytes });
+    const there = await startInstance(own.url);
+    const [local, watcher] = [await joinJson(here, "other"), await joinJson(here, room)];
+    const [sender, remote] = [await subscribeY(here), await subscribeY(there)];
+    await expect.poll(() => watcher.log.items.filter(({ type }) => type === "peer-joined").length).toBe(2);
+    process.kill(own.pid, "SIGSTOP");
+    const data = "x".repeat(8 << 10);
+    const count = 100;
+    for (let index = 0; index < count; index++) sender.send(published(data));
+    sender.send({ type: "ping" });
+    // Many turns of the event loop.
+    for (let index = 0; index < 200; index++) {
+      local.send({ type: "chat", to: local.id, text: String(index) });
+      await local.log.until(({ text }) => text === String(index));
+    }
+    const passed = here.service.rows().filter(({ verb }) => verb.toLowerCase() === "signal").length;
+    expect(passed).toBeLessThan((2 * unsentBytes) / data.length);
+    process.kill(own.pid, "SIGCONT");
+    await sender.until("pong");
+    await expect.poll(() => remote.log.items.filter((message) => message.data === data).length).toBe(count);
   });
 
   it("[WEBRTC-262] an instance that comes later knows the peers, the passwords and the chat of rooms", async () => {

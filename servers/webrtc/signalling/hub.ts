@@ -4,7 +4,7 @@ import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { memoryOf } from "../../core/limits/json-limits.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
-import { othersIn, passwordOf, Room } from "./room.ts";
+import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
 import { type JoinRequest, notInRoom, type PasswordFailures, peerUnknown, RoomAccess, type RoomLimits } from "./room-access.ts";
 import { RoomBroadcasts } from "./room-broadcasts.ts";
 import { clearPath, type SignalPath } from "./signal-path.ts";
@@ -15,8 +15,6 @@ import { UnsentBytes, type UnsentLimits } from "./unsent-bytes.ts";
 export interface HubLimits extends ChatLimits, RoomLimits, UnsentLimits {
   /** Connected at the same time. */
   readonly peers: number;
-  /** Characters of a chat message. */
-  readonly chatLength: number;
 }
 
 /** A message of a client as it came, without passwords. */
@@ -114,8 +112,7 @@ export class Hub {
 
   /** Undefined where there are too many peers, or the wanted identifier is taken. It is sent its welcome. */
   connect(facts: PeerFacts, wantedId?: string): Peer | undefined {
-    if (this.#peers.size >= this.#options.limits.peers) return undefined;
-    if (wantedId !== undefined && this.isTaken(wantedId)) return undefined;
+    if (this.#peers.size >= this.#options.limits.peers || (wantedId !== undefined && this.isTaken(wantedId))) return undefined;
     const peer = new Peer(wantedId ?? this.newId(), facts);
     this.#peers.set(peer.id, peer);
     this.opened++;
@@ -196,8 +193,8 @@ export class Hub {
     if (!first) return { room: name, deliveries: 0, refusal: notInRoom(name) };
     const event: SignalEvent = { type: "signal", from: peer.id, room: name ?? first.name, signal };
     if (!this.#path.isClear || rooms.length > 1) return { room: event.room, ...this.#pass(othersIn(rooms, peer), event, first, peer) };
-    // Nothing is kept for each member: there may be thousands, and as many who send.
-    for (const member of first.members.values()) if (member.isElsewhere) this.#hand(member, event);
+    // Nothing is kept or sent for each member: there may be thousands, and as many who send.
+    this.#others?.broadcast(first, event);
     this.#broadcasts.tell(first, event, peer);
     return { room: event.room, deliveries: first.members.size - 1 };
   }
@@ -217,7 +214,7 @@ export class Hub {
 
   say(peer: Peer, name: string, text: string, message: ClientMessage): boolean {
     const room = this.#roomOf(peer, name);
-    const refusal = room ? this.#refusalOfText(text) : notInRoom(name);
+    const refusal = room ? this.#access.refusalOfText(text) : notInRoom(name);
     this.#observe(peer, { kind: "chat", room: name, refusal, deliveries: refusal || !room ? 0 : room.members.size - 1 }, message);
     if (refusal || !room) return false;
     this.#sayIn(room, { type: "chat", from: peer.id, name: peer.name, text, at: Date.now(), room: name }, peer);
@@ -226,7 +223,7 @@ export class Hub {
 
   sayTo(peer: Peer, to: string, text: string, message: ClientMessage): boolean {
     const receiver = this.find(to);
-    const refusal = receiver ? this.#refusalOfText(text) : peerUnknown;
+    const refusal = receiver ? this.#access.refusalOfText(text) : peerUnknown;
     this.#observe(peer, { kind: "chat", to, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal || !receiver) return false;
     this.#broadcasts.send(receiver, { type: "chat", from: peer.id, name: peer.name, text, at: Date.now() });
@@ -261,8 +258,7 @@ export class Hub {
 
   /** Its members leave it, and stay connected. */
   closeRoom(name: string): boolean {
-    const room = this.#rooms.get(name);
-    if (!room) return false;
+    if (!this.#rooms.has(name)) return false;
     this.#others?.roomClosed(name);
     this.closeRoomHere(name);
     return true;
@@ -272,7 +268,7 @@ export class Hub {
   closeRoomHere(name: string): void {
     const room = this.#rooms.get(name);
     if (!room) return;
-    const members = [...room.members.values()].filter(({ isElsewhere }) => !isElsewhere);
+    const members = ownMembers(room);
     for (const member of members) this.#takeOut(member, room);
     this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed` }, undefined, members);
   }
@@ -309,6 +305,14 @@ export class Hub {
     if (peer.rooms.length > 0) return;
     peer.isConnected = false;
     this.#elsewhere.delete(id);
+  }
+
+  /** A signal of another instance for all members of a room that are connected here. */
+  broadcastHere(name: string, event: SignalEvent): void {
+    const room = this.#rooms.get(name);
+    if (!room) return;
+    if (this.#path.isClear) this.#broadcasts.tell(room, event, undefined);
+    else this.#pass(ownMembers(room), event, room);
   }
 
   /** A message of another instance for peers that are connected here. */
@@ -368,11 +372,6 @@ export class Hub {
     if (room.members.size > 0) return;
     this.#history.forget(room);
     this.#rooms.delete(room.name);
-  }
-
-  #refusalOfText(text: string): Refusal | undefined {
-    const { chatLength } = this.#options.limits;
-    return text.length > chatLength ? { code: "too-long", message: `A chat message has at most ${chatLength} characters` } : undefined;
   }
 
   #observe(peer: Peer, fact: Omit<SignalFact, "peer" | "raw">, { raw, re }: ClientMessage): void {

@@ -11,6 +11,8 @@ export interface RoomLimits {
   readonly peerRooms: number;
   /** Characters of the name of a room or a peer, and of a password. */
   readonly nameLength: number;
+  /** Characters of a chat message. */
+  readonly chatLength: number;
 }
 
 /** Wrong passwords of rooms, by address. */
@@ -28,7 +30,7 @@ export interface JoinRequest {
   readonly password?: string | undefined;
 }
 
-/** Decides who may join a room, by its password and the limits. */
+/** Decides who may join a room, by its password and the limits, and what may be said in it. */
 export class RoomAccess {
   readonly #limits: RoomLimits;
   readonly #failures: PasswordFailures;
@@ -56,6 +58,11 @@ export class RoomAccess {
     if (password !== undefined && isPasswordOf(room, password)) return undefined;
     failures.count(address);
     return { code: "wrong-password", message: password === undefined ? "The room has a password" : "The password of the room is wrong" };
+  }
+
+  refusalOfText(text: string): Refusal | undefined {
+    const { chatLength } = this.#limits;
+    return text.length > chatLength ? { code: "too-long", message: `A chat message has at most ${chatLength} characters` } : undefined;
   }
 }
 

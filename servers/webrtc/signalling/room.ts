@@ -26,6 +26,8 @@ export class Room implements JoinedRoom {
   password: RoomPassword | undefined;
   readonly #members = new Map<string, Peer>();
   readonly #dialects = new Map<WebrtcDialect, number>();
+  /** Its members at each other instance. */
+  readonly #elsewhere = new Map<string, number>();
   /** The kept part of its chat, the oldest first. */
   readonly chat: KeptChat[] = [];
   chatMessages = 0;
@@ -43,11 +45,24 @@ export class Room implements JoinedRoom {
   /** It is no member yet. */
   add(peer: Peer): void {
     this.#members.set(peer.id, peer);
-    this.#dialects.set(peer.dialect, this.countOf(peer.dialect) + 1);
+    this.#count(peer, 1);
   }
 
   remove(peer: Peer): void {
-    if (this.#members.delete(peer.id)) this.#dialects.set(peer.dialect, this.countOf(peer.dialect) - 1);
+    if (this.#members.delete(peer.id)) this.#count(peer, -1);
+  }
+
+  #count({ dialect, facts: { instance } }: Peer, by: 1 | -1): void {
+    this.#dialects.set(dialect, this.countOf(dialect) + by);
+    if (instance === undefined) return;
+    const there = (this.#elsewhere.get(instance) ?? 0) + by;
+    if (there > 0) this.#elsewhere.set(instance, there);
+    else this.#elsewhere.delete(instance);
+  }
+
+  /** Other instances that have members of it. */
+  instances(): Iterable<string> {
+    return this.#elsewhere.keys();
   }
 
   /** Members that speak this dialect. */
@@ -61,6 +76,8 @@ export class Room implements JoinedRoom {
     return members;
   }
 }
+
+export const ownMembers = ({ members }: Room): readonly Peer[] => [...members.values()].filter(({ isElsewhere }) => !isElsewhere);
 
 /** The members of several rooms, each once. */
 export function othersIn(rooms: readonly Room[], peer: Peer): readonly Peer[] {

@@ -1,7 +1,7 @@
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import type { Peer } from "./peer.ts";
 import type { Room, RoomPassword } from "./room.ts";
-import type { ChatEvent, DeliveryEffect, Refusal } from "./signalling-event.ts";
+import type { ChatEvent, DeliveryEffect, Refusal, SignalEvent } from "./signalling-event.ts";
 
 /** What became of a message. */
 export interface SignalFact {
@@ -27,13 +27,15 @@ export interface SignallingObserver {
   onMessage(fact: SignalFact): void;
 }
 
-/** The other instances of a cluster: what they are told. */
+/** The other instances of a cluster: what they are told. A peer whose message they are told of is held while too much waits to be sent to them. */
 export interface OtherInstances {
   /** Also where the peer was in the room and has a new name. */
   joined(peer: Peer, room: Room): void;
   left(peer: Peer, room: Room): void;
   /** They keep it, and tell their members. */
   said(room: Room, event: ChatEvent): void;
+  /** They bring it to the members that are connected there. */
+  broadcast(room: Room, event: SignalEvent): void;
   roomClosed(name: string): void;
 }
 

@@ -15,6 +15,8 @@ export interface ClusterBusOptions<Frame> {
   readonly onForeign: () => void;
   /** What was published may not have arrived. */
   readonly onFailure: (reason: string) => void;
+  /** Redis has something, or never gets it: less waits than before. */
+  readonly onSent: () => void;
 }
 
 interface Outgoing<Frame> {
@@ -33,6 +35,10 @@ export class ClusterBus<Frame> {
   private readonly channel: string;
   private readonly options: ClusterBusOptions<Frame>;
   private pending: Outgoing<Frame>[] = [];
+  /** Of `pending`: to each instance, behind the newest for all. */
+  private readonly open = new Map<string | undefined, Outgoing<Frame>>();
+  /** Bytes that were published and that Redis does not have yet. */
+  unsentBytes = 0;
   private isScheduled = false;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -52,24 +58,31 @@ export class ClusterBus<Frame> {
 
   /** To one instance, or to all others. */
   send(frame: Frame, to?: string): void {
-    const open = this.pending.at(-1);
-    if (open && open.to === to) open.frames.push(frame);
-    else this.pending.push({ to, frames: [frame] });
+    const open = this.open.get(to);
+    if (open) open.frames.push(frame);
+    else this.add({ to, frames: [frame] });
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => this.flush());
   }
 
-  /** The newest frame for an instance, if it waits to be published and none for another instance waits behind it. */
+  /** Each instance gets its frames and those for all in the order in which they were sent. */
+  private add(outgoing: Outgoing<Frame>): void {
+    if (outgoing.to === undefined) this.open.clear();
+    else this.open.delete(undefined);
+    this.pending.push(outgoing);
+    this.open.set(outgoing.to, outgoing);
+  }
+
+  /** The newest frame for an instance, if it waits to be published and none for all waits behind it. */
   lastSent(to: string): Frame | undefined {
-    const open = this.pending.at(-1);
-    return open?.to === to ? open.frames.at(-1) : undefined;
+    return this.open.get(to)?.frames.at(-1);
   }
 
   /** Publishes what waits. Resolves when Redis has it; never rejects. */
   flush(): Promise<unknown> {
     const { pending } = this;
-    this.pending = [];
+    this.discard();
     this.isScheduled = false;
     const published = pending.map(({ to, frames }) => this.publish(to, frames));
     if (published.length > 0) this.last = Promise.all(published);
@@ -79,6 +92,7 @@ export class ClusterBus<Frame> {
   /** Drops what waits. */
   discard(): void {
     this.pending = [];
+    this.open.clear();
   }
 
   /** Publishes at once. Returns how many instances receive it, this one included; rejects if Redis is lost. */
@@ -89,11 +103,15 @@ export class ClusterBus<Frame> {
 
   private async publish(to: string | undefined, frames: readonly Frame[]): Promise<void> {
     const channel = to === undefined ? this.channel : this.ownChannel(to);
+    const text = this.envelope(frames);
+    this.unsentBytes += text.length;
     try {
-      await this.options.redis.commands.publish(channel, this.envelope(frames));
+      await this.options.redis.commands.publish(channel, text);
     } catch (error) {
       this.options.onFailure(errorText(error));
     }
+    this.unsentBytes -= text.length;
+    this.options.onSent();
   }
 
   private envelope(frames: readonly Frame[]): string {

@@ -30,6 +30,7 @@ const signal = z.strictObject({
   dialect: z.enum(webrtcDialects),
   payload: z.unknown(),
 });
+const signalEvent = z.strictObject({ type: z.literal("signal"), from: id, room: id.optional(), signal });
 
 /** What instances tell one another. */
 const frame = z.discriminatedUnion("type", [
@@ -51,12 +52,10 @@ const frame = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("left"), room: id, peer: id }),
   z.strictObject({ type: z.literal("said"), room: id, event: chat }),
   z.strictObject({ type: z.literal("closed"), room: id }),
-  /** For peers that are connected to the receiving instance. */
-  z.strictObject({
-    type: z.literal("deliver"),
-    to: z.array(id),
-    event: z.discriminatedUnion("type", [z.strictObject({ type: z.literal("signal"), from: id, room: id.optional(), signal }), chat]),
-  }),
+  /** For the members of a room that are connected to the receiving instance. */
+  z.strictObject({ type: z.literal("broadcast"), room: id, event: signalEvent }),
+  /** For peers that are connected to it. */
+  z.strictObject({ type: z.literal("deliver"), to: z.array(id), event: z.discriminatedUnion("type", [signalEvent, chat]) }),
 ]);
 export type ClusterFrame = z.output<typeof frame>;
 export type MemberFrame = Extract<ClusterFrame, { type: "joined" }>;

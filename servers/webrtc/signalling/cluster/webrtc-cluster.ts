@@ -3,17 +3,20 @@ import { connectRedis, type RedisConnections, type RedisSharers, unreachable } f
 import type { Log } from "../../../core/service/log.ts";
 import { errorText } from "../../../core/service/service-error.ts";
 import type { Hub } from "../hub.ts";
-import { Peer, type PeerLink } from "../peer.ts";
+import { Peer } from "../peer.ts";
 import type { Room } from "../room.ts";
-import type { ChatEvent, PeerEvent } from "../signalling-event.ts";
+import type { ChatEvent, SignalEvent } from "../signalling-event.ts";
 import type { OtherInstances } from "../signalling-observer.ts";
 import { ClusterBus } from "./cluster-bus.ts";
 import { type ClusterFrame, type MemberFrame, memberOf, parseFrame } from "./cluster-frame.ts";
+import { InstanceLink } from "./instance-link.ts";
 
 export interface WebrtcClusterOptions {
   readonly url: string;
   /** Without a sign of life for this time an instance counts as dead. */
   readonly timeoutMs: number;
+  /** Where more waits for Redis, clients that send are held. */
+  readonly unsentBytes: number;
   readonly hub: Hub;
   readonly log: Log;
 }
@@ -23,6 +26,8 @@ const beatsPerTimeout = 4;
 const retryMs = 250;
 const membersPerFrame = 500;
 const foreignLogMs = 1_000;
+/** In one turn of the event loop. */
+const releasedAtOnce = 16;
 
 interface Other {
   /** In milliseconds of `performance.now`. */
@@ -46,6 +51,9 @@ export class WebrtcCluster implements OtherInstances {
   readonly #others = new Map<string, Other>();
   readonly #timer: NodeJS.Timeout;
   readonly #foreignTimer: NodeJS.Timeout;
+  /** They have sent something while too much waited for Redis. */
+  readonly #held = new Set<Peer>();
+  #releasing: NodeJS.Immediate | undefined;
   #state: State = "joining";
   #lostAt = 0;
   #beatAt = performance.now();
@@ -75,6 +83,9 @@ export class WebrtcCluster implements OtherInstances {
       onFrame: (frame, from) => this.#take(frame, from),
       onForeign: () => this.#foreign++,
       onFailure: (reason) => this.#lose(reason),
+      onSent: () => {
+        if (this.#held.size > 0) this.#releasing ??= setImmediate(this.#release);
+      },
     });
     redis.onBreak(() => this.#lose("the connection broke"));
     this.#timer = setInterval(() => this.#beat(), options.timeoutMs / beatsPerTimeout);
@@ -92,20 +103,65 @@ export class WebrtcCluster implements OtherInstances {
   }
 
   joined(peer: Peer, room: Room): void {
-    this.#send({ type: "joined", ...memberOf(peer, room) });
+    this.#sendOf(peer.id, { type: "joined", ...memberOf(peer, room) });
   }
 
   left(peer: Peer, room: Room): void {
-    this.#send({ type: "left", room: room.name, peer: peer.id });
+    this.#sendOf(peer.id, { type: "left", room: room.name, peer: peer.id });
   }
 
   said(room: Room, event: ChatEvent): void {
-    this.#send({ type: "said", room: room.name, event });
+    this.#sendOf(event.from, { type: "said", room: room.name, event });
+  }
+
+  broadcast(room: Room, event: SignalEvent): void {
+    for (const instance of room.instances()) this.#sendOf(event.from, { type: "broadcast", room: room.name, event }, instance);
   }
 
   roomClosed(name: string): void {
     this.#send({ type: "closed", room: name });
   }
+
+  /** What is for several peers of an instance, one after the other, goes there once. */
+  #deliver(event: SignalEvent | ChatEvent, id: string, instance: string): void {
+    const last = this.#bus.lastSent(instance);
+    if (last?.type === "deliver" && last.event === event) last.to.push(id);
+    else this.#sendOf(event.from, { type: "deliver", to: [id], event }, instance);
+  }
+
+  /** What a peer has caused. */
+  #sendOf(id: string, frame: ClusterFrame, to?: string): void {
+    this.#send(frame, to);
+    this.#hold(id);
+  }
+
+  #hold(id: string): void {
+    if (!this.#isBehind) return;
+    const peer = this.#options.hub.find(id);
+    if (!peer || peer.isElsewhere || this.#held.has(peer)) return;
+    this.#held.add(peer);
+    peer.facts.link.hold();
+  }
+
+  /** Redis has not taken what was published. */
+  get #isBehind(): boolean {
+    return this.#bus.unsentBytes > this.#options.unsentBytes;
+  }
+
+  /** In the order in which they were held: each has a message that waits. */
+  readonly #release = (): void => {
+    this.#releasing = undefined;
+    let released = 0;
+    for (const peer of this.#held) {
+      if (this.#isBehind) return;
+      if (released++ === releasedAtOnce) {
+        this.#releasing = setImmediate(this.#release);
+        return;
+      }
+      this.#held.delete(peer);
+      peer.facts.link.release();
+    }
+  };
 
   /** What is not sent while Redis is lost is made up for by the state that is sent when it is back. */
   #send(frame: ClusterFrame, to?: string): void {
@@ -196,6 +252,9 @@ export class WebrtcCluster implements OtherInstances {
       case "closed":
         hub.closeRoomHere(frame.room);
         return;
+      case "broadcast":
+        hub.broadcastHere(frame.room, frame.event);
+        return;
       case "deliver":
         hub.deliverHere(frame.to, frame.event);
         return;
@@ -220,7 +279,7 @@ export class WebrtcCluster implements OtherInstances {
       facts.id,
       {
         dialect: facts.dialect,
-        link: new InstanceLink(this.#bus, from, facts.id),
+        link: new InstanceLink((event) => this.#deliver(event, facts.id, from)),
         connection: { id: 0, remote: "", local: "", openedAt: facts.since, tls: undefined },
         userAgent: "",
         name: facts.name,
@@ -314,6 +373,8 @@ export class WebrtcCluster implements OtherInstances {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearInterval(this.#foreignTimer);
+    clearImmediate(this.#releasing);
+    this.#held.clear();
     this.#options.hub.share(undefined);
     if (this.#state === "connected") {
       this.#send({ type: "gone" });
@@ -326,34 +387,5 @@ export class WebrtcCluster implements OtherInstances {
 
 const answerPollMs = 10;
 const closeMs = 2_000;
-
-/** The way to a client of another instance. What is sent to several, one after the other, goes there once. */
-class InstanceLink implements PeerLink {
-  readonly unsentBytes = 0;
-  readonly sentBytes = 0;
-  readonly #bus: ClusterBus<ClusterFrame>;
-  readonly #instance: string;
-  readonly #id: string;
-
-  constructor(bus: ClusterBus<ClusterFrame>, instance: string, id: string) {
-    this.#bus = bus;
-    this.#instance = instance;
-    this.#id = id;
-  }
-
-  deliver(event: PeerEvent): void {
-    // The instance tells its clients of all else itself.
-    if (event.type !== "signal" && event.type !== "chat") return;
-    const last = this.#bus.lastSent(this.#instance);
-    if (last?.type === "deliver" && last.event === event) last.to.push(this.#id);
-    else this.#bus.send({ type: "deliver", to: [this.#id], event }, this.#instance);
-  }
-
-  hold(): void {}
-
-  release(): void {}
-
-  close(): void {}
-}
 
 const keyOf = (peer: string, room: string): string => JSON.stringify([peer, room]);
