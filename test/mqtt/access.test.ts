@@ -49,6 +49,17 @@ describe("users", () => {
     expect(await refuse("nobody")).toBeGreaterThan((await refuse("ada")) / 2);
   });
 
+  it("[MQTT-234] also where the users have hashes that take different work", async () => {
+    const salt = randomBytes(12);
+    const quick = createHash("sha512").update("secret").update(salt).digest();
+    const users = [`bob:$6$${salt.toString("base64")}$${quick.toString("base64")}`, "ada:secret"];
+    const broker = await startBroker({ users, loginFailures: 1_000 });
+    for (const name of ["bob", "ada"]) expect(await connack(broker, 5, name, "secret")).toBe(0);
+    const refuse = (name: string) => leastCpuMs(async () => expect(await connack(broker, 5, name, "wrong")).toBe(0x86));
+    const ofAda = await refuse("ada");
+    for (const name of ["bob", "nobody"]) expect(await refuse(name)).toBeGreaterThan(ofAda / 2);
+  });
+
   it("[MQTT-260] after too many failed logins, an address is refused without a check until the window has passed", async () => {
     const broker = await startBroker({ users: ["ada:secret"], loginFailures: 3, loginWindowSeconds: 6 });
     const attempts = await Promise.all(Array.from({ length: 6 }, () => connack(broker, 5, "ada", "wrong")));

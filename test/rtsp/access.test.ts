@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { digestResponse, digestSecret, parseDigestCredentials } from "../../servers/core/credentials/digest.ts";
 import { digestLines } from "../../servers/core/credentials/digest-users.ts";
+import { hashPassword } from "../../servers/core/credentials/passwords.ts";
 import { headersOf } from "../../servers/rtsp/protocol/message.ts";
 import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
+import { leastCpuMs } from "../support/cpu-time.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { type RawClient, startRtsp, tcpTransport } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
@@ -124,6 +126,19 @@ it("[RTSP-53] passwords are saved as what Digest needs of them, which serves Bas
   expect(await basic("ada:pass word")).toBe(200);
   for (let attempt = 0; attempt < 3; attempt++) expect(await basic("ada:wrong")).toBe(401);
   expect(await basic("ada:pass word")).toBe(403);
+});
+
+it("[RTSP-56] a refusal by Basic takes as long for an unknown name as for each user, also where some have a hash", async () => {
+  const mixed = ["ada:secret", `bob:${await hashPassword("secret")}`];
+  const client = await (await startRtsp({ users: mixed, loginFailures: 1_000 })).connect();
+  const statusOf = async (name: string, password: string) => {
+    const Authorization = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+    return (await client.request("DESCRIBE", "/stream", { Authorization })).status;
+  };
+  for (const name of ["ada", "bob"]) expect(await statusOf(name, "secret")).toBe(200);
+  const refuse = (name: string) => leastCpuMs(async () => expect(await statusOf(name, "wrong")).toBe(401));
+  const ofBob = await refuse("bob");
+  for (const name of ["ada", "nobody"]) expect(await refuse(name)).toBeGreaterThan(ofBob / 2);
 });
 
 it("[RTSP-54] the management needs a user where there are users", async () => {

@@ -88,6 +88,9 @@ async function scryptText(password: string, parameters: ScryptCost): Promise<str
   return ["scrypt", cost, blockSize, parallel, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
+/** Of a hash: what its check takes, which is all but salt and hash. */
+export const workOfHash = (stored: string): string => stored.split("$").slice(0, -2).join("$");
+
 /** Parses our own hashes, with or without a leading "$", and those of mosquitto_passwd. */
 function parseHash(stored: string): StoredHash | undefined {
   const [scheme, ...parts] = stored.replace(/^\$/, "").split("$");

@@ -1,11 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { hashPassword, isPasswordHash, verifyPassword } from "./passwords.ts";
+import { createEvenCheck } from "./even-check.ts";
+import { hashPassword, isPasswordHash, verifyPassword, workOfHash } from "./passwords.ts";
 import { createScramVerifier, inventedVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
-
-interface User {
-  readonly hashes: string[];
-  scram: ScramVerifier | undefined;
-}
 
 export interface Users {
   readonly count: number;
@@ -20,32 +16,29 @@ export interface Users {
  * A text that is not a known hash is treated as a password and hashed here.
  */
 export async function loadUsers(lines: readonly string[]): Promise<Users> {
-  const users = new Map<string, User>();
-  for (const { name, secret } of userLines(await hashedLines(lines))) {
-    const user: User = users.get(name) ?? { hashes: [], scram: undefined };
-    users.set(name, user);
-    const scram = parseScram(secret);
-    if (scram) user.scram = scram;
-    else user.hashes.push(secret);
-  }
-  // An unknown name costs the same work as a known one: timing must not reveal which names exist.
-  const [unknownUser] = users.values();
+  const users = new Map<string, string[]>();
+  for (const { name, secret } of userLines(await hashedLines(lines))) users.set(name, [...(users.get(name) ?? []), secret]);
+  const scrams = new Map([...users].map(([name, secrets]) => [name, secrets.map(parseScram).findLast((scram) => scram !== undefined)]));
   const inventedSaltKey = randomBytes(32);
   return {
     count: users.size,
-    async verify(username, password) {
-      const user = users.get(username);
-      const isRight = await matchesUser(user ?? unknownUser, password);
-      return user !== undefined && isRight;
-    },
-    scram: (username) => users.get(username)?.scram ?? inventedVerifier(username, inventedSaltKey),
+    verify: createEvenCheck(new Map([...users].map(([name, secrets]) => [name, secretsToVerify(secrets)])), {
+      kindOf: (secret) => parseScram(secret)?.iterations.toString() ?? workOfHash(secret),
+      matches: matchesSecret,
+    }),
+    scram: (username) => scrams.get(username) ?? inventedVerifier(username, inventedSaltKey),
   };
 }
 
-async function matchesUser(user: User | undefined, password: Buffer): Promise<boolean> {
-  if (!user) return false;
-  for (const hash of user.hashes) if (await verifyPassword(hash, password)) return true;
-  return user.scram !== undefined && user.hashes.length === 0 && (await verifyByScram(user.scram, password));
+/** What is kept for SCRAM verifies a password too, if there is nothing else. */
+function secretsToVerify(secrets: readonly string[]): readonly string[] {
+  const hashes = secrets.filter((secret) => !parseScram(secret));
+  return hashes.length > 0 ? hashes : secrets.slice(-1);
+}
+
+async function matchesSecret(secret: string, password: string | Buffer): Promise<boolean> {
+  const scram = parseScram(secret);
+  return scram ? verifyByScram(scram, Buffer.from(password)) : verifyPassword(secret, password);
 }
 
 /** Turns each password into two lines, a password hash and one for SCRAM. Lines that hold a hash are unchanged. */
