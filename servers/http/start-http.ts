@@ -35,8 +35,14 @@ export async function startHttp(
     },
     errors: errorsOf(config, log),
     maskPath: maskSecretPath,
-    upgrade: (recorder) =>
-      createWebSocketEcho({ recorder, log, frameBytes: config.webSocketFrameBytes, allowsOrigin: createOriginRule(config.corsOrigins) }),
+    upgrade: (recorder, held) =>
+      createWebSocketEcho({
+        recorder,
+        held,
+        log,
+        frameBytes: config.webSocketFrameBytes,
+        allowsOrigin: createOriginRule(config.corsOrigins),
+      }),
     sample: httpSample,
   });
   const { port } = serving.ports;

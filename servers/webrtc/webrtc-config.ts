@@ -11,7 +11,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
-import { unansweredField } from "../core/http/http-fields.ts";
+import { allRequestField, unansweredField } from "../core/http/http-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
 
@@ -158,6 +158,7 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_ALL_UNSENT_BYTES",
   }),
+  allRequestBytes: allRequestField("WEBRTC"),
   offlineMessages: limitField(0, 1_000_000, 10_000, {
     title: "Waiting messages of PeerJS",
     help: "For clients that are not connected yet; one more expires at once.",

@@ -1,5 +1,7 @@
 import type { Socket } from "node:net";
+import type { HeldBytes } from "../limits/held-bytes.ts";
 import { connectionHead } from "../net/client-socket.ts";
+import { HeldBodies } from "./held-bodies.ts";
 import type { ConnectionFacts } from "./http-entry.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
@@ -9,11 +11,12 @@ export interface HttpConnection extends ConnectionFacts {
   requests: number;
   latest: RecordedResponse | undefined;
   pipeline: Pipeline | undefined;
+  readonly bodies: HeldBodies | undefined;
 }
 
 export interface HttpConnections {
   /** To be called when Node's server has taken the socket. */
-  opened(socket: Socket, unansweredRequests: number): void;
+  opened(socket: Socket, unansweredRequests: number, held: HeldBytes): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   addSocket(socket: Socket): void;
   /** To be called when another protocol begins on the socket. */
@@ -33,8 +36,8 @@ export function createHttpConnections(): HttpConnections {
   let readOfClosed = 0;
   let writtenOfClosed = 0;
 
-  function add(socket: Socket, pipeline?: Pipeline): HttpConnection {
-    const connection: HttpConnection = { ...connectionHead(nextId++, socket), requests: 0, latest: undefined, pipeline };
+  function add(socket: Socket, pipeline?: Pipeline, bodies?: HeldBodies): HttpConnection {
+    const connection: HttpConnection = { ...connectionHead(nextId++, socket), requests: 0, latest: undefined, pipeline, bodies };
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
@@ -45,7 +48,10 @@ export function createHttpConnections(): HttpConnections {
   }
 
   return {
-    opened: (socket, unansweredRequests) => void add(socket, new Pipeline(socket, unansweredRequests)),
+    opened(socket, unansweredRequests, held) {
+      const pipeline = new Pipeline(socket, unansweredRequests);
+      add(socket, pipeline, new HeldBodies(held, (reason) => pipeline.disconnect(reason)));
+    },
     addSocket(socket) {
       belowTls.add(socket);
       socket.once("close", () => belowTls.delete(socket));

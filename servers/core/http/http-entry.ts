@@ -7,6 +7,7 @@ import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { BodyCapture } from "./body-capture.ts";
+import type { HeldBodies } from "./held-bodies.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -18,6 +19,7 @@ export interface ConnectionFacts extends ConnectionHead {
   /** The answer to the newest request: the only one whose request may still be arriving. */
   latest: ServerResponse | undefined;
   readonly pipeline?: Pipeline | undefined;
+  readonly bodies?: HeldBodies | undefined;
 }
 
 /** Facts known when an entry begins. `rawHeaders` is kept by reference: name, value, name, value. */

@@ -34,6 +34,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     env: `${prefix}_ALL_UNSENT_BYTES`,
     group: "Limits",
   }),
+  allRequestBytes: allRequestField(prefix),
   ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
@@ -57,6 +58,15 @@ export const unansweredField = (prefix: string) =>
     title: "Unanswered requests",
     help: "Of one connection. The next ones are read when half of them are answered.",
     env: `${prefix}_UNANSWERED_REQUESTS`,
+    group: "Limits",
+  });
+
+export const allRequestField = (prefix: string) =>
+  field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
+    title: "Request bytes of all clients",
+    help: "Of bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
+    unit: "B",
+    env: `${prefix}_ALL_REQUEST_BYTES`,
     group: "Limits",
   });
 

@@ -108,6 +108,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
   function onResponseClose(this: RecordedResponse): void {
     const { entry, req } = this;
     if (!entry) return;
+    entry.head.connection.bodies?.release(req);
     entry.head.connection.pipeline?.answered(this);
     if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
     const { connection } = entry.head;

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
+import type { HeldBytes } from "../limits/held-bytes.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
 import type { Cors } from "./cors.ts";
@@ -39,6 +40,8 @@ export interface HttpServerOptions {
   readonly recorder: HttpRecorder;
   readonly log: Log;
   readonly limits: HttpServerLimits;
+  /** Of the bodies of all connections, and of what else the service counts there. */
+  readonly held: HeldBytes;
   readonly errors: HttpErrors;
   readonly cors: Cors;
   /** Fields of every answer, also to bytes that never became a request: name, value, name, value. */
@@ -50,11 +53,11 @@ export interface HttpServerOptions {
 
 /** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
 export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions) => Server {
-  const { recorder, log, limits, errors, cors, fields, dispatch, upgrade } = options;
+  const { recorder, log, limits, held, errors, cors, fields, dispatch, upgrade } = options;
   const classes = createMessageClasses(fields, new UnreadAnswers(limits));
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
-  const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests);
+  const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests, held);
 
   function refuse(response: HttpResponse, status: number, message: string, headers: readonly string[] = []): void {
     const body = errors.body(status, message);

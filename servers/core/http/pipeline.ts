@@ -24,6 +24,11 @@ interface ParsedSocket extends Socket {
   _paused?: boolean;
 }
 
+/** The row of its exchange, where there is one. */
+interface Response extends ServerResponse {
+  readonly entry?: { aborted: string | undefined } | undefined;
+}
+
 /** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
 const pauseParser = 21;
 
@@ -95,6 +100,15 @@ export class Pipeline {
     // The answer that has the socket counts what waits there too.
     for (const response of this.#unanswered) bytes += response.writableLength - (response.socket ? writableLength : 0);
     return bytes;
+  }
+
+  /** Ends the connection with all of its unanswered requests; their rows say why. */
+  disconnect(reason: string): void {
+    for (const response of this.#unanswered) {
+      const { entry } = response as Response;
+      if (entry) entry.aborted ??= reason;
+    }
+    this.#socket.destroy();
   }
 
   begin(response: ServerResponse): void {

@@ -5,6 +5,8 @@ import type { HttpEntry } from "./http-entry.ts";
 export interface RecordedRequest extends IncomingMessage {
   /** Set once the recorder has begun its row. */
   entry: HttpEntry | undefined;
+  /** Of its body, in memory. */
+  heldBytes: number;
 }
 
 export interface RecordedResponse extends ServerResponse {
@@ -21,6 +23,7 @@ export interface RecordedClasses {
 export function createRecordedClasses(): RecordedClasses {
   class Request extends IncomingMessage implements RecordedRequest {
     entry: HttpEntry | undefined = undefined;
+    heldBytes = 0;
 
     // Called for every byte of a body, whether a handler reads it or not.
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpRefusal } from "./http-refusal.ts";
+import type { RecordedRequest } from "./recorded-messages.ts";
 
 /** The client disconnected before the end of the body: there is nobody to answer. */
 export class ClientLeft extends Error {
@@ -18,9 +20,10 @@ export const hasBody = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
 
 /**
- * Reads the body; sends the 100 first if the client waits for it. Throws ClientLeft and BodyTooLarge.
+ * Reads the body; sends the 100 first if the client waits for it. Throws ClientLeft, BodyTooLarge, and 503 where the bodies of all clients
+ * take too much memory.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limitBytes: number): Promise<Buffer> {
+export async function readBody(request: RecordedRequest, response: ServerResponse, limitBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
   const isTooLarge = Number(request.headers["content-length"] ?? 0) > limitBytes;
   if (request.headers.expect !== undefined && request.httpVersion === "1.1") {
@@ -34,40 +37,47 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return await new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let received = 0;
-    let refused = false;
     let whole = false;
     let idle: NodeJS.Timeout | undefined;
-    const rejectTooLarge = () => reject(new BodyTooLarge());
-    function refuse(): void {
-      refused = true;
+    let refusal: BodyTooLarge | HttpRefusal | undefined;
+    const bodies = request.entry?.head.connection.bodies;
+    const rejectBody = () => reject(refusal);
+    function refuse(why: BodyTooLarge | HttpRefusal): void {
+      refusal = why;
       chunks = [];
+      bodies?.read(refuse);
+      bodies?.release(request);
       // Closing with unread bytes would lose the answer: it waits until the rest was read.
-      if (response.shouldKeepAlive) rejectTooLarge();
-      else idle = setTimeout(rejectTooLarge, drainIdleMs);
+      if (response.shouldKeepAlive) rejectBody();
+      else idle = setTimeout(rejectBody, drainIdleMs);
     }
+    bodies?.reading(refuse);
     request.on("data", (chunk: Buffer) => {
       received += chunk.length;
       idle?.refresh();
-      if (!refused) {
-        if (received > limitBytes) refuse();
-        else chunks.push(chunk);
+      if (!refusal) {
+        if (received > limitBytes) return refuse(new BodyTooLarge());
+        chunks.push(chunk);
+        bodies?.hold(request, chunk.length);
       } else if (received > drainedBytes) {
-        if (idle) rejectTooLarge();
+        if (idle) rejectBody();
         else request.socket.destroy();
       }
     });
     request.on("end", () => {
       whole = true;
-      if (refused) rejectTooLarge();
+      bodies?.read(refuse);
+      if (refusal) rejectBody();
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     // Creating an error is expensive: it is not made for requests that end normally.
     function left(): void {
       clearTimeout(idle);
+      bodies?.read(refuse);
       if (!whole) reject(new ClientLeft());
     }
     request.on("close", left);
     request.on("error", left);
-    if (isTooLarge) refuse();
+    if (isTooLarge) refuse(new BodyTooLarge());
   });
 }

@@ -2,6 +2,7 @@ import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
+import { HeldBytes } from "../limits/held-bytes.ts";
 import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
@@ -29,6 +30,7 @@ export interface HttpBaseConfig {
   readonly keepAliveTimeoutMs: number;
   readonly unansweredRequests: number;
   readonly allUnsentBytes: number;
+  readonly allRequestBytes: number;
   readonly unreadTimeoutMs: number;
   readonly recordedBodyBytes: number;
   readonly recordedBodyRate: number;
@@ -47,7 +49,7 @@ export interface HttpOptions {
   readonly redaction?: HttpRedaction;
   /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
-  readonly upgrade?: (recorder: HttpRecorder) => HttpUpgrade & { close(): void };
+  readonly upgrade?: (recorder: HttpRecorder, held: HeldBytes) => HttpUpgrade & { close(): void };
   readonly sample: HttpSample;
   /** Called at stop before the connections close: completes what was received. */
   readonly onClosing?: () => void | Promise<void>;
@@ -85,11 +87,13 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     ...(maskPath && { maskPath }),
   });
   const cors = createCors(options.cors);
-  const upgrade = options.upgrade?.(recorder);
+  const held = new HeldBytes(config.allRequestBytes);
+  const upgrade = options.upgrade?.(recorder, held);
   const createServer = createHttpServers({
     recorder,
     log,
     limits: { headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs), ...config },
+    held,
     errors: options.errors,
     cors,
     fields: [...Object.entries(options.headers ?? {}).flat(), "X-Content-Type-Options", "nosniff", ...cors.fields],

@@ -1,7 +1,5 @@
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Pipeline } from "./pipeline.ts";
-import type { RecordedResponse } from "./recorded-messages.ts";
 
 export interface UnreadLimits {
   /** What waits for all clients of a service; beyond it those for whom most waits are disconnected. */
@@ -83,8 +81,7 @@ export class UnreadAnswers {
         reader.idleLooks = 0;
       } else {
         reader.idleLooks += 1;
-        if (reader.idleLooks * this.#lookMs >= unreadTimeoutMs)
-          this.#disconnect(pipeline, `client read nothing for ${unreadTimeoutMs / 1_000} s`);
+        if (reader.idleLooks * this.#lookMs >= unreadTimeoutMs) pipeline.disconnect(`client read nothing for ${unreadTimeoutMs / 1_000} s`);
       }
     }
     this.#recount();
@@ -101,20 +98,10 @@ export class UnreadAnswers {
     waiting.sort((one, other) => other.bytes - one.bytes);
     for (const { pipeline, bytes } of waiting) {
       this.#all -= bytes;
-      this.#disconnect(pipeline, "too many unread bytes");
+      pipeline.disconnect("too many unread bytes");
       if (this.#all <= allUnsentBytes) break;
     }
   }
-
-  #disconnect(pipeline: Pipeline, reason: string): void {
-    for (const response of pipeline.unanswered) noteAborted(response, reason);
-    pipeline.socket.destroy();
-  }
-}
-
-function noteAborted(response: ServerResponse, reason: string): void {
-  const { entry } = response as RecordedResponse;
-  if (entry) entry.aborted ??= reason;
 }
 
 /** Node's stream over a socket. Its `_parent` is the TCP connection below TLS. */

@@ -151,11 +151,15 @@ export async function readContent(request: HttpRequest, response: HttpResponse, 
 /** Like `readContent`, but a body that does not match its type is shown as text, as in httpbin. */
 export async function readContentLeniently(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<ReadContent> {
   const body = await readBody(request, response, limits.bodyBytes);
+  return { body, content: await parseLeniently(request, body, limits) };
+}
+
+export async function parseLeniently(request: HttpRequest, body: Buffer, limits: BodyLimits): Promise<BodyContent> {
   try {
-    return { body, content: await parseBody(request, body, limits) };
+    return await parseBody(request, body, limits);
   } catch (error) {
     if (!(error instanceof HttpRefusal)) throw error;
-    return { body, content: lenientContent(body) };
+    return lenientContent(body);
   }
 }
 

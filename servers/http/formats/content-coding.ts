@@ -24,7 +24,7 @@ const mostCodings = 3;
 const looksLikeZlib = (body: Buffer) => body.length >= 2 && ((body[0] ?? 0) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 
 /** Decodes the codings, the last applied first. Throws 415 for an unknown one, 413 above the limit, 400 if the bytes are invalid. */
-async function decodeContent(body: Buffer, codings: string, limitBytes: number): Promise<Buffer> {
+async function decodeContent(request: HttpRequest, body: Buffer, codings: string, limitBytes: number): Promise<Buffer> {
   const names = codings
     .split(",")
     .map((name) => name.trim().toLowerCase())
@@ -36,6 +36,7 @@ async function decodeContent(body: Buffer, codings: string, limitBytes: number):
     if (!decode) throw unsupported();
     try {
       decoded = await decode(decoded, { maxOutputLength: limitBytes });
+      request.entry?.head.connection.bodies?.hold(request, decoded.length);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         throw new HttpRefusal(413, `The body is larger than ${limitBytes} bytes once decompressed`);
@@ -56,5 +57,5 @@ const unsupported = () =>
 export async function readBody(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Buffer> {
   const raw = await readBytes(request, response, limitBytes);
   const codings = request.headers["content-encoding"];
-  return codings === undefined || !hasBody(request) ? raw : decodeContent(raw, codings, limitBytes);
+  return codings === undefined || !hasBody(request) ? raw : decodeContent(request, raw, codings, limitBytes);
 }

@@ -3,7 +3,8 @@ import { waitWithClient } from "../../core/http/client-wait.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { readContentLeniently } from "../formats/body-content.ts";
+import { parseLeniently, readContentLeniently } from "../formats/body-content.ts";
+import { readBody } from "../formats/content-coding.ts";
 import { headersOf, originOf, type RequestViewWithBody, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
 import { WrittenJson } from "../formats/written-json.ts";
 import type { HttpConfig } from "../http-config.ts";
@@ -26,8 +27,10 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   async function showLater(request: HttpRequest, response: HttpResponse): Promise<void> {
     const seconds = Number(textParam(request, "seconds"));
     if (!(seconds >= 0)) throw new HttpRefusal(400, "Invalid delay: seconds are needed");
-    const { content, body } = await readContentLeniently(request, response, config);
+    // Parsed it is several times as large.
+    const body = await readBody(request, response, config.bodyBytes);
     await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
+    const content = await parseLeniently(request, body, config);
     sendView(response, viewRequestWithBody(request, content, body), config);
   }
 

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
 import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
 import { handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
+import type { HeldBytes } from "../../core/limits/held-bytes.ts";
 import type { Log } from "../../core/service/log.ts";
 import { offersWebSocket } from "./websocket-handshake.ts";
 
@@ -18,11 +21,12 @@ export interface WebSocketEcho extends HttpUpgrade {
 /** Echoes every message (RFC 6455). The handshake is one row, each message another. */
 export function createWebSocketEcho(options: {
   recorder: HttpRecorder;
+  held: HeldBytes;
   log: Log;
   frameBytes: number;
   allowsOrigin: OriginRule;
 }): WebSocketEcho {
-  const { recorder, log } = options;
+  const { recorder, held, log } = options;
   // One message per turn of the event loop: a packet may contain thousands of tiny ones.
   const server = new WebSocketServer({
     noServer: true,
@@ -51,7 +55,13 @@ export function createWebSocketEcho(options: {
     return entry;
   }
 
-  function serve(webSocket: WebSocket, entry: HttpEntry): void {
+  function serve(webSocket: WebSocket, socket: Socket, entry: HttpEntry): void {
+    let closedWith: { readonly code: number; readonly reason: string } | undefined;
+    const heldBytes = new HeldWebSocket(webSocket, socket, held, (closed) => {
+      closedWith = closed;
+      entry.aborted = closed.reason;
+      log.warning(`The WebSocket of ${entry.head.connection.remote} was closed: ${closed.reason}`);
+    });
     webSocket.on("message", (data, isBinary) => {
       // After a stop ws goes on with what it has read, one message per turn.
       if (isClosed) return;
@@ -64,16 +74,19 @@ export function createWebSocketEcho(options: {
           message,
           error ? { tone: "aborted", outcome: "not sent", bytesBack: 0 } : { tone: "ok", outcome: "echoed", bytesBack: bytes.length },
         );
+        heldBytes.count();
         if (webSocket.isPaused && webSocket.bufferedAmount <= queuedBytes / 2) webSocket.resume();
       });
+      heldBytes.count();
       if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
     });
     webSocket.on("error", (error) => log.debug(`WebSocket of ${entry.head.connection.remote}: ${error.message}`));
-    webSocket.on("close", (code, reason) => {
-      entry.closed = { code, reason: reason.toString() };
+    webSocket.on("close", (receivedCode, receivedReason) => {
+      const { code, reason } = closedWith ?? { code: receivedCode, reason: receivedReason.toString() };
+      entry.closed = { code, reason };
       entry.outcome = `closed ${code}`;
       // RFC 6455 §7.4.1: 1006 says that no close frame came.
-      if (code === 1006) entry.aborted = "client left";
+      if (code === 1006) entry.aborted ??= "client left";
       recorder.end(entry);
     });
   }
@@ -95,7 +108,7 @@ export function createWebSocketEcho(options: {
       socket.once("close", onLeft);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         socket.off("close", onLeft);
-        serve(webSocket, entry);
+        serve(webSocket, socket as Socket, entry);
       });
     },
     close() {

@@ -10,6 +10,7 @@ import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-r
 import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { HeldBytes } from "../../core/limits/held-bytes.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
@@ -33,6 +34,7 @@ export interface WebListenerOptions {
     /** Of one IPv4 address, or one /64 of IPv6. */
     readonly connectionsPerAddress: number;
     readonly bodyBytes: number;
+    readonly allRequestBytes: number;
   };
   readonly faults: FaultLog;
   readonly log: Log;
@@ -74,6 +76,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     recorder,
     log,
     limits,
+    held: new HeldBytes(limits.allRequestBytes),
     errors,
     cors,
     fields,

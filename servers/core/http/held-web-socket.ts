@@ -1,0 +1,70 @@
+import type { Socket } from "node:net";
+import type { WebSocket } from "ws";
+import type { ByteHolder, HeldBytes } from "../limits/held-bytes.ts";
+
+/** What is used of ws without a public name. */
+interface MessageReceiver {
+  /** Read, and not parsed: a frame is parsed when all of it is there. */
+  readonly _bufferedBytes: number;
+  /** Of the frames before, of the same message. */
+  readonly _messageLength: number;
+  readonly _numFragments: number;
+  _buffers: Buffer[];
+  _fragments: Buffer[];
+}
+
+/** The object of a Buffer, which may hold one byte. */
+const fragmentBytes = 100;
+/** RFC 6455 §7.4.1, and the registry of IANA. */
+const tryAgainLater = { code: 1_013, reason: "too many bytes of all clients" } as const;
+type ClosedWith = typeof tryAgainLater;
+/** For the client to answer the close frame. */
+const lingerMs = 1_000;
+
+/** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. */
+export class HeldWebSocket implements ByteHolder {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  readonly #held: HeldBytes;
+  readonly #onClosing: (closed: ClosedWith) => void;
+  #isOver = false;
+
+  /** `onClosing` is called where it has to be closed because all have too much and this one has most. */
+  constructor(webSocket: WebSocket, socket: Socket, held: HeldBytes, onClosing: (closed: ClosedWith) => void) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#held = held;
+    this.#onClosing = onClosing;
+    // After the listener of ws, which has counted the bytes.
+    socket.on("data", () => this.count());
+    webSocket.once("close", () => {
+      this.#isOver = true;
+      held.count(this, 0);
+    });
+  }
+
+  get #receiver(): MessageReceiver {
+    return (this.#webSocket as WebSocket & { readonly _receiver: MessageReceiver })._receiver;
+  }
+
+  /** To be called when a message was taken or sent. */
+  count(): void {
+    if (this.#isOver) return;
+    const { _bufferedBytes, _messageLength, _numFragments } = this.#receiver;
+    this.#held.count(this, _bufferedBytes + _messageLength + fragmentBytes * _numFragments + this.#webSocket.bufferedAmount);
+  }
+
+  giveWay(): void {
+    this.#isOver = true;
+    this.#onClosing(tryAgainLater);
+    this.#webSocket.close(tryAgainLater.code, tryAgainLater.reason);
+    // What still comes is discarded: closing with unread bytes would reset the connection, and the close frame be lost with it.
+    this.#socket.removeAllListeners("data");
+    this.#socket.resume();
+    const receiver = this.#receiver;
+    receiver._buffers = [];
+    receiver._fragments = [];
+    const timer = setTimeout(() => this.#webSocket.terminate(), this.#webSocket.bufferedAmount > fragmentBytes ? 0 : lingerMs);
+    this.#webSocket.once("close", () => clearTimeout(timer));
+  }
+}
