@@ -111,19 +111,9 @@ describe("bounds", () => {
     expect(await broker.act("client.read", { clientId: "reads" })).toMatchObject({ inflight: 0, queued: 0 });
   });
 
-  it("[MQTT-154] sessions, and subscriptions of a client, above the configured number are refused with 0x97", async () => {
-    const broker = await startBroker({ sessions: 2, subscriptions: 2 });
-    const kept = await connectWire(broker, 5, { clientId: "kept", cleanStart: false, properties: { sessionExpiryInterval: 60 } });
-    kept.send({ type: "disconnect", reason: 0 });
-    await kept.expectClose();
+  it("[MQTT-154] subscriptions of a client above the configured number are refused with 0x97", async () => {
+    const broker = await startBroker({ subscriptions: 2 });
     const client = await connectWire(broker, 5, { clientId: "client" });
-    const more = await openWire(broker, 5);
-    more.send(connectPacket(5, "more"));
-    expect(await more.expect("connack")).toMatchObject({ reason: 0x97 });
-    const old = await openWire(broker, 4);
-    old.send(connectPacket(4, "old"));
-    expect(await old.expect("connack")).toMatchObject({ reason: 3 });
-    await connectWire(broker, 5, { clientId: "kept", cleanStart: false });
     for (const [filter, reason] of [
       ["a", 0],
       ["b/#", 0],
@@ -133,7 +123,28 @@ describe("bounds", () => {
       expect((await client.subscribe(filter)).reasons).toEqual([reason]);
     }
     await expect.poll(() => broker.logs).toContain("client subscribed to c: quota exceeded");
-    expect(broker.logs.filter((line) => line.includes("The limit of sessions is reached."))).toHaveLength(2);
+  });
+
+  it("[MQTT-244] above the configured number of sessions a new one takes the place of the oldest absent one, and is refused if there is none", async () => {
+    const broker = await startBroker({ sessions: 2 });
+    const options = { cleanStart: false, properties: { sessionExpiryInterval: 60 } };
+    for (const clientId of ["first", "second"]) {
+      const kept = await connectWire(broker, 5, { clientId, ...options });
+      kept.send({ type: "disconnect", reason: 0 });
+      await kept.expectClose();
+    }
+    await connectWire(broker, 5, { clientId: "third", ...options });
+    expect(await broker.act("client.read", { clientId: "first" })).toBeNull();
+    expect((await connectWire(broker, 5, { clientId: "second", ...options })).connack.sessionPresent).toBe(true);
+    const line = "1 sessions of absent clients ended for those of other clients";
+    await expect.poll(() => broker.logs.some((text) => text.startsWith(line))).toBe(true);
+    const more = await openWire(broker, 5);
+    more.send(connectPacket(5, "more"));
+    expect(await more.expect("connack")).toMatchObject({ reason: 0x97 });
+    const old = await openWire(broker, 4);
+    old.send(connectPacket(4, "old"));
+    expect(await old.expect("connack")).toMatchObject({ reason: 3 });
+    await expect.poll(() => broker.logs.filter((text) => text.includes("The limit of sessions is reached.")).length).toBe(2);
   });
 
   it("[MQTT-265] filters above the configured bytes of a client are refused with 0x97, until it has unsubscribed from others", async () => {

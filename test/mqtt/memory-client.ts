@@ -29,9 +29,9 @@ export class MemoryClient implements Transport {
   readonly connection: Connection;
   private readonly decoder = new PacketDecoder(1 << 28);
 
-  constructor(engine: Engine, clientId: string, more: Partial<ConnectPacket> = {}) {
+  constructor(engine: Engine, clientId: string, more: Partial<ConnectPacket> = {}, peer = clientId) {
     this.decoder.version = 5;
-    this.connection = engine.open(this, { transport: "tcp", peer: clientId });
+    this.connection = engine.open(this, { transport: "tcp", peer });
     this.send(connectPacket(5, clientId, more));
   }
 

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
 import { loadUsers } from "../../servers/core/credentials/users.ts";
+import { loadSqlite } from "../../servers/core/files/sqlite-file.ts";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { Engine } from "../../servers/mqtt/engine/engine.ts";
@@ -11,6 +12,7 @@ import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.t
 import { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session/session-store.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
+import { openSqliteSessionStore } from "../../servers/mqtt/persistence/sqlite-session-store.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, publishPacket, seen, startBroker, type WireClient } from "./harness.ts";
 
@@ -56,6 +58,24 @@ describe("persistence", () => {
     writeFileSync(file, "no database at all ".repeat(100));
     await expect(startBroker(persistent, dataDir)).rejects.toMatchObject({ code: "STORE_DAMAGED", message: expect.stringContaining(file) });
     expect(readFileSync(file, "utf8")).toMatch(/^no database at all/);
+  });
+
+  it("[MQTT-244] the address of an absent client is kept over a restart, also in a file that had none", async () => {
+    const file = path.join(temporaryDir(), "sessions.sqlite");
+    const Database = await loadSqlite();
+    const before = new Database(file);
+    const columns = "client_id TEXT PRIMARY KEY, v5 INTEGER, expiry INTEGER, disconnected_at INTEGER, will TEXT";
+    before.exec(`CREATE TABLE session (${columns}) WITHOUT ROWID; INSERT INTO session VALUES ('old', 1, 60, 1, NULL)`);
+    before.close();
+    const head = { v5: true, expirySeconds: 60, disconnectedAt: 1, will: undefined };
+    const store = await openSqliteSessionStore({ file, synchronous: "NORMAL" });
+    store.saveSession({ ...head, clientId: "new", address: "10.0.0.7", recipient: undefined });
+    store.commit();
+    expect(store.load().sessions).toMatchObject([
+      { ...head, clientId: "new", address: "10.0.0.7" },
+      { ...head, clientId: "old", address: "" },
+    ]);
+    store.close();
   });
 
   it("[MQTT-141] messages in flight, PUBREL too, are sent again after a restart; acknowledged ones are not", async () => {

@@ -33,8 +33,14 @@ function parseStateAt(text: string): StateAt | undefined {
   return isJournalId(id) ? { id, seq: Number(seq) || 0, from } : undefined;
 }
 
-export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will }: SavedSession): string {
-  return JSON.stringify({ v5, expirySeconds, disconnectedAt: recipient ? 0 : disconnectedAt, ...(will && { will: willText(will) }) });
+export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will, address }: SavedSession): string {
+  return JSON.stringify({
+    v5,
+    expirySeconds,
+    disconnectedAt: recipient ? 0 : disconnectedAt,
+    address,
+    ...(will && { will: willText(will) }),
+  });
 }
 
 export const optionsText = ({ qos, noLocal, retainAsPublished, retainHandling, identifier }: SubscriptionOptions): string =>
@@ -88,16 +94,17 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
   return { session: { clientId, ...head, subscriptions, deliveries, received }, at: at && parseStateAt(at.toString("utf8")), broken };
 }
 
-type Head = Pick<StoredSession, "v5" | "expirySeconds" | "disconnectedAt" | "will">;
+type Head = Pick<StoredSession, "v5" | "expirySeconds" | "disconnectedAt" | "will" | "address">;
 
 function parseHead(value: Buffer | undefined): Head | undefined {
   if (!value) return undefined;
   try {
-    const { v5, expirySeconds, disconnectedAt, will } = JSON.parse(value.toString("utf8")) as Record<string, unknown>;
+    const { v5, expirySeconds, disconnectedAt, will, address } = JSON.parse(value.toString("utf8")) as Record<string, unknown>;
     return {
       v5: v5 === true,
       expirySeconds: wholeNumber(expirySeconds, 0xffff_ffff),
       disconnectedAt: wholeNumber(disconnectedAt),
+      address: typeof address === "string" ? address : "",
       ...(typeof will === "string" && { will: parseWill(will) }),
     };
   } catch {

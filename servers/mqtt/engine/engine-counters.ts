@@ -6,6 +6,8 @@ export class EngineCounters {
   subscriptions = 0;
   /** Of all subscriptions without the tree's nodes, as `ownBytesOf`. */
   subscriptionBytes = 0;
+  /** Of all sessions with their wills, as `sessionBytes`. */
+  sessionBytes = 0;
   /** Messages from clients. */
   messagesIn = 0;
   /** Messages from the broker itself: page, sample traffic, replies, wills; without `$SYS`. */

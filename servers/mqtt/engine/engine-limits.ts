@@ -18,7 +18,7 @@ const ofBroker = limitsIn("Limits of the broker");
 export const limitFields = {
   memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
     title: "Memory for clients",
-    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more.",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills.",
     unit: "B",
     env: "MQTT_MEMORY_BYTES",
   }),
@@ -128,7 +128,7 @@ export const limitFields = {
   }),
   sessions: ofBroker(1, 1_000_000, 100_000, {
     title: "Sessions",
-    help: "Sessions of connected and absent clients. A further one is refused with 0x97.",
+    help: "Sessions of connected and absent clients. For a further one the oldest of an absent client ends, of the address that has most; if all are connected, it is refused with 0x97.",
     unit: "sessions",
     env: "MQTT_SESSIONS",
   }),
@@ -167,6 +167,8 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly allQueueBytes: number;
   /** Of all retained messages, with their topics. */
   readonly retainedBytes: number;
+  /** Of all sessions with their wills. */
+  readonly allSessionBytes: number;
   /** Of the subscriptions of all sessions; above it each session has its share. */
   readonly allSubscriptionBytes: number;
   /** Bytes of a packet from a client. */
@@ -196,6 +198,7 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
     allUnreadBytes: memoryBytes / 2,
     allQueueBytes: memoryBytes / 4,
     retainedBytes: memoryBytes / 4,
+    allSessionBytes: memoryBytes / 4,
     allSubscriptionBytes: memoryBytes / 4,
     maximumPacketSize: packetBytes,
     sockets,

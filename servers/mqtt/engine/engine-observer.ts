@@ -31,6 +31,8 @@ export interface EngineObserver {
   connectRefused?(client: ObservedClient, why: string): void;
   /** A connection was closed because the limit of open connections is reached. */
   turnedAway?(): void;
+  /** The session of an absent client ended to make room for another one. */
+  gaveWay?(): void;
   /** No CONNECT arrived within the timeout. */
   connectTimedOut?(): void;
   /** `wasConnected`: the client's CONNECT had been accepted. */

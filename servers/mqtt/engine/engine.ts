@@ -1,3 +1,4 @@
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import type { Packet } from "../codec/packet.ts";
 import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isSystemTopic } from "../codec/topic.ts";
@@ -18,13 +19,15 @@ import { routeMessage } from "./routing/route-message.ts";
 import { redistribute } from "./routing/shared-handover.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
+import { AwaySessions } from "./session/away-sessions.ts";
+import { Departures } from "./session/departures.ts";
 import { restoreSession } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
-import { Session } from "./session/session.ts";
+import { Session, sessionBytes } from "./session/session.ts";
 import type { SessionStore, StoredSession } from "./session/session-store.ts";
 import { StoreGuard } from "./session/store-guard.ts";
-import { sweep, sweepIntervalMs } from "./session/sweep.ts";
+import { Sweep, sweepIntervalMs } from "./session/sweep.ts";
 
 export interface EngineOptions {
   readonly limits: EngineLimits;
@@ -58,12 +61,13 @@ export class Engine {
   readonly clients = new Map<string, Connection>();
   readonly trie = new SubscriptionTrie();
   readonly groups = new Map<string, SharedGroup>();
-  /** Sessions without a connection. */
-  readonly away = new Set<Session>();
+  readonly away = new AwaySessions();
+  readonly departures = new Departures(this);
   readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private stopping = false;
   private coarseNow = performance.now();
+  private readonly sweep = new Sweep(this);
   private readonly timer: NodeJS.Timeout;
 
   constructor(options: EngineOptions) {
@@ -84,7 +88,7 @@ export class Engine {
     this.bus.onMessage((message) => routeMessage(this, message));
     this.timer = setInterval(() => {
       this.coarseNow = performance.now();
-      sweep(this);
+      this.sweep.start();
       this.scheduler.trim();
       this.guard?.commit();
     }, sweepIntervalMs);
@@ -154,6 +158,27 @@ export class Engine {
     return retained.count < retainedMessages && retained.heldBytes + message.bytes <= retainedBytes;
   }
 
+  /**
+   * Whether there is room for the session of a client with this will. If not, sessions of absent clients end, of the address that has
+   * most of them and the oldest first: nobody can take all the room there is.
+   */
+  makeRoom(clientId: string, will: PendingWill | undefined): boolean {
+    const { sessions, away, limits, counters, scheduler } = this;
+    const known = sessions.get(clientId);
+    const bytes = sessionBytes(clientId, will);
+    const lacksPlace = () => !known && sessions.size >= limits.sessions;
+    const lacksBytes = () => counters.sessionBytes + bytes - (known?.heldBytes ?? 0) > limits.allSessionBytes;
+    do {
+      // What connected clients hold is no reason to end sessions of an address that has little.
+      const isFair = () => lacksBytes() && away.mostBytes > limits.allSessionBytes / (away.addresses + 1);
+      const oldest = lacksPlace() || isFair() ? away.firstOfLargest() : undefined;
+      if (!oldest || oldest === known) break;
+      this.endSession(oldest);
+      this.observer.gaveWay?.();
+    } while (!scheduler.isTurnOver());
+    return !lacksPlace() && (!lacksBytes() || bytes <= limits.allSessionBytes / Math.max(1, sessions.size));
+  }
+
   openSession(
     connection: Connection,
     cleanStart: boolean,
@@ -163,6 +188,8 @@ export class Engine {
     const { clientId } = connection.identity;
     // [MQTT-3.1.4-2]
     this.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+    const known = this.sessions.get(clientId);
+    if (known) this.departures.finish(known);
     let session = this.sessions.get(clientId);
     if (session && cleanStart) {
       this.endSession(session);
@@ -175,6 +202,7 @@ export class Engine {
     }
     this.away.delete(session);
     session.willDueAt = 0;
+    session.address = rateLimitKey(connection.address);
     session.v5 = connection.v5;
     session.will = will;
     connection.session = session;
@@ -221,7 +249,6 @@ export class Engine {
       this.shareUnreadBytes();
       session.recipient = undefined;
       session.disconnectedAt = Date.now();
-      this.away.add(session);
     }
     this.observer.disconnected?.(connection, why, session !== undefined);
     if (isCurrent) this.leave(session);
@@ -231,15 +258,12 @@ export class Engine {
   private leave(session: Session): void {
     redistribute(this, session);
     this.announceMemberships(session);
-    const { will } = session;
+    const { will, disconnectedAt } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: published at the end of the delay or of the session, whichever is first.
-    if (will) {
-      const delay = Math.min(will.delaySeconds, session.expirySeconds);
-      if (delay === 0) publishWill(this, session);
-      else session.willDueAt = session.disconnectedAt + delay * 1_000;
-    }
-    if (session.expirySeconds === 0) this.endSession(session);
-    else this.store?.saveSession(session);
+    if (will) session.willDueAt = disconnectedAt + Math.min(will.delaySeconds, session.expirySeconds) * 1_000;
+    this.away.add(session);
+    if (session.expirySeconds > 0) this.store?.saveSession(session);
+    this.departures.begin();
   }
 
   /** Removes the session with its subscriptions and queue; a pending will is published now. */
@@ -250,7 +274,7 @@ export class Engine {
     this.sessions.delete(session.clientId);
     redistribute(this, session);
     if (session.store) this.forgetStored(session);
-    session.queue.clear();
+    session.release();
     this.cluster?.ended(session.clientId);
   }
 
@@ -258,6 +282,8 @@ export class Engine {
   stop(): void {
     this.stopping = true;
     clearInterval(this.timer);
+    this.sweep.stop();
+    this.departures.stop();
     for (const connection of [...this.connections]) {
       connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");
     }

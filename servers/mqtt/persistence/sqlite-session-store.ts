@@ -8,7 +8,8 @@ import type { LocalSessionStore, StoredDelivery, StoredSession } from "../engine
 import { parseWill, willText } from "./will-text.ts";
 
 const schema = `
-CREATE TABLE IF NOT EXISTS session (client_id TEXT PRIMARY KEY, v5 INTEGER, expiry INTEGER, disconnected_at INTEGER, will TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS session (client_id TEXT PRIMARY KEY, v5 INTEGER, expiry INTEGER, disconnected_at INTEGER, will TEXT,
+  address TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS subscription (client_id TEXT, filter TEXT, qos INTEGER, no_local INTEGER, retain_as_published INTEGER,
   retain_handling INTEGER, identifier INTEGER, PRIMARY KEY (client_id, filter)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS message (id INTEGER PRIMARY KEY, topic TEXT, payload BLOB, qos INTEGER, retain INTEGER, forwarded BLOB,
@@ -37,6 +38,7 @@ interface SessionRow {
   readonly expiry: number;
   readonly disconnected_at: number;
   readonly will: string | null;
+  readonly address: string | null;
 }
 interface SubscriptionRow {
   readonly client_id: string;
@@ -71,6 +73,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     synchronous,
     prepare(opened) {
       opened.exec(schema);
+      const columns = opened.pragma("table_info(session)") as { name: string }[];
+      if (!columns.some(({ name }) => name === "address")) opened.exec("ALTER TABLE session ADD COLUMN address TEXT");
       opened.exec("DELETE FROM message WHERE id NOT IN (SELECT message_id FROM delivery)");
     },
   });
@@ -78,7 +82,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   const prepare = (sql: string) => database.prepare(sql);
   const begin = prepare("BEGIN");
   const commit = prepare("COMMIT");
-  const putSession = prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?)");
+  const putSession = prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?)");
   const deleteSession = ["session", "subscription", "delivery", "received"].map((table) =>
     prepare(`DELETE FROM ${table} WHERE client_id = ?`),
   );
@@ -138,6 +142,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
             expirySeconds: row.expiry,
             disconnectedAt: row.disconnected_at,
             will: row.will === null ? undefined : parseWill(row.will),
+            address: row.address ?? "",
             subscriptions: (subscriptions.get(row.client_id) ?? []).map((subscription) => ({
               filter: subscription.filter,
               options: {
@@ -154,8 +159,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
         ),
       };
     },
-    saveSession({ clientId, v5, expirySeconds, disconnectedAt, recipient, will }) {
-      write(putSession, clientId, v5 ? 1 : 0, expirySeconds, recipient ? 0 : disconnectedAt, will ? willText(will) : null);
+    saveSession({ clientId, v5, expirySeconds, disconnectedAt, recipient, will, address }) {
+      write(putSession, clientId, v5 ? 1 : 0, expirySeconds, recipient ? 0 : disconnectedAt, will ? willText(will) : null, address);
     },
     removeSession(clientId) {
       for (const statement of deleteSession) write(statement, clientId);

@@ -26,6 +26,7 @@ export interface ConnectParts extends HandoverParts {
   readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "bring">) | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
+  makeRoom(clientId: string, will: PendingWill | undefined): boolean;
   openSession(
     connection: Connection,
     cleanStart: boolean,
@@ -40,7 +41,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
   connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
-  if (refuseAboveLimits(parts, connection, packet.clientId)) return;
+  if (refuseAboveClients(parts, connection, packet.clientId)) return;
   // [MQTT-3.1.3-8]; MQTT 3.1 requires 1 to 23 characters, of which only the minimum is enforced.
   if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
     answerRefused(parts, connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
@@ -59,7 +60,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     username,
     password,
     certificateName: connection.origin.certificateName,
-    address: addressOf(connection),
+    address: connection.address,
   });
   if (!(verdict instanceof Promise)) {
     onVerdict(parts, connection, packet, verdict);
@@ -68,17 +69,11 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
 }
 
-/** The peer's address without the port. */
-const addressOf = ({ origin }: Connection): string => origin.peer.slice(0, Math.max(0, origin.peer.lastIndexOf(":")));
-
 /** Checked again after an asynchronous authentication. True if the client was refused. */
-function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId: string): boolean {
-  const { limits, clients, sessions } = parts;
-  let text: string | undefined;
-  if (clients.size >= limits.clients && !clients.has(clientId)) text = "The limit of clients is reached.";
-  else if (sessions.size >= limits.sessions && !sessions.has(clientId)) text = "The limit of sessions is reached.";
-  if (text === undefined) return false;
-  answerRefused(parts, connection, reasonCode.quotaExceeded, text);
+function refuseAboveClients(parts: ConnectParts, connection: Connection, clientId: string): boolean {
+  const { limits, clients } = parts;
+  if (clients.size < limits.clients || clients.has(clientId)) return false;
+  answerRefused(parts, connection, reasonCode.quotaExceeded, "The limit of clients is reached.");
   return true;
 }
 
@@ -162,7 +157,7 @@ function isVersion5Connect(bytes: Buffer): boolean {
 }
 
 function beginExchange(parts: ConnectParts, connection: Connection, packet: ConnectPacket, method: string): void {
-  const exchange = parts.access.exchange(method, addressOf(connection));
+  const exchange = parts.access.exchange(method, connection.address);
   if (!exchange) {
     answerRefused(
       parts,
@@ -187,7 +182,7 @@ export function handleAuth(parts: ConnectParts, connection: Connection, packet: 
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
   if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "The AUTH has a different method than the CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
-    const exchange = parts.access.exchange(method, addressOf(connection));
+    const exchange = parts.access.exchange(method, connection.address);
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
     throw new PacketError(reasonCode.protocolError, "The AUTH is out of sequence.");
@@ -244,7 +239,12 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   const { v5 } = connection;
   const { limits } = parts;
   const { clientId } = connection.identity;
-  if (refuseAboveLimits(parts, connection, clientId)) return;
+  if (refuseAboveClients(parts, connection, clientId)) return;
+  const will = willOf(packet, connection.identity);
+  if (!parts.makeRoom(clientId, will)) {
+    answerRefused(parts, connection, reasonCode.quotaExceeded, "The limit of sessions is reached.");
+    return;
+  }
   const given = packet.properties;
   const wantedExpiry = v5 ? (given?.sessionExpiryInterval ?? 0) : packet.cleanStart ? 0 : neverExpires;
   const expirySeconds = Math.min(wantedExpiry, limits.sessionExpirySeconds);
@@ -272,7 +272,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
       return;
     }
   }
-  const opened = parts.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
+  const opened = parts.openSession(connection, packet.cleanStart, expirySeconds, will);
   if (opened.session.received.size > 0) connection.leftOpen = new Set(opened.session.received.all());
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
@@ -300,6 +300,7 @@ function willOf(packet: ConnectPacket, { clientId, username }: Identity): Pendin
     forwarded: will.properties?.forwarded,
     publisherId: clientId,
   });
+  message.compact();
   return {
     message,
     username,

@@ -108,6 +108,12 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     return this.identity.clientId;
   }
 
+  /** The peer's address without the port. */
+  get address(): string {
+    const { peer } = this.origin;
+    return peer.slice(0, Math.max(0, peer.lastIndexOf(":")));
+  }
+
   get version(): number {
     return this.decoder.version ?? 0;
   }
@@ -332,7 +338,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     if (this.state === "closed") return;
     this.state = "closed";
     this.attempt(() => {
-      if (this.context.scheduler.beforeWrite?.() === false) this.output.discard();
+      // Of thousands that are cut off together, each commit would be one for a few rows.
+      if (this.output.isEmpty) this.output.flush();
+      else if (this.context.scheduler.beforeWrite?.() === false) this.output.discard();
       else this.output.flush();
       this.output.endFaults();
     });

@@ -78,7 +78,7 @@ export class Output {
   }
 
   get pendingBytes(): number {
-    return this.transport.pendingBytes + this.heldBytes + this.fullBytes + this.end + this.sharedEnd - this.sharedStart;
+    return this.transport.pendingBytes + this.heldBytes + this.bufferedBytes;
   }
 
   /** Memory in which messages for several clients are encoded, for `putShared`. */
@@ -165,8 +165,17 @@ export class Output {
     this.end += bytes.length;
   }
 
+  /** All that was added is with the transport. */
+  get isEmpty(): boolean {
+    return this.bufferedBytes === 0;
+  }
+
   get isLarge(): boolean {
-    return this.fullBytes + this.end + this.sharedEnd - this.sharedStart > largeBytes;
+    return this.bufferedBytes > largeBytes;
+  }
+
+  private get bufferedBytes(): number {
+    return this.fullBytes + this.end + this.sharedEnd - this.sharedStart;
   }
 
   /** Never throws. */

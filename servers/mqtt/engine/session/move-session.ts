@@ -4,19 +4,21 @@ import { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
 import { routeToSession } from "../routing/route-message.ts";
 import { type HandoverParts, redistribute } from "../routing/shared-handover.ts";
-import { publishWill, type WillParts } from "./pending-will.ts";
+import type { AwaySessions } from "./away-sessions.ts";
+import type { Departures } from "./departures.ts";
 import { Session, type SessionContext } from "./session.ts";
 import type { StoredDelivery, StoredSession } from "./session-store.ts";
 
 export interface RestoreParts extends SubscriptionParts, SessionContext {
   readonly sessions: Map<string, Session>;
   /** Sessions without a connection. */
-  readonly away: Set<Session>;
+  readonly away: Pick<AwaySessions, "add" | "delete">;
 }
 
 /** Dependencies for moving a session between brokers. */
-export interface MoveParts extends RestoreParts, WillParts {
+export interface MoveParts extends RestoreParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
+  readonly departures: Pick<Departures, "begin" | "finish">;
   /** Sessions by client identifier. */
   readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
   endSession(session: Session): void;
@@ -29,14 +31,15 @@ export function restoreSession(parts: RestoreParts, kept: StoredSession): Sessio
   session.expirySeconds = 0;
   session.disconnectedAt = kept.disconnectedAt || Date.now();
   session.will = kept.will;
+  session.address = kept.address;
   // MQTT 5.0 §3.1.2.5: a server that was down publishes the will after its restart.
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
   parts.sessions.set(kept.clientId, session);
-  parts.away.add(session);
   for (const { filter, options } of kept.subscriptions) subscribe(parts, session, filter, options);
   for (const packetId of kept.received) session.received.add(packetId);
   for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
   session.expirySeconds = kept.expirySeconds;
+  parts.away.add(session);
   parts.store?.saveSession(session);
   return session;
 }
@@ -61,8 +64,7 @@ export function adoptSession(parts: MoveParts, kept: StoredSession, missed: read
   const session = restoreSession(parts, kept);
   for (const message of missed) routeToSession(session, message);
   redistribute(parts, session);
-  // The delay must not start again if the client connects now.
-  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(parts, session);
+  parts.departures.begin();
   return session;
 }
 
@@ -71,6 +73,8 @@ export function surrenderSession(parts: MoveParts, clientId: string, cleanStart:
   parts.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
   const session = parts.sessions.get(clientId);
   if (!session) return false;
+  parts.departures.finish(session);
+  if (!parts.sessions.has(clientId)) return false;
   if (cleanStart) parts.endSession(session);
   else forgetSession(parts, session);
   return !cleanStart;
@@ -92,9 +96,8 @@ export function surrenderAll(parts: MoveParts): void {
 /** Removes the session from this broker's memory only. */
 function forgetSession(parts: MoveParts, session: Session): void {
   session.expirySeconds = 0;
-  session.will = undefined;
   for (const filter of [...session.subscriptions.keys()]) unsubscribe(parts, session, filter);
   parts.away.delete(session);
   parts.sessions.delete(session.clientId);
-  session.queue.clear();
+  session.release();
 }

@@ -24,18 +24,25 @@ export interface WillHolder {
   save(): void;
 }
 
-/** Publishes the will with the rights of its client, and removes it from the session. */
-export function publishWill({ access, publishInternal }: WillParts, session: WillHolder): void {
+/** Memory of a will in addition to the bytes of its message and its user name. */
+const ownBytes = 500;
+
+/** Memory that a will takes until it is published. */
+export const willBytes = ({ message, username }: PendingWill): number => ownBytes + message.bytes + (username?.length ?? 0);
+
+/** Publishes the will with the rights of its client, and removes it from the session. Returns the bytes of its deliveries. */
+export function publishWill({ access, publishInternal }: WillParts, session: WillHolder): number {
   const { will, clientId } = session;
   session.will = undefined;
   session.willDueAt = 0;
-  if (!will) return;
+  if (!will) return 0;
   // Otherwise it would be published again after a restart.
   session.save();
   const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
-  if (isReservedTopic(topic) || !access.mayPublish({ clientId, username: will.username }, topic)) return;
+  if (isReservedTopic(topic) || !access.mayPublish({ clientId, username: will.username }, topic)) return 0;
   const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
   const message = new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt });
   message.isWill = true;
   publishInternal(message);
+  return message.matched * payload.length;
 }

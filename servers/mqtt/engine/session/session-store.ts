@@ -28,7 +28,7 @@ export interface SessionStore {
 }
 
 /** The data of a session without its subscriptions and messages. */
-export interface SavedSession extends Pick<StoredSession, "clientId" | "v5" | "expirySeconds" | "disconnectedAt"> {
+export interface SavedSession extends Pick<StoredSession, "clientId" | "v5" | "expirySeconds" | "disconnectedAt" | "address"> {
   /** The connected client, if there is one. */
   readonly recipient: object | undefined;
   readonly will: PendingWill | undefined;
@@ -53,6 +53,8 @@ export interface StoredSession {
   /** When its connection ended; 0 if the process ended first. */
   readonly disconnectedAt: number;
   readonly will?: PendingWill | undefined;
+  /** From which its client connected last. */
+  readonly address: string;
   readonly subscriptions: readonly { readonly filter: string; readonly options: SubscriptionOptions }[];
   /** In order. */
   readonly deliveries: readonly StoredDelivery[];

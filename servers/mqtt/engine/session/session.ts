@@ -9,10 +9,17 @@ import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "../retained
 import type { DeliveryTrace, DropReason, Message } from "../routing/message.ts";
 import type { Subscription } from "../routing/subscription.ts";
 import { InflightTable } from "./inflight-table.ts";
-import type { PendingWill } from "./pending-will.ts";
+import { type PendingWill, willBytes } from "./pending-will.ts";
 import type { SessionStore } from "./session-store.ts";
 
 const compactAbove = 256;
+
+/** Memory of a session in addition to its client identifier, its will and its subscriptions (1,560 measured). */
+const ownBytes = 1_600;
+
+/** Memory of a session with this will, without its subscriptions and messages. */
+export const sessionBytes = (clientId: string, will: PendingWill | undefined): number =>
+  ownBytes + clientId.length + (will ? willBytes(will) : 0);
 
 export interface SessionContext {
   readonly limits: EngineLimits;
@@ -53,7 +60,11 @@ export class Session {
   /** How long the session outlives its connection. */
   expirySeconds = 0;
   disconnectedAt = 0;
-  will: PendingWill | undefined = undefined;
+  /** What counts as one client (`rateLimitKey`) of the address from which its client connected last. */
+  address = "";
+  /** As `sessionBytes`; counted for all sessions together until `release`. */
+  heldBytes = 0;
+  private ownWill: PendingWill | undefined = undefined;
   /** Tests for topics that the rules hide from the client, whatever it subscribed to. */
   hidden: ((topic: string) => boolean) | undefined = undefined;
   /** When a delayed will is due; 0 if none is pending. */
@@ -71,6 +82,29 @@ export class Session {
     this.v5 = v5;
     this.context = context;
     this.queue = new DeliveryQueue(context.load);
+    this.count(sessionBytes(clientId, undefined));
+  }
+
+  get will(): PendingWill | undefined {
+    return this.ownWill;
+  }
+
+  set will(will: PendingWill | undefined) {
+    if (will === this.ownWill) return;
+    this.ownWill = will;
+    this.count(sessionBytes(this.clientId, will));
+  }
+
+  private count(bytes: number): void {
+    this.context.counters.sessionBytes += bytes - this.heldBytes;
+    this.heldBytes = bytes;
+  }
+
+  /** The session is over, or at another broker. */
+  release(): void {
+    this.will = undefined;
+    this.count(0);
+    this.queue.clear();
   }
 
   /** The store, if this session survives the process. */

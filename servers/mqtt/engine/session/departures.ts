@@ -1,0 +1,93 @@
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
+import { type EngineLog, faultText } from "../engine-observer.ts";
+import { type AwaySessions, isOver, isWillDue } from "./away-sessions.ts";
+import { publishWill, type WillParts } from "./pending-will.ts";
+import type { Session } from "./session.ts";
+
+export interface DepartureParts extends WillParts {
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "isBehind" | "whenWritten">;
+  readonly away: Pick<AwaySessions, "refresh" | "nextDue">;
+  readonly log: Pick<EngineLog, "error">;
+  endSession(session: Session): void;
+}
+
+/** Deliveries of wills in one turn of the event loop, in bytes: what clients that read can take at once. */
+const bytesOfTurn = 256 << 10;
+
+/**
+ * Publishes wills that are due, and ends sessions. Thousands may be due at once, when clients are cut off together: they are handled
+ * over several turns of the event loop, in the order in which they came due.
+ */
+export class Departures {
+  private state: "idle" | "working" | "waiting for its turn" = "idle";
+  private stopping = false;
+  private readonly parts: DepartureParts;
+
+  constructor(parts: DepartureParts) {
+    this.parts = parts;
+  }
+
+  /** Something may have come due. It is done at once if there is time. */
+  begin(): void {
+    if (this.state !== "idle") return;
+    if (this.mayGoOn(0)) this.work();
+    else this.wait();
+  }
+
+  /** The client of this session, which has no connection, is back, or another broker takes it over: what is due is done first. */
+  finish(session: Session): void {
+    const now = Date.now();
+    if (isOver(session, now) || isWillDue(session, now)) this.settle(session);
+  }
+
+  /** Nothing waits for its turn from here on. */
+  stop(): void {
+    this.stopping = true;
+    this.work();
+  }
+
+  private mayGoOn(bytes: number): boolean {
+    const { scheduler } = this.parts;
+    return this.stopping || (bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver());
+  }
+
+  private wait(): void {
+    this.state = "waiting for its turn";
+    this.parts.scheduler.whenWritten(this.work);
+  }
+
+  private readonly work = (): void => {
+    this.state = "working";
+    let bytes = 0;
+    for (let session = this.parts.away.nextDue(Date.now()); session; session = this.parts.away.nextDue(Date.now())) {
+      bytes += this.settle(session);
+      if (this.mayGoOn(bytes)) continue;
+      this.wait();
+      return;
+    }
+    this.state = "idle";
+  };
+
+  /** Returns the bytes of the deliveries. */
+  private settle(session: Session): number {
+    const { parts } = this;
+    const now = Date.now();
+    let bytes = 0;
+    this.attempt(session, () => {
+      if (isWillDue(session, now)) bytes = publishWill(parts, session);
+    });
+    this.attempt(session, () => {
+      if (isOver(session, now)) parts.endSession(session);
+      else parts.away.refresh(session);
+    });
+    return bytes;
+  }
+
+  private attempt({ clientId }: Session, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.parts.log.error(`An error while the session of ${clientId} was ended: ${faultText(error)}`);
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Will } from "../../servers/mqtt/codec/packet.ts";
+import { RankedHeap } from "../../servers/mqtt/engine/session/ranked-heap.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
+
+const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+const willOf = (payload: string, willDelayInterval = 0): Will => ({
+  topic: "wills",
+  payload: Buffer.from(payload),
+  qos: 0,
+  retain: false,
+  properties: { willDelayInterval },
+});
+
+const published = ({ received }: MemoryClient): string[] =>
+  received.flatMap((packet) => (packet.type === "publish" ? packet.payload.toString() : []));
+
+describe("many that leave together", () => {
+  it.each([
+    ["are cut off", 0, 0],
+    ["were cut off, and their delays end together", 1, 600],
+    ["were cut off, and their sessions end together", 600, 1],
+  ])(
+    "[MQTT-243] wills of clients that %s are published over several turns, in order",
+    async (_, willDelayInterval, sessionExpiryInterval) => {
+      /** Takes as long as a recorder with much to do. */
+      function slowly(): void {
+        const until = performance.now() + 0.1;
+        while (performance.now() < until);
+      }
+      const { engine, bystander } = await startEngine({ observer: { published: slowly } });
+      const watcher = new MemoryClient(engine, "watcher");
+      watcher.subscribe("wills");
+      const texts = Array.from({ length: 1_000 }, (_unused, index) => String(index));
+      const clients = texts.map(
+        (text) => new MemoryClient(engine, text, { properties: { sessionExpiryInterval }, will: willOf(text, willDelayInterval) }),
+      );
+      await expect.poll(() => clients.every(({ received }) => received.length === 1)).toBe(true);
+      for (const { connection } of clients) connection.cutOff("The connection was lost.");
+      await expect.poll(() => published(watcher).length, { interval: 1, timeout: 5_000 }).toBeGreaterThan(0);
+      bystander.send({ type: "pingreq" });
+      await expect.poll(() => bystander.received.at(-1)?.type, { interval: 1 }).toBe("pingresp");
+      expect(published(watcher).length).toBeLessThan(texts.length);
+      await expect.poll(() => published(watcher).length, { timeout: 5_000 }).toBe(texts.length);
+      expect(published(watcher)).toEqual(texts);
+    },
+  );
+
+  it("[MQTT-243] a will that waits for its turn is published before its client's new session begins", async () => {
+    const { engine, bystander } = await startEngine();
+    bystander.subscribe("wills");
+    const clients = Array.from(
+      { length: 3 },
+      (_, index) => new MemoryClient(engine, `client ${index}`, { ...kept, will: willOf(`${index}`) }),
+    );
+    // As long as others have the turn.
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    for (const { connection } of clients) connection.cutOff("The connection was lost.");
+    const back = new MemoryClient(engine, "client 2", { ...kept, will: willOf("again") });
+    expect(engine.sessions.get("client 2")?.will?.message.payload.toString()).toBe("again");
+    turn.mockRestore();
+    await expect.poll(() => back.received[0]).toMatchObject({ type: "connack", sessionPresent: true });
+    await expect.poll(() => published(bystander)).toEqual(["2", "0", "1"]);
+  });
+
+  it("has the least in front, whatever is added, changed and removed, and of equals the one that came first", () => {
+    const random = seededRandom(5);
+    const heap = new RankedHeap<{ rank: number; order: number; place: number; name: number }>();
+    const items = Array.from({ length: 200 }, (_, name) => ({ rank: 0, order: 0, place: -1, name }));
+    for (let step = 0; step < 5_000; step++) {
+      const item = items[random.below(items.length)];
+      if (!item) continue;
+      if (random.chance(0.3)) heap.remove(item);
+      else heap.put(item, random.below(20));
+      const inside = items.filter(({ place }) => place >= 0);
+      const [least] = inside.sort((one, other) => one.rank - other.rank || one.order - other.order);
+      expect([heap.size, heap.first]).toEqual([inside.length, least]);
+    }
+  });
+});
+
+describe("sessions of clients that left", () => {
+  it("[MQTT-244] those of the address that has most give way, the oldest first, and others keep theirs", async () => {
+    const { engine } = await startEngine({ limits: { sessions: 20 } });
+    const leave = async (name: string, address: string) => {
+      const client = new MemoryClient(engine, name, kept, `${address}:5000`);
+      await expect.poll(() => client.received[0]).toMatchObject({ type: "connack", reason: 0 });
+      client.connection.cutOff("The connection was lost.");
+    };
+    await leave("first of all", "10.0.0.1");
+    for (let index = 0; index < 40; index++) await leave(`many ${index}`, "10.0.0.2");
+    await leave("late", "10.0.0.1");
+    const many = Array.from({ length: 17 }, (_, index) => `many ${index + 23}`);
+    expect([...engine.sessions.keys()].sort()).toEqual(["bystander", "first of all", "late", ...many].sort());
+  });
+
+  it("[MQTT-245] wills count with their bytes: of the address that has most sessions give way, and who has little is not refused", async () => {
+    const { engine } = await startEngine({ limits: { memoryBytes: 1 << 20 } });
+    const bound = engine.limits.allSessionBytes;
+    const connect = (name: string, address: string, bytes: number) =>
+      new MemoryClient(engine, name, { ...kept, ...(bytes > 0 && { will: willOf("x".repeat(bytes), 600) }) }, `${address}:5000`);
+    const answered = async (client: MemoryClient) => {
+      await expect.poll(() => client.received.length).toBeGreaterThan(0);
+      return client.received[0]?.type === "connack" ? client.received[0].reason : undefined;
+    };
+    connect("one", "10.0.0.1", 0).connection.cutOff("The connection was lost.");
+    for (let index = 0; index < 20; index++) {
+      connect(`many ${index}`, "10.0.0.2", 50_000).connection.cutOff("The connection was lost.");
+      expect(engine.counters.sessionBytes).toBeLessThanOrEqual(bound);
+    }
+    expect([...engine.sessions.keys()]).toEqual(["bystander", "one", ...[16, 17, 18, 19].map((index) => `many ${index}`)]);
+    // Connected clients keep theirs.
+    const reasons: (number | undefined)[] = [];
+    for (let index = 0; index < 8; index++) reasons.push(await answered(connect(`here ${index}`, "10.0.0.3", 50_000)));
+    expect(reasons).toEqual([0, 0, 0, 0x97, 0x97, 0x97, 0x97, 0x97]);
+    expect(await answered(connect("small", "10.0.0.4", 0))).toBe(0);
+    expect(engine.sessions.has("one")).toBe(true);
+    for (const client of [...engine.connections]) client.cutOff("The connection was lost.");
+    for (const session of [...engine.sessions.values()]) engine.endSession(session);
+    expect(engine.counters.sessionBytes).toBe(0);
+  });
+});
