@@ -31,6 +31,8 @@ const actions = {
   open: operation<{ readonly row: number }>()(none),
   log: operation<null>()(z.strictObject({ level: z.enum(logLevels), text: z.string() })),
   print: operation<null>()(z.strictObject({ text: z.string() })),
+  /** As Node warns of an API of its own. */
+  deprecate: operation<null>()(z.strictObject({ text: z.string() })),
   view: operation<null>()(z.strictObject({ name: z.string(), value: z.unknown() })),
   /** As the sample traffic of a service, with a parameter. */
   "sample.start": operation<null>()(z.strictObject({ rate: z.int() })),
@@ -150,6 +152,10 @@ export const fixtureService = (id: ServiceId) =>
         },
         log({ level, text }) {
           log[level](text);
+          return null;
+        },
+        deprecate({ text }) {
+          process.emitWarning(text, "DeprecationWarning", "DEP0169");
           return null;
         },
         print({ text }) {

@@ -223,6 +223,16 @@ describe("crashes", () => {
   });
 });
 
+it("[BL-16] what Node deprecates is no line: who uses Backlot cannot change it", async () => {
+  const { managed, output } = manage({ timing: { firstBackOffMs: 60_000 } });
+  await managed.start();
+  await managed.act("deprecate", { text: "an API of Node is old" });
+  // Its error is written to stderr after it.
+  await managed.act("crash", {});
+  await output.until((text) => text.includes("Error: "));
+  expect(output.items.filter((text) => text.includes("is old"))).toEqual([]);
+});
+
 describe("actions and signals", () => {
   it("[BL-15] refuses actions of a stopped service, unknown actions and wrong parameters", async () => {
     const { managed, pid } = manage({ timing: { firstBackOffMs: 60_000 } });

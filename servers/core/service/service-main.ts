@@ -22,6 +22,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   let batches: BatchSender | undefined;
   let onKept: ((records: Uint8Array) => void) | undefined;
 
+  // What is written to stderr is shown as a warning, and of this one its reader can change nothing.
+  process.noDeprecation = true;
   const peers = createPeerClient((message) => link.post({ type: "stream", message }));
 
   const collect = garbageCollector();
