@@ -29,7 +29,7 @@ export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
           <li key={`${tried.at}`}>
             <UnstyledButton className={styles.tried} onClick={() => onPick(tried.request)} title={`Fill in again · ${isoTime(tried.at)}`}>
               {tried.status === undefined ? (
-                <ToneMark tone="aborted" word="none" />
+                <ToneMark tone="aborted" word="no answer" />
               ) : (
                 <ToneMark tone={toneOfStatus(tried.status)} word={String(tried.status)} />
               )}
