@@ -44,7 +44,13 @@ const noSignals: readonly LadderSignal[] = [];
 export function WebrtcSignals() {
   const service = useService("webrtc");
   const running = service?.status.state === "running";
-  if (!running) return <ServiceStopped id="webrtc" text="Start the service to see who signals what to whom." />;
+  if (!running)
+    return (
+      <ServiceStopped
+        id="webrtc"
+        text="Start the service to see who signals what to whom. What was signalled before it stopped is in Live."
+      />
+    );
   return <Ladder />;
 }
 
