@@ -1,12 +1,14 @@
 import type { GrpcCodec } from "../../../../contract/traffic/grpc.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
-import { messageJson } from "./schema/message-json.ts";
+import { readMessage } from "./schema/message-json.ts";
 import type { GrpcSchema } from "./schema/use-grpc-schema.ts";
 
 const shownBytes = 24;
 /** A longer message is shown as bytes. */
 const previewedCharacters = 2_048;
+/** More would not fit a line. */
+const previewedFields = 200;
 
 /** The kept part of a message, and the length of the whole. */
 export interface PreviewedMessage {
@@ -20,6 +22,6 @@ export function messagePreview(schema: GrpcSchema | undefined, typeName: string,
   const kept = fromBase64(base64.slice(0, previewedCharacters));
   // JSON from the client, unchanged.
   if (codec === "json") return shownText(new TextDecoder().decode(kept).replace(/\s+/g, " "));
-  const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
-  return json === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(json));
+  const read = kept.length === bytes ? readMessage(schema, typeName, kept, previewedFields) : undefined;
+  return read === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(read.json));
 }

@@ -6,7 +6,7 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import styles from "./grpc.module.css";
-import { messageJson } from "./schema/message-json.ts";
+import { readMessage } from "./schema/message-json.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 interface MessageViewerProps {
@@ -33,10 +33,11 @@ const viewChoices = [
 export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, revision, rememberAs, facts }: MessageViewerProps) {
   const schema = useGrpcSchema(revision).value;
   const [view, setView] = useRemembered<(typeof views)[number]>("grpc.message-view", "json", z.enum(views));
-  const json = useMemo(
-    () => (codec === "proto" && bytes.length === totalBytes ? messageJson(schema, typeName, bytes) : undefined),
+  const read = useMemo(
+    () => (codec === "proto" && bytes.length === totalBytes ? readMessage(schema, typeName, bytes) : undefined),
     [codec, bytes, totalBytes, schema, typeName],
   );
+  const json = read?.json;
   const isText = codec === "json";
   const showsJson = view === "json" && json !== undefined;
   const content = useMemo(() => {
@@ -56,7 +57,9 @@ export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, re
           </code>
         }
         sourceBytes={totalBytes}
-        facts={facts}
+        facts={
+          showsJson && read?.isTerse ? [facts, "without the fields that have their default: too many"].filter(Boolean).join(" · ") : facts
+        }
         controls={
           json !== undefined && (
             <SegmentedControl

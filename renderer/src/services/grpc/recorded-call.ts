@@ -10,7 +10,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines, requiresClientCertificate } from "./call-lines.ts";
 import { loaderObject } from "./schema/loader-object.ts";
-import { messageJson, serializedMessage } from "./schema/message-json.ts";
+import { serializedMessage, terseMessageJson } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Header fields that each client makes itself. */
@@ -65,7 +65,7 @@ async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string
   const schema = await schemaOf(client, method);
   const messages = (await requestsOf(client, call)).map((base64) => {
     const bytes = fromBase64(base64);
-    const json = messageJson(schema, method.requestType, bytes, { isTerse: true });
+    const json = terseMessageJson(schema, method.requestType, bytes);
     if (json === undefined) throw notWhole(`One of its messages is not a ${method.requestType}.`);
     return { json: JSON.stringify(json), object: loaderObject(schema, method.requestType, bytes) };
   });

@@ -1,25 +1,68 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
+import { typesWithin } from "./type-fields.ts";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
-interface MessageJsonOptions {
-  /** Without the fields that have their default. */
-  readonly isTerse?: boolean;
+/** Fields that are written though they have their default, at most: a message of two bytes may have hundreds. */
+const mostImplicit = 20_000;
+
+/** A message as ProtoJSON. */
+export interface MessageJson {
+  readonly json: JsonValue;
+  /** Fields that have their default are left out: there are too many. */
+  readonly isTerse: boolean;
 }
 
 /** A serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes. */
-export function messageJson(
+export function readMessage(
   schema: GrpcSchema | undefined,
   typeName: string,
   bytes: Uint8Array,
-  { isTerse = false }: MessageJsonOptions = {},
-): JsonValue | undefined {
+  most: number = mostImplicit,
+): MessageJson | undefined {
   const type = schema?.getMessage(typeName);
   if (!schema || !type) return undefined;
   try {
-    return toJson(type, fromBinary(type, bytes), { registry: schema, alwaysEmitImplicit: !isTerse });
+    const message = fromBinary(type, bytes);
+    const json = toJson(type, message, { registry: schema });
+    if (countObjects(json, most) * mostFieldsOf(schema, type) > most) return { json, isTerse: true };
+    return { json: toJson(type, message, { registry: schema, alwaysEmitImplicit: true }), isTerse: false };
   } catch {
     return undefined;
   }
+}
+
+/** The same without the fields that have their default. */
+export function terseMessageJson(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined {
+  return readMessage(schema, typeName, bytes, 0)?.json;
+}
+
+/** Objects and lists of a value, itself included; at most one more than `most`. */
+function countObjects(value: JsonValue, most: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 1;
+  for (const inner of Object.values(value)) {
+    count += countObjects(inner as JsonValue, most);
+    if (count > most) break;
+  }
+  return count;
+}
+
+const anyType = "google.protobuf.Any";
+const mostTypes = 1_000;
+const fieldCounts = new WeakMap<DescMessage, number>();
+
+/** Of the widest message that may be in one of this type; in an Any may be each. */
+function mostFieldsOf(schema: GrpcSchema, type: DescMessage): number {
+  const known = fieldCounts.get(type);
+  if (known !== undefined) return known;
+  const within = typesWithin(type, mostTypes);
+  const isAnything = within.length === mostTypes || within.some(({ typeName }) => typeName === anyType);
+  const most = [...(isAnything ? schema : within)].reduce(
+    (sum, one) => (one.kind === "message" ? Math.max(sum, one.fields.length) : sum),
+    0,
+  );
+  fieldCounts.set(type, most);
+  return most;
 }
 
 /** Reads a message in ProtoJSON by its type; throws for a text that does not fit. */

@@ -10,7 +10,7 @@ import { withoutCredentialText, withoutCredentialValues } from "../../../ui/cred
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { checkJsonText, type JsonCheck, placeText } from "../../try/try-request.ts";
 import { metadataOfCall, requestsOf } from "../recorded-call.ts";
-import { messageJson } from "../schema/message-json.ts";
+import { readMessage } from "../schema/message-json.ts";
 import { messageProblem } from "../schema/message-problem.ts";
 import { messageTemplate } from "../schema/message-template.ts";
 import { type GrpcSchema, readSchema } from "../schema/use-grpc-schema.ts";
@@ -138,7 +138,7 @@ export async function takeRecorded(client: ControlClient, call: GrpcCall): Promi
   if (!method) throw notForTry("Its method is not served.");
   const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
   const first = (await requestsOf(client, call))[0];
-  const json = first === undefined ? {} : messageJson(schema, method.requestType, fromBase64(first));
+  const json = first === undefined ? {} : readMessage(schema, method.requestType, fromBase64(first))?.json;
   if (json === undefined) throw notForTry(`Its first message is not a ${method.requestType}.`);
   return (known) =>
     withMessage(
