@@ -4,9 +4,12 @@ import { expect, it } from "vitest";
 import type { ReplyCount } from "../../contract/services/grpc-replies.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { clientMessage, serverResponse } from "../../servers/grpc/services/example-messages.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { body, openStream } from "./calls.ts";
+import { framed, rawRequest } from "./raw-call.ts";
 import { bothWays, clientStream, sayHello, startWithRules, streamData, subscribe } from "./rules.ts";
+import { servicesOf, write } from "./user-protos.ts";
 
 const greeter = (name: string) => `example.Greeter/${name}`;
 
@@ -340,4 +343,28 @@ it("[GRPC-100] a rule without an answer delays, waits or releases, and the handl
     "Echo: wait",
     "Echo: b",
   ]);
+});
+
+it("[GRPC-178] what rules read has bounds with the fields that have their default, of a message and of a client's stream", async () => {
+  const fields = Array.from({ length: 100 }, (_, index) => `string field_${index} = ${index + 1};`).join(" ");
+  const proto = `syntax = "proto3"; package shop; message Orders { repeated Order orders = 1; } message Order { ${fields} }
+    service Wide { rpc Put(Orders) returns (Orders); rpc Stream(stream Orders) returns (Orders); }`;
+  const rules = ["Put", "Stream"].map((name) => ({
+    method: `shop.Wide/${name}`,
+    when: { request: { "orders.0.field_7": "" } },
+    status: { code: "ABORTED" },
+  }));
+  const service = await startWithRules(rules, { protos: [write(temporaryDir(), { "wide.proto": proto })] });
+  await until(() => servicesOf(service).includes("shop.Wide"));
+  const ordersOf = (count: number) => Buffer.alloc(2 * count, Buffer.from([0x0a, 0]));
+  const put = async (message: Buffer) => (await rawRequest(service, { ":path": "/shop.Wide/Put" }, framed(message))).fields;
+  expect(await put(ordersOf(10))).toMatchObject({ "grpc-status": "10" });
+  const refused = { "grpc-status": "8", "grpc-message": expect.stringContaining("with those that have their default") };
+  expect(await put(ordersOf(100_000))).toMatchObject(refused);
+  const stream = async (messages: number) => {
+    const bytes = Buffer.concat(Array.from({ length: messages }, () => framed(ordersOf(10))));
+    return (await rawRequest(service, { ":path": "/shop.Wide/Stream" }, bytes)).fields;
+  };
+  expect(await stream(20)).toMatchObject({ "grpc-status": "10" });
+  expect(await stream(2_000)).toMatchObject(refused);
 });

@@ -14,8 +14,28 @@ type MessageForm = "json" | DescMessage;
 export function requireValues(bytes: Uint8Array, form: MessageForm, most: number): void {
   // What is counted has a byte at least.
   if (bytes.length <= most) return;
-  const isMore = form === "json" ? valuesOfJson(bytes, most) > most : new ValueCounter(bytes, most).isMore(form);
+  const isMore = form === "json" ? valuesOfJson(bytes, most) > most : new ValueCounter(bytes, most).leftAfter(form) < 0;
   if (isMore) throw new StatusError("RESOURCE_EXHAUSTED", `the message has more values than the limit of ${most}`);
+}
+
+/** A field that is written takes longer than one that is read. */
+const readForWritten = 4;
+
+/**
+ * Throws RESOURCE_EXHAUSTED where messages, all together, have more fields with those that have their default than a quarter of `most`: a message of two
+ * bytes may have hundreds of these, and they are values where it is written as JSON.
+ */
+export function requireWrittenValues(messages: readonly Uint8Array[], type: DescMessage, most: number): void {
+  let left = most / readForWritten;
+  for (const bytes of messages) {
+    left = new ValueCounter(bytes, left, true).leftAfter(type);
+    if (left >= 0) continue;
+    const limit = Math.floor(most / readForWritten);
+    throw new StatusError(
+      "RESOURCE_EXHAUSTED",
+      `a reply rule reads the request, which has more than ${limit} fields with those that have their default`,
+    );
+  }
 }
 
 const [quote, backslash, comma, colon, bracket, brace] = Buffer.from('"\\,:[{');
@@ -67,14 +87,19 @@ class ValueCounter {
   #left: number;
   readonly #fields = new Map<DescMessage, Fields>();
 
-  constructor(bytes: Uint8Array, most: number) {
+  /** A message counts with all fields of its type. */
+  readonly #countsFields: boolean;
+
+  constructor(bytes: Uint8Array, most: number, countsFields = false) {
     this.#bytes = bytes;
     this.#left = most;
+    this.#countsFields = countsFields;
   }
 
-  isMore(type: DescMessage): boolean {
+  /** What is left of `most`; below 0 where it is not enough. */
+  leftAfter(type: DescMessage): number {
     this.#message(this.#fieldsOf(type), this.#bytes.length, 0);
-    return this.#left < 0;
+    return this.#left;
   }
 
   #fieldsOf(type: DescMessage): Fields {
@@ -104,6 +129,7 @@ class ValueCounter {
   /** Up to `end`, or the end of the group. */
   #message(fields: Fields, end: number, depth: number): void {
     if (depth > deepest) this.#stop();
+    if (this.#countsFields) this.#left -= fields.size;
     while (this.#at < end && this.#left >= 0) {
       this.#left--;
       const tag = this.#varint();

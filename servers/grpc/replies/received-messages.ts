@@ -4,6 +4,7 @@ import { errorText } from "../../core/service/service-error.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { knownFields } from "../engine/message-type.ts";
+import { requireWrittenValues } from "../engine/message-values.ts";
 import { StatusError } from "../engine/status.ts";
 import type { MatchSubject } from "./conditions.ts";
 
@@ -12,17 +13,25 @@ export class ReceivedMessages implements MatchSubject {
   readonly metadata: (name: string) => readonly string[];
   readonly #method: GrpcMethod;
   readonly #bytes: readonly Uint8Array[];
+  readonly #mostValues: number;
   #messages: readonly Json[] | undefined;
 
   constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[]) {
     this.metadata = metadataOf(call);
     this.#method = method;
     this.#bytes = bytes;
+    this.#mostValues = call.mostValues;
   }
 
   messages(): readonly Json[] {
+    this.#messages ??= this.#read();
+    return this.#messages;
+  }
+
+  #read(): readonly Json[] {
     const { descriptor, pool } = this.#method;
-    this.#messages ??= this.#bytes.map((bytes) => {
+    requireWrittenValues(this.#bytes, descriptor.input, this.#mostValues);
+    return this.#bytes.map((bytes) => {
       try {
         const message = fromBinary(descriptor.input, bytes, knownFields);
         return toJson(descriptor.input, message, { registry: pool.registry, alwaysEmitImplicit: true }) as Json;
@@ -30,7 +39,6 @@ export class ReceivedMessages implements MatchSubject {
         throw new StatusError("INTERNAL", `a reply rule cannot read the request: ${errorText(error)}`);
       }
     });
-    return this.#messages;
   }
 
   /** The message that rules name `request`. */
