@@ -55,7 +55,13 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   };
   const replies = await openReplies({
     ...repliesFile(context),
-    limits: { bytes: config.replyFileBytes, rules: config.replyRules, steps: config.replySteps, heldBytes: config.replyHeldBytes },
+    limits: {
+      bytes: config.replyFileBytes,
+      rules: config.replyRules,
+      steps: config.replySteps,
+      heldBytes: config.replyHeldBytes,
+      messageValues: mostValuesOf(config),
+    },
     served: () => served.current,
     log,
     onStop,
@@ -100,7 +106,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     limits: {
       highWaterBytes: 64 << 10,
       unreadBytes: config.unreadBytes,
-      messageValues: Math.ceil(config.messageBytes / bytesOfValue),
+      messageValues: mostValuesOf(config),
     },
     behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(() => served.pool) },
     tls: config.tls
@@ -175,3 +181,5 @@ async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, Gr
     onChange: own.onChange,
   };
 }
+
+const mostValuesOf = ({ messageBytes }: GrpcConfig): number => Math.ceil(messageBytes / bytesOfValue);

@@ -122,11 +122,6 @@ export class GrpcCall implements CallEvents {
   }
 
   /** Sent before the first message; to be changed before that. */
-  /** Of a message, at most. */
-  get mostValues(): number {
-    return this.#options.limits.messageValues;
-  }
-
   get responseHeaders(): Metadata {
     this.#responseHeaders ??= new Metadata();
     return this.#responseHeaders;
@@ -248,7 +243,7 @@ export class GrpcCall implements CallEvents {
     if (this.isEnding) return;
     this.entry.addReceived(message);
     try {
-      if (this.method) requireValues(message.bytes, this.#json ? "json" : this.method.descriptor.input, this.mostValues);
+      if (this.method) requireValues(message.bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
       const bytes = this.#json ? this.#json.request(message.bytes) : message.bytes;
       this.#settle(this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes));
     } catch (error) {

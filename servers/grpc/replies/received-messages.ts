@@ -16,11 +16,11 @@ export class ReceivedMessages implements MatchSubject {
   readonly #mostValues: number;
   #messages: readonly Json[] | undefined;
 
-  constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[]) {
+  constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[], mostValues: number) {
     this.metadata = metadataOf(call);
     this.#method = method;
     this.#bytes = bytes;
-    this.#mostValues = call.mostValues;
+    this.#mostValues = mostValues;
   }
 
   messages(): readonly Json[] {

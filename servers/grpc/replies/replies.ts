@@ -17,7 +17,7 @@ export interface RepliesOptions {
   /** Absolute path. */
   readonly file: string;
   readonly isConfigured: boolean;
-  readonly limits: ReplyLimits & { readonly heldBytes: number };
+  readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
   readonly log: Log;
   readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
@@ -147,6 +147,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
       heldBytes: limits.heldBytes,
       counts,
       releases,
+      mostValues: limits.messageValues,
       onFault: ({ entry, head }, { name }, message) => log.warning(`Reply rule ${name} ended ${head.path} (row ${entry.id}): ${message}`),
     }),
     serve() {

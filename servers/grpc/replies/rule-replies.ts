@@ -23,13 +23,13 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
     begin(call, method, otherwise) {
       const all = rulesOf(method);
       if (!all) return false;
-      const head = new ReceivedMessages(call, method, []);
+      const head = new ReceivedMessages(call, method, [], parts.mostValues);
       const rules = all.filter(({ conditions }) => conditions.metadataMatches(head));
       if (rules.length === 0) return false;
       if (method.pattern === "bidi stream") return answerBothWays({ call, method, rules, parts, otherwise });
       holdMessages(call, method, heldBytes, (messages) => {
         const isOne = method.pattern !== "client stream";
-        const received = new ReceivedMessages(call, method, messages);
+        const received = new ReceivedMessages(call, method, messages, parts.mostValues);
         const giveBack = () => {
           call.giveBack(messages, true);
           otherwise();

@@ -22,7 +22,7 @@ interface BothWaysOptions {
  */
 export function answerBothWays({ call, method, rules, parts, otherwise }: BothWaysOptions): boolean {
   const beginsCall = ({ conditions, reply, script }: CompiledRule) => !conditions.readsMessages && (!reply || script !== undefined);
-  const nothing = new ReceivedMessages(call, method, []);
+  const nothing = new ReceivedMessages(call, method, [], parts.mostValues);
   const begun = chooseRule(rules.filter(beginsCall), nothing, parts.counts);
   const ofMessages = rules.filter((rule) => !beginsCall(rule) || (rule === begun?.rule && rule.reply));
   if (!begun && ofMessages.length === 0) return false;
@@ -80,7 +80,7 @@ class BothWays {
 
   /** True where a rule answers the message. */
   message(bytes: Uint8Array, pass: () => void): boolean {
-    const received = new ReceivedMessages(this.#call, this.#method, [bytes]);
+    const received = new ReceivedMessages(this.#call, this.#method, [bytes], this.#parts.mostValues);
     const begun = this.#begun;
     // The rule that has the call answers each message without being counted again.
     const chosen =
