@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
 import { sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
 import { sseFrame } from "../../servers/http/sse/sse-frame.ts";
@@ -71,6 +71,20 @@ it("[HTTP-47] count=0 streams until the client leaves", async () => {
     outcome: "200, client left",
     tone: "ok",
   });
+});
+
+it("[HTTP-47] setting the clock back does not hold up a stream", async () => {
+  const service = await startHttp();
+  const stream = await rawConnection(service.port, "GET /api/stream?count=0&duration=20ms HTTP/1.1\r\nHost: a\r\n\r\n");
+  let text = "";
+  stream.socket.on("data", (chunk: Buffer) => {
+    text += chunk;
+  });
+  const now = Date.now() - 7_200_000;
+  vi.spyOn(Date, "now").mockReturnValue(now);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await until(() => ids(text).length >= 3);
+  stream.socket.destroy();
 });
 
 it.each(["count=-1", "count=x", "count=1.5", "count=9999999", "duration=x", "duration=-1s", "duration=5h", "delay=1e9"])(

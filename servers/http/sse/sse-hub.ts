@@ -143,11 +143,11 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     const next = (timestamp: number) => void send(subscription, pingOf(id++, timestamp));
 
     function beginEndless(): void {
-      const begunAt = Date.now();
-      next(begunAt);
+      const begunAt = performance.now();
+      next(Date.now());
       leave = tickers.join(plan.intervalMs, (timestamp) => {
         // The shared timer may fire right after the first event.
-        if (timestamp - begunAt >= plan.intervalMs / 2) next(timestamp);
+        if (performance.now() - begunAt >= plan.intervalMs / 2) next(timestamp);
       });
     }
     const startAt = performance.now() + plan.delayMs;
