@@ -10,6 +10,7 @@ import { onEnd } from "../support/start-service.ts";
 interface Delivery {
   readonly to: string;
   readonly text: string;
+  readonly event: PeerEvent;
   /** Of the event loop. */
   readonly turn: number;
 }
@@ -25,7 +26,7 @@ function open() {
   void (async () => {
     for (; !isOver; turn++) await nextTurn();
   })();
-  const broadcasts = new RoomBroadcasts((peer, event) => void delivered.push({ to: peer.id, text: textOf(event), turn }));
+  const broadcasts = new RoomBroadcasts((peer, event) => void delivered.push({ to: peer.id, text: textOf(event), event, turn }));
   const change = (id: string, by: number) => () => holds.set(id, (holds.get(id) ?? 0) + by);
   const peer = (id: string, instance?: string) =>
     new Peer(id, {
@@ -92,7 +93,7 @@ it("[WEBRTC-127] who joins gets what follows, who leaves gets no more, and each 
   broadcasts.tell(room, chat("before"), undefined);
   const newcomer = peer("newcomer");
   join(room, newcomer);
-  broadcasts.tell(room, { type: "joined", room: "large", peers: [] }, newcomer, [newcomer]);
+  broadcasts.welcome(room, newcomer, []);
   broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer);
   room.remove(leaving);
   broadcasts.left(leaving, room);
@@ -125,4 +126,26 @@ it("[WEBRTC-127] what waits is bounded: beyond that it is delivered at once", ()
   const text = "x".repeat(1 << 20);
   for (let index = 0; index < 100; index++) broadcasts.tell(room, chat(text), undefined);
   expect(delivered.length).toBeGreaterThan(60 * 200);
+});
+
+it("[WEBRTC-127] who joins is told of the others once, however many join, with what is known when it is told", async () => {
+  const { broadcasts, delivered, peer, roomOf, until } = open();
+  const room = roomOf("large", 500);
+  broadcasts.tell(room, chat("before"), undefined);
+  const newcomers = ["one", "other", "far"].map((id) => peer(id, id === "far" ? "instance" : undefined));
+  for (const newcomer of newcomers) {
+    join(room, newcomer);
+    if (!newcomer.isElsewhere) broadcasts.welcome(room, newcomer, [{ type: "chat", from: "x", name: "", text: "history", at: 0 }]);
+    broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer.isElsewhere ? undefined : newcomer);
+  }
+  await until(() => delivered.some(({ to, event }) => to === "other" && event.type === "peer-joined"));
+  const known = (id: string) =>
+    delivered.flatMap(({ to, event }): readonly string[] => {
+      if (to !== id) return [];
+      if (event.type === "joined") return event.peers.map((member) => member.id);
+      return event.type === "peer-joined" ? [event.id] : [textOf(event)];
+    });
+  const before = Array.from({ length: 500 }, (_, index) => `large ${index}`);
+  expect(known("one")).toEqual([...before, "history", "other", "far"]);
+  expect(known("other")).toEqual([...before, "one", "history", "far"]);
 });

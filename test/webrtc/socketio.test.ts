@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createConnection } from "node:net";
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -231,5 +232,31 @@ describe("Socket.IO", () => {
     for (let number = 0; number < 120; number++) one.socket.emit("signal", { number });
     await ended;
     await other.until("peer-left");
+  });
+
+  it("[WEBRTC-229] sessions of polling count like connections: where there are too many, those end that nobody polls", async () => {
+    const connectionsPerAddress = 6;
+    const webrtc = await startWebrtc({ connectionsPerAddress });
+    const base = `http://${webrtc.host}/socket.io/?EIO=4&transport=polling`;
+    const open = async () => JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
+    const polled = await connect(webrtc, { transports: ["polling"] });
+    const sids: string[] = [];
+    for (let index = 0; index < 3 * connectionsPerAddress; index++) sids.push((await open()).sid);
+    const isOpen = async (sid: string) => (await fetch(`${base}&sid=${sid}`, { method: "POST", body: "6" })).status === 200;
+    const found = [];
+    for (const sid of sids) found.push(await isOpen(sid));
+    const kept = connectionsPerAddress - 1;
+    expect(found).toEqual(sids.map((_, index) => index >= sids.length - kept));
+    expect(await polled.socket.emitWithAck("join", { room: "r1" })).toEqual({ room: "r1", peers: [] });
+    // Requests behind one another in one connection wait for all of them.
+    const { hostname, port } = new URL(base);
+    const socket = createConnection({ host: hostname, port: Number(port) });
+    onEnd(() => socket.destroy());
+    await once(socket, "connect");
+    for (const sid of sids.slice(-kept)) socket.write(`GET /socket.io/?EIO=4&transport=polling&sid=${sid} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await expect.poll(() => webrtc.service.rows().filter(({ verb, tone }) => verb === "GET" && tone === "pending").length).toBe(kept + 1);
+    expect(await (await fetch(base)).json()).toEqual({ code: 4, message: "There are too many sessions" });
+    socket.destroy();
+    await expect.poll(async () => (await fetch(base)).status).toBe(200);
   });
 });

@@ -156,11 +156,8 @@ export class Hub {
       peer.rooms.push(room);
     }
     this.#others?.joined(peer, room);
-    const itself = [peer];
-    this.#broadcasts.tell(room, { type: "joined", room: name, peers: room.membersBeside(peer) }, peer, itself);
-    if (!isNew) return true;
-    for (const { message: kept } of room.chat) this.#broadcasts.tell(room, { ...kept, isHistory: true }, peer, itself);
-    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
+    this.#broadcasts.welcome(room, peer, isNew ? room.chat.map((kept) => kept.message) : []);
+    if (isNew) this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
     return true;
   }
 

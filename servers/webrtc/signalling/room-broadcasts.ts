@@ -2,14 +2,17 @@ import { memoryOf } from "../../core/limits/json-limits.ts";
 import { type DeliveryLane, DeliveryTurns } from "../../core/streams/delivery-turns.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
 import type { Room } from "./room.ts";
-import type { PeerEvent } from "./signalling-event.ts";
+import type { ChatEvent, Member, PeerEvent } from "./signalling-event.ts";
 
 /** What a broadcast costs beside its content. */
 const broadcastBytes = 200;
-const receiverBytes = 8;
+const referenceBytes = 8;
 
 interface Broadcast {
-  readonly event: PeerEvent;
+  /** Absent for a welcome. */
+  readonly event: PeerEvent | undefined;
+  /** Of the room, for its new member. */
+  readonly history: readonly ChatEvent[];
   /** It is read no further until all have the event. */
   readonly sender: Peer | undefined;
   /** Absent where it is for all members that are connected here, but for the sender. */
@@ -35,14 +38,24 @@ export class RoomBroadcasts {
 
   /** To all members that are connected here but the sender, or to some, which may include it. */
   tell(room: Room, event: PeerEvent, sender: Peer | undefined, to?: readonly Peer[]): void {
-    const broadcast: Broadcast = { event, sender, to, bytes: 0 };
+    this.#add(room, { event, history: [], sender, to, bytes: 0 });
+  }
+
+  /** To a member that joins, or joins again: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. */
+  welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
+    this.#add(room, { event: undefined, history, sender: peer, to: [peer], bytes: 0 });
+  }
+
+  #add(room: Room, broadcast: Broadcast): void {
+    const { event, history, sender, to } = broadcast;
     const lane = this.#lanes.get(room) ?? new RoomLane(room, this.#hand, (over) => this.#over(room, over));
     lane.waiting.push(broadcast);
     if (!this.#turns.run(lane)) return;
     this.#lanes.set(room, lane);
-    if (event.type === "peer-joined" && sender) lane.newcomers.add(sender);
+    const joined = joinedBy(event, room);
+    if (joined) lane.newcomers.add(joined);
     sender?.facts.link.hold();
-    broadcast.bytes = broadcastBytes + sizeOf(event) + (to ? receiverBytes * to.length : 0);
+    broadcast.bytes = broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0));
     this.#turns.wait(lane, broadcast.bytes);
   }
 
@@ -104,7 +117,8 @@ class RoomLane implements DeliveryLane {
     const broadcast = this.waiting[0] as Broadcast;
     const { event, sender, to } = broadcast;
     if (!this.#receivers) {
-      if (event.type === "peer-joined" && sender) this.newcomers.delete(sender);
+      const joined = joinedBy(event, this.room);
+      if (joined) this.newcomers.delete(joined);
       this.#receivers = (to ?? this.room.members).values();
     }
     const { done, value: receiver } = this.#receivers.next();
@@ -114,10 +128,23 @@ class RoomLane implements DeliveryLane {
       this.#over(broadcast);
       return false;
     }
-    if (to || (receiver !== sender && !receiver.isElsewhere && !this.newcomers.has(receiver))) this.#hand(receiver, event);
+    if (!event) this.#welcome(receiver, broadcast.history);
+    else if (to || (receiver !== sender && !receiver.isElsewhere && !this.newcomers.has(receiver))) this.#hand(receiver, event);
     return true;
   }
+
+  /** It hears of those that have joined and are not announced yet when they are. */
+  #welcome(peer: Peer, history: readonly ChatEvent[]): void {
+    const peers: Member[] = [];
+    for (const other of this.room.members.values())
+      if (other !== peer && !this.newcomers.has(other)) peers.push({ id: other.id, name: other.name });
+    this.#hand(peer, { type: "joined", room: this.room.name, peers });
+    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
+  }
 }
+
+const joinedBy = (event: PeerEvent | undefined, { members }: Room): Peer | undefined =>
+  event?.type === "peer-joined" ? members.get(event.id) : undefined;
 
 function sizeOf(event: PeerEvent): number {
   if (event.type === "signal") return memoryOf(event.signal.payload);

@@ -21,6 +21,8 @@ export interface SocketIoLimits {
   readonly unsentBytes: number;
 }
 
+/** Memory of a packet that waits, beside its text. */
+const packetBytes = 128;
 /** Messages of the greatest length that may wait for one that is being delivered: long polling cannot be held. */
 const waitingMessages = 4;
 
@@ -56,7 +58,7 @@ export class SocketIoConnection {
     connection.on("packetCreate", ({ data }: { data?: unknown }) => {
       const bytes = typeof data === "string" ? data.length : 0;
       this.sentBytes += bytes;
-      this.#waitingBytes += bytes;
+      this.#waitingBytes += bytes + packetBytes;
     });
     connection.on("flush", () => {
       this.#writtenBytes += this.#waitingBytes;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
@@ -13,13 +14,14 @@ import type { WebRoutes } from "../../web/web-routes.ts";
 import { isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
 import { clientFileRoutes } from "./client-files.ts";
 import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
+import { type PollingLimits, PollingSessions } from "./polling-sessions.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
 import { signalOfSocketIo } from "./socketio-signal.ts";
 
 export interface SocketIoDialectOptions {
   readonly hub: Hub;
   readonly faults: FaultLog;
-  readonly limits: {
+  readonly limits: PollingLimits & {
     readonly messageBytes: number;
     readonly messageDepth: number;
     readonly messagesPerSecond: number;
@@ -36,6 +38,7 @@ type Acknowledge = (answer: object) => void;
 
 /** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
 export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
+  const polling = new PollingSessions(limits);
   const engine = new Engine({
     pingInterval: limits.heartbeatMs,
     pingTimeout: limits.heartbeatMs,
@@ -43,6 +46,10 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
     perMessageDeflate: false,
     httpCompression: false,
     wsEngine: OneByOneServer,
+    allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string } }, decide) {
+      const isRefused = _query?.transport === "polling" && !polling.hasRoomFor(socket.remoteAddress ?? "");
+      decide(isRefused ? "There are too many sessions" : undefined, !isRefused);
+    },
   });
   // Its own routes would need its own HTTP server.
   const io = new Server({ serveClient: false });
@@ -57,7 +64,8 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   engine.on(
     "connection_error",
     ({ req, message, context }: { req: { socket: { remoteAddress?: string } }; message: string; context?: JsonObject }) => {
-      const more = typeof context?.name === "string" ? ` (${context.name})` : "";
+      const reason = context?.name ?? context?.message;
+      const more = typeof reason === "string" ? ` (${reason})` : "";
       faults.write(`A Socket.IO client at ${req.socket.remoteAddress} was refused: ${message}${more}.`);
     },
   );
@@ -66,12 +74,16 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
     // At once: a client that polls comes back on another connection, and the first one has no addresses any more.
     const head = connectionHead(++opened, connection.request.socket);
     connections.set(connection, new SocketIoConnection(connection, head, limits, faults));
-    // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
-    if ("closeTimeout" in connection.transport) connection.transport.closeTimeout = pollingCloseMs;
+    if ("closeTimeout" in connection.transport) {
+      // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
+      connection.transport.closeTimeout = pollingCloseMs;
+      polling.add(connection, connection.remoteAddress);
+    }
     connection.on("close", (reason: string) => {
       // What waits is carried out before its client is gone.
       connections.get(connection)?.tick();
       connections.delete(connection);
+      polling.remove(connection);
       if (reason === "parse error" || reason === "forced server close") faults.write(`A Socket.IO client was disconnected: ${reason}.`);
     });
   });
