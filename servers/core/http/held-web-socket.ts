@@ -28,6 +28,8 @@ export class HeldWebSocket implements ByteHolder {
   readonly #held: HeldBytes;
   readonly #onClosing: (closed: ClosedWith) => void;
   #isOver = false;
+  /** Of messages that arrived and wait for their turn. */
+  waitingBytes = 0;
 
   /** `onClosing` is called where it has to be closed because all have too much and this one has most. */
   constructor(webSocket: WebSocket, socket: Socket, held: HeldBytes, onClosing: (closed: ClosedWith) => void) {
@@ -47,11 +49,12 @@ export class HeldWebSocket implements ByteHolder {
     return (this.#webSocket as WebSocket & { readonly _receiver: MessageReceiver })._receiver;
   }
 
-  /** To be called when a message was taken or sent. */
+  /** To be called when a message was taken or sent, or another one waits. */
   count(): void {
     if (this.#isOver) return;
     const { _bufferedBytes, _messageLength, _numFragments } = this.#receiver;
-    this.#held.count(this, _bufferedBytes + _messageLength + fragmentBytes * _numFragments + this.#webSocket.bufferedAmount);
+    const arriving = _bufferedBytes + _messageLength + fragmentBytes * _numFragments;
+    this.#held.count(this, arriving + this.waitingBytes + this.#webSocket.bufferedAmount);
   }
 
   giveWay(): void {

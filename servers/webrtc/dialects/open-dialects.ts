@@ -1,5 +1,6 @@
 import { send } from "../../core/http/http-answer.ts";
 import type { HttpRoute } from "../../core/http/http-route.ts";
+import type { HeldBytes } from "../../core/limits/held-bytes.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
@@ -18,10 +19,11 @@ export interface DialectsOptions {
   readonly iceServers: IceServersFor;
   readonly config: WebrtcConfig;
   readonly faults: FaultLog;
+  readonly held: HeldBytes;
 }
 
 /** All dialects of signalling, on the paths where their clients look for them. */
-export function openDialects({ hub, webSockets, iceServers, config, faults }: DialectsOptions): {
+export function openDialects({ hub, webSockets, iceServers, config, faults, held }: DialectsOptions): {
   readonly routes: readonly WebRoutes[];
   close(): Promise<void>;
 } {
@@ -35,7 +37,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults }: Di
     offlineMessages: config.offlineMessages,
     offlineBytes: config.offlineBytes,
   });
-  const socketIo = socketIoDialect({ hub, faults, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
+  const socketIo = socketIoDialect({ hub, faults, held, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
   return {
     routes: [
       jsonDialect({ hub, webSockets, messageDepth }),

@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
+import type { HeldBytes } from "../../core/limits/held-bytes.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { ClientInput } from "./client-input.ts";
@@ -55,6 +57,7 @@ export class WebSocketClient {
   /** For the dialect: who this is. */
   peer: unknown;
   readonly #socket: SignallingSocket;
+  readonly held: HeldWebSocket;
   /** In milliseconds of `performance.now`. */
   heardAt = performance.now();
   isPinged = false;
@@ -67,13 +70,17 @@ export class WebSocketClient {
   constructor(
     socket: SignallingSocket,
     connection: ConnectionHead,
-    { headers }: IncomingMessage,
+    { headers, socket: tcp }: IncomingMessage,
     handler: WebSocketHandler,
-    take: (client: WebSocketClient, message: ReadMessage) => void,
+    clients: WebSocketClients,
   ) {
     this.#socket = socket;
+    this.held = new HeldWebSocket(socket, tcp, clients.heldBytes, ({ reason }) => {
+      this.why ??= reason;
+      this.input.clear();
+    });
     this.input = new ClientInput(
-      (message) => take(this, message),
+      (message) => clients.take(this, message),
       (isReading) => (isReading ? socket.resume() : socket.pause()),
     );
     this.connection = connection;
@@ -144,6 +151,8 @@ class SignallingSocket extends WebSocket {
 export class WebSocketClients {
   readonly #limits: WebSocketLimits;
   readonly #faults: FaultLog;
+  /** Of messages that arrive, or wait for their client's turn. */
+  readonly heldBytes: HeldBytes;
   readonly #server: WebSocketServer;
   readonly #clients = new Set<WebSocketClient>();
   /** They send too fast. */
@@ -152,9 +161,10 @@ export class WebSocketClients {
   readonly #timer: NodeJS.Timeout;
   #nextId = 1;
 
-  constructor({ limits, faults }: { readonly limits: WebSocketLimits; readonly faults: FaultLog }) {
+  constructor({ limits, faults, held }: { readonly limits: WebSocketLimits; readonly faults: FaultLog; readonly held: HeldBytes }) {
     this.#limits = limits;
     this.#faults = faults;
+    this.heldBytes = held;
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: limits.messageBytes,
@@ -182,7 +192,7 @@ export class WebSocketClients {
     const connection = connectionHead(this.#nextId++, socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const webSocket = opened as SignallingSocket;
-      const client = new WebSocketClient(webSocket, connection, request, handler, (one, message) => this.#take(one, message));
+      const client = new WebSocketClient(webSocket, connection, request, handler, this);
       webSocket.client = client;
       webSocket.clients = this;
       this.#clients.add(client);
@@ -207,10 +217,12 @@ export class WebSocketClients {
 
   received(client: WebSocketClient, message: ReadMessage): void {
     heard(client);
+    client.held.waitingBytes += message.data.length;
+    client.held.count();
     client.input.receive(message);
   }
 
-  #take(client: WebSocketClient, message: ReadMessage): void {
+  take(client: WebSocketClient, message: ReadMessage): void {
     if (message.data.length <= largeMessageBytes) {
       this.#handle(client, message);
       return;
@@ -229,6 +241,7 @@ export class WebSocketClients {
   }
 
   #handle(client: WebSocketClient, { kind, data }: ReadMessage): void {
+    client.held.waitingBytes -= data.length;
     // We have closed it.
     if (client.why !== undefined) return;
     if (++client.recent > this.#limits.messagesPerSecond && !this.#fast.has(client)) {
@@ -239,6 +252,7 @@ export class WebSocketClients {
       this.#fast.add(client);
     }
     this.#guard(client, () => this.#carryOut(client, kind, data));
+    client.held.count();
     // Answers that no room is told of: the hub does not see them.
     if (client.unsentBytes > this.#limits.unsentBytes) client.close(closeCode.goingAway, "it reads too slowly");
   }

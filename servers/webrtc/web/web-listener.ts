@@ -10,7 +10,7 @@ import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-r
 import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
-import { HeldBytes } from "../../core/limits/held-bytes.ts";
+import type { HeldBytes } from "../../core/limits/held-bytes.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
@@ -34,8 +34,9 @@ export interface WebListenerOptions {
     /** Of one IPv4 address, or one /64 of IPv6. */
     readonly connectionsPerAddress: number;
     readonly bodyBytes: number;
-    readonly allRequestBytes: number;
   };
+  /** Of bodies and WebSocket messages. */
+  readonly held: HeldBytes;
   readonly faults: FaultLog;
   readonly log: Log;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -50,7 +51,7 @@ const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
  * and from there to the route of its path. Resolves with the port when it listens.
  */
 export async function listenWeb(options: WebListenerOptions): Promise<number> {
-  const { routes, recorder, allowsOrigin, limits, faults, log, certificates, onStop } = options;
+  const { routes, recorder, allowsOrigin, limits, held, faults, log, certificates, onStop } = options;
   const upgradeOf = createUpgradeTable(routes.flatMap(({ upgrades = [] }) => upgrades));
   const sockets = new Set<Socket>();
   const perAddress = new AddressCounts();
@@ -76,7 +77,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     recorder,
     log,
     limits,
-    held: new HeldBytes(limits.allRequestBytes),
+    held,
     errors,
     cors,
     fields,

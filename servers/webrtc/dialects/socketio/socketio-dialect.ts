@@ -2,7 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
+import { HeldWebSocket } from "../../../core/http/held-web-socket.ts";
 import { redactBody } from "../../../core/http/redact-body.ts";
+import type { HeldBytes } from "../../../core/limits/held-bytes.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
@@ -21,6 +23,7 @@ import { signalOfSocketIo } from "./socketio-signal.ts";
 export interface SocketIoDialectOptions {
   readonly hub: Hub;
   readonly faults: FaultLog;
+  readonly held: HeldBytes;
   readonly limits: PollingLimits & {
     readonly messageBytes: number;
     readonly messageDepth: number;
@@ -37,7 +40,7 @@ const pollingCloseMs = 500;
 type Acknowledge = (answer: object) => void;
 
 /** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
-export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
+export function socketIoDialect({ hub, faults, held, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
   const polling = new PollingSessions(limits);
   const engine = new Engine({
     pingInterval: limits.heartbeatMs,
@@ -45,7 +48,7 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
     maxHttpBufferSize: limits.messageBytes,
     perMessageDeflate: false,
     httpCompression: false,
-    wsEngine: OneByOneServer,
+    wsEngine: serverFor(held),
     allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string } }, decide) {
       const isRefused = _query?.transport === "polling" && !polling.hasRoomFor(socket.remoteAddress ?? "");
       decide(isRefused ? "There are too many sessions" : undefined, !isRefused);
@@ -140,7 +143,12 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
       {
         path: `${path}{/*rest}`,
         methods: ["GET", "POST"],
-        handle: (request, response) => engine.handleRequest(request as never, response),
+        handle(request, response) {
+          engine.handleRequest(request as never, response);
+          // Read by the engine, which keeps it until it is whole. It takes the end of a GET for that of its connection, so those are not read.
+          if (request.method !== "POST") return;
+          request.on("data", ({ length }: string | Buffer) => request.entry?.head.connection.bodies?.hold(request, length));
+        },
       },
     ],
     upgrades: [{ path: `${path}/`, handle: (request, socket, head) => engine.handleUpgrade(request as never, socket, head) }],
@@ -151,12 +159,20 @@ export function socketIoDialect({ hub, faults, limits }: SocketIoDialectOptions)
   };
 }
 
-/** One message per turn of the event loop: a packet may contain thousands of tiny ones. */
-class OneByOneServer extends WebSocketServer {
-  constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
-    super({ ...options, allowSynchronousEvents: false });
-  }
-}
+const serverFor = (held: HeldBytes) =>
+  class extends WebSocketServer {
+    constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
+      // One message per turn of the event loop: a packet may contain thousands of tiny ones.
+      super({ ...options, allowSynchronousEvents: false });
+    }
+
+    override handleUpgrade(...[request, socket, head, onOpen]: Parameters<WebSocketServer["handleUpgrade"]>): void {
+      super.handleUpgrade(request, socket, head, (opened, asked) => {
+        new HeldWebSocket(opened, request.socket, held, () => {});
+        onOpen(opened, asked);
+      });
+    }
+  };
 
 /** A connected client, and what it asks for. */
 class SocketIoClient {
