@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs";
 import { connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
+import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { credentials } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
@@ -151,6 +153,17 @@ it("[GRPC-55] TLS by the installation's authority; a client's certificate is ver
   socket.write("GET / HTTP/1.1\r\n\r\n");
   await until(() => lines().some((text) => text.endsWith(" failed: the client sent HTTP without TLS.")));
   expect(lines().join()).not.toMatch(/openssl|\.c:|undefined/i);
+});
+
+it("[GRPC-55] a file of authorities that cannot be used fails the start, and is named with its variable", async () => {
+  const file = path.join(temporaryDir(), "ca.pem");
+  const start = () => startGrpc({ tls: true, clientCaFile: file });
+  const failure = (what: string) => ({ code: "CONFIG_INVALID", message: expect.stringContaining(`Client authority: ${file} ${what}`) });
+  await expect(start()).rejects.toMatchObject(failure("cannot be read"));
+  writeFileSync(file, "hello");
+  const unusable = start();
+  await expect(unusable).rejects.toMatchObject(failure("contains no certificate"));
+  await expect(unusable).rejects.toMatchObject({ hint: expect.stringContaining("GRPC_CLIENT_CA_FILE") });
 });
 
 it("[GRPC-56] bytes that are no HTTP/2 and broken frames end their connection only, with a log line", async () => {
