@@ -92,7 +92,7 @@ export const grpcConfig = z.strictObject({
 
   messageBytes: limitField(1, 1 << 30, 4 << 20, {
     title: "Largest message",
-    help: "From a client, before and after decompression. A larger one, or one with more than a value for each 32 bytes of this limit, ends the call with RESOURCE_EXHAUSTED.",
+    help: "From a client, before and after decompression. A larger one, or one with more than a value for each 32 bytes of this limit, ends the call with RESOURCE_EXHAUSTED. The messages of all calls together may hold 64 times this limit.",
     unit: "B",
     env: "GRPC_MESSAGE_BYTES",
   }),
@@ -100,6 +100,11 @@ export const grpcConfig = z.strictObject({
     title: "Calls on a connection",
     help: "Open at the same time; further calls wait in the client.",
     env: "GRPC_CONCURRENT_STREAMS",
+  }),
+  openCalls: limitField(1, 10_000_000, 50_000, {
+    title: "Open calls",
+    help: "Of all connections together; beyond it the connections that have most lose calls, with RESOURCE_EXHAUSTED.",
+    env: "GRPC_OPEN_CALLS",
   }),
   connectionsPerAddress: limitField(1, 1_000_000, 10_000, {
     title: "Connections of an address",
@@ -114,7 +119,7 @@ export const grpcConfig = z.strictObject({
   }),
   unreadBytes: limitField(64 << 10, 1 << 30, 4 << 20, {
     title: "Unread bytes",
-    help: "A call ends when its client leaves more than this unread.",
+    help: "A call ends when its client leaves more than this unread. All clients together may leave 64 times this limit unread.",
     unit: "B",
     env: "GRPC_UNREAD_BYTES",
   }),

@@ -6,13 +6,13 @@ import { readAuthorities } from "../core/certificates/configured-certificate.ts"
 import { configuredFile } from "../core/config/configured-file.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
-import { DeliveryTurns } from "../core/streams/delivery-turns.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { resendCall } from "./clients/resend-call.ts";
 import { createGrpcTryClient } from "./clients/try-client.ts";
+import { CallBudgets } from "./engine/call-budgets.ts";
 import type { GrpcConnections } from "./engine/connections.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
-import { HeldMessages } from "./engine/held-messages.ts";
 import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
@@ -35,20 +35,17 @@ import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
 
-/** Of the largest ones, held in all calls together. */
-const mostMessages = 64;
-
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const own = await loadOwnProtos();
-  const turns = new DeliveryTurns();
+  const turns = new WorkTurns();
   onStop(() => turns.close());
   const health = new Health(() => showHealth());
   const showHealth = () => context.view("health", { states: health.states() });
   const handlers = {
     ...greeter({ serverId: config.serverId, mostItems: config.streamItems }),
     ...echo(),
-    ...chat(own, turns),
+    ...chat(own),
     ...stream({ mostPayloadBytes: config.messageBytes }),
     ...healthService(health, own),
     ...reflection(own, () => served.pool),
@@ -92,7 +89,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     log,
     onStop,
     largestMessage: config.messageBytes,
-    held: new HeldMessages(mostMessages * config.messageBytes),
+    budgets: new CallBudgets(config),
     concurrentStreams: config.concurrentStreams,
     connectionsPerAddress: config.connectionsPerAddress,
     metadataBytes: config.metadataBytes,

@@ -1,20 +1,22 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { BroadcastLane } from "../../servers/core/streams/broadcast-lane.ts";
-import { DeliveryTurns, sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
+import { BroadcastLane, BroadcastMemory } from "../../servers/core/streams/broadcast-lane.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 interface Receiver {
   readonly since: number;
   readonly got: string[];
 }
 
-function open(count: number, turns = new DeliveryTurns()) {
+function open(count: number, { turns, pass } = workTime(), sender = turns.connection("10.0.0.1")) {
   const receivers: Receiver[] = [];
   let delivered = 0;
   const lane = new BroadcastLane<Receiver, string>({
-    turns,
+    memory: new BroadcastMemory(),
     receivers: () => receivers,
-    deliver({ got }, message) {
+    deliver({ got, since }, message, number) {
+      pass();
+      if (number < since) return;
       delivered++;
       got.push(message);
     },
@@ -26,28 +28,29 @@ function open(count: number, turns = new DeliveryTurns()) {
     return receiver;
   };
   for (let index = 0; index < count; index++) join();
-  return { lane, receivers, join, delivered: () => delivered };
+  const send = (message: string) => lane.send(message, sender);
+  return { send, receivers, join, delivered: () => delivered };
 }
 
 it("few receivers have a message at once", () => {
-  const { lane, receivers } = open(5);
-  expect(lane.send("a")).toBe(undefined);
+  const { send, receivers } = open(3);
+  expect(send("a")).toBe(undefined);
   expect(receivers.every(({ got }) => got.join("") === "a")).toBe(true);
 });
 
 it("many get messages in slices, in the same order; who comes gets what is sent afterwards, who goes no more", async () => {
-  const { lane, receivers, join, delivered } = open(1_000);
-  const first = lane.send("a");
-  expect(delivered()).toBeLessThanOrEqual(sliceDeliveries);
+  const { send, receivers, join, delivered } = open(1_000);
+  const first = send("a");
+  expect(delivered()).toBeLessThanOrEqual(itemsOfTurn);
   const newcomer = join();
-  const second = lane.send("b");
+  const second = send("b");
   const leaver = receivers.splice(998, 1)[0];
   await first;
   expect([newcomer.got, receivers[0]?.got[0]]).toEqual([[], "a"]);
   for (let before = -1; before !== delivered(); ) {
     before = delivered();
     await nextTurn();
-    expect(delivered() - before).toBeLessThanOrEqual(sliceDeliveries);
+    expect(delivered() - before).toBeLessThanOrEqual(itemsOfTurn);
   }
   await second;
   expect(newcomer.got).toEqual(["b"]);
@@ -55,18 +58,20 @@ it("many get messages in slices, in the same order; who comes gets what is sent 
   expect(receivers.slice(0, -1).every(({ got }) => got.join("") === "ab")).toBe(true);
 });
 
-it("a lane with few receivers does not wait for one with many", async () => {
-  const turns = new DeliveryTurns();
-  const [large, small] = [open(5_000, turns), open(3, turns)];
-  const all = [large.lane.send("a"), large.lane.send("b")];
-  await small.lane.send("c");
-  expect(large.delivered()).toBeLessThan(5_000);
-  await Promise.all(all);
-  expect([large.delivered(), small.delivered()]).toEqual([10_000, 3]);
+it("a lane with few receivers does not wait for one with many, whose sender is another client or has another connection", async () => {
+  for (const address of ["10.0.0.1", "10.0.0.2"]) {
+    const time = workTime();
+    const [large, small] = [open(5_000, time), open(3, time, time.turns.connection(address))];
+    const all = [large.send("a"), large.send("b")];
+    await small.send("c");
+    expect(large.delivered()).toBeLessThan(itemsOfTurn);
+    await Promise.all(all);
+    expect([large.delivered(), small.delivered()]).toEqual([10_000, 3]);
+  }
 });
 
 it("what waits is bounded: beyond that it is delivered at once", () => {
-  const { lane, delivered } = open(200);
-  for (let count = 0; count < 100; count++) void lane.send("x".repeat(1 << 20));
+  const { send, delivered } = open(200);
+  for (let count = 0; count < 100; count++) void send("x".repeat(1 << 20));
   expect(delivered()).toBeGreaterThan(60 * 200);
 });

@@ -110,3 +110,40 @@ it("[BL-345] the addresses of one IPv6 network are one", async () => {
   await nextTurn();
   expect(done.join("")).toBe("aabbccaaccbb");
 });
+
+it("[BL-345] a connection with many tasks has one place, and its tasks take turns", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  const done: string[] = [];
+  const many = turns.connection("a");
+  const task = (name: string, connection: ReturnType<typeof turns.connection>, items: number) => {
+    const share = connection.join(goOn);
+    let left = items;
+    function goOn(): void {
+      for (; left > 0; left--) {
+        if (share.isOver) {
+          share.later();
+          return;
+        }
+        nowMs += itemMs;
+        done.push(name);
+      }
+    }
+    goOn();
+  };
+  for (const name of ["a1", "a2", "a3"]) task(name, many, 4);
+  task("b", turns.connection("a"), 4);
+  expect(done.join(" ")).toBe("a1 a1 b b");
+  await nextTurn();
+  expect(done.join(" ")).toBe("a1 a1 b b a1 a1 b b a2 a2 a3 a3 a2 a2 a3 a3");
+});
+
+it("[BL-344] a client is not behind because of the time in which it had nothing to do", async () => {
+  let nowMs = 0;
+  const share = new WorkTurns(() => nowMs).join("a", () => {});
+  for (let turn = 0; turn < 3; turn++) {
+    expect(share.isOver).toBe(false);
+    nowMs += 100;
+    await nextTurn();
+  }
+});

@@ -2,6 +2,9 @@ import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema, SourceCodeInfo_LocationSchema, StructSchema } from "@bufbuild/protobuf/wkt";
 import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
+import { CallList } from "../../servers/grpc/engine/call-list.ts";
 import { grpcTimeoutMs, metadataOf, percentEncoded } from "../../servers/grpc/engine/call-metadata.ts";
 import type { CallHead } from "../../servers/grpc/engine/call-transport.ts";
 import { createDetailReader } from "../../servers/grpc/engine/error-details.ts";
@@ -122,6 +125,9 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
     openedAt: 1,
     tls: undefined,
     clientCertificate: undefined,
+    work: new WorkTurns().connection("127.0.0.1"),
+    openCalls: new CallList("connection"),
+    shares: new CallBudgets({ openCalls: 1, messageBytes: 1, unreadBytes: 1 }).open("127.0.0.1", new CallList("connection")),
     calls: 1,
     lastStream: 1,
   },

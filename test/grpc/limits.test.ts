@@ -231,8 +231,8 @@ it.each([
     // 71 of them have 64 times 100,000 bytes.
     await until(() => ended.length >= 29);
     expect(ended.length).toBeLessThan(40);
-    const ends = service.rows().filter(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
-    expect(service.detail(ends[0]?.id ?? 0).status?.message).toMatch(/^the messages of all calls have more than 6400000 bytes/);
+    const one = await service.ended(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
+    expect(service.detail(one.id).status?.message).toMatch(/^the messages of all calls have more than 6400000 bytes/);
     expect((await hello(service)).status.code).toBe(0);
     session.destroy();
     await until(() => service.rows().every(({ tone }) => tone !== "pending"));

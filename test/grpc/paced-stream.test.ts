@@ -1,21 +1,25 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { DeliveryTurns, sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
+import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
 import type { GrpcCall } from "../../servers/grpc/engine/grpc-call.ts";
 import { paceStream } from "../../servers/grpc/services/paced-stream.ts";
 import { until } from "../support/until.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 /** What a stream does with its call. */
 class CallDouble {
-  readonly turns: DeliveryTurns;
+  readonly work: WorkConnection;
   readonly sent: number[] = [];
   readonly errors: unknown[] = [];
   isWritable = true;
   isEnding = false;
   #writable: (() => void) | undefined;
 
-  constructor(turns: DeliveryTurns) {
-    this.turns = turns;
+  readonly #pass: () => void;
+
+  constructor({ turns, pass } = workTime(), work = turns.connection("10.0.0.1")) {
+    this.work = work;
+    this.#pass = pass;
   }
 
   sendHeaders(): void {}
@@ -56,6 +60,7 @@ class CallDouble {
       count,
       intervalMs,
       send: (number) => {
+        this.#pass();
         send(number);
         return this.isWritable;
       },
@@ -66,8 +71,8 @@ class CallDouble {
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 it("[GRPC-176] all streams together send no more than a slice in a turn of the event loop, and each sends all", async () => {
-  const turns = new DeliveryTurns();
-  const calls = Array.from({ length: 50 }, () => new CallDouble(turns));
+  const time = workTime();
+  const calls = Array.from({ length: 50 }, () => new CallDouble(time));
   const sent = () => calls.reduce((sum, call) => sum + call.sent.length, 0);
   for (const call of calls) call.stream(100);
   let before = 0;
@@ -77,13 +82,32 @@ it("[GRPC-176] all streams together send no more than a slice in a turn of the e
     before = sent();
     await nextTurn();
   }
-  expect(Math.max(...ofTurns)).toBeLessThanOrEqual(2 * sliceDeliveries);
+  expect(Math.max(...ofTurns)).toBeLessThanOrEqual(itemsOfTurn);
   for (const call of calls) expect(call.sent).toEqual(upTo(100));
 });
 
+it("[GRPC-176] a thousand streams of one connection have one place beside the stream of another", async () => {
+  for (const address of ["10.0.0.1", "10.0.0.2"]) {
+    const time = workTime();
+    const many = time.turns.connection("10.0.0.1");
+    const calls = Array.from({ length: 1_000 }, () => new CallDouble(time, many));
+    for (const call of calls) call.stream(1_000);
+    const sent = () => calls.reduce((sum, call) => sum + call.sent.length, 0);
+    const one = new CallDouble(time, time.turns.connection(address));
+    const before = sent();
+    let ofOthers = 0;
+    one.stream(500, 0, () => {
+      ofOthers = sent() - before;
+    });
+    await until(() => one.isEnding);
+    expect(ofOthers).toBeLessThanOrEqual(500 + itemsOfTurn);
+    time.turns.close();
+  }
+});
+
 it("[GRPC-176] a stream whose client does not read waits, and the others go on", async () => {
-  const turns = new DeliveryTurns();
-  const [slow, other] = [new CallDouble(turns), new CallDouble(turns)];
+  const time = workTime();
+  const [slow, other] = [new CallDouble(time), new CallDouble(time)];
   slow.stream(200, 0, (number) => {
     slow.sent.push(number);
     if (number % 60 === 0) slow.isWritable = false;
@@ -102,8 +126,8 @@ it("[GRPC-176] a stream whose client does not read waits, and the others go on",
 });
 
 it("[GRPC-176] a stream that fails or whose call ends sends no more", async () => {
-  const turns = new DeliveryTurns();
-  const [failing, ending, other] = [new CallDouble(turns), new CallDouble(turns), new CallDouble(turns)];
+  const time = workTime();
+  const [failing, ending, other] = [new CallDouble(time), new CallDouble(time), new CallDouble(time)];
   failing.stream(1_000, 0, (number) => {
     if (number === 7) throw new Error("seven");
     failing.sent.push(number);

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { sliceDeliveries } from "../../servers/core/streams/delivery-turns.ts";
 import { Peer } from "../../servers/webrtc/signalling/peer.ts";
 import { Room } from "../../servers/webrtc/signalling/room.ts";
 import { RoomBroadcasts } from "../../servers/webrtc/signalling/room-broadcasts.ts";
 import type { PeerEvent } from "../../servers/webrtc/signalling/signalling-event.ts";
 import { onEnd } from "../support/start-service.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 interface Delivery {
   readonly to: string;
@@ -26,7 +26,11 @@ function open() {
   void (async () => {
     for (; !isOver; turn++) await nextTurn();
   })();
-  const broadcasts = new RoomBroadcasts((peer, event) => void delivered.push({ to: peer.id, text: textOf(event), event, turn }));
+  const { turns, pass } = workTime();
+  const broadcasts = new RoomBroadcasts((peer, event) => {
+    pass();
+    delivered.push({ to: peer.id, text: textOf(event), event, turn });
+  }, turns);
   const change = (id: string, by: number) => () => holds.set(id, (holds.get(id) ?? 0) + by);
   const peer = (id: string, instance?: string) =>
     new Peer(id, {
@@ -67,7 +71,7 @@ it("[WEBRTC-127] what is for many is delivered in slices of bounded length, and 
   expect([holds.get(one.id), holds.get(other.id)]).toEqual([1, 1]);
   await until(() => delivered.length === 699 + 699 + 700);
   for (const [turn, slice] of Map.groupBy(delivered, (delivery) => delivery.turn))
-    expect([turn, slice.length <= sliceDeliveries]).toEqual([turn, true]);
+    expect([turn, slice.length <= itemsOfTurn]).toEqual([turn, true]);
   for (const [to, all] of Map.groupBy(delivered, (delivery) => delivery.to)) {
     const expected = ["first", "second", "third"].filter(
       (text) => !(to === one.id && text === "first") && !(to === other.id && text === "second"),
@@ -83,7 +87,7 @@ it("[WEBRTC-127] a small room has its turn long before a large one is told every
   for (let index = 0; index < 10; index++) broadcasts.tell(large, chat(`large ${index}`), members(large)[index]);
   broadcasts.tell(small, chat("small"), members(small)[0]);
   await until(() => delivered.filter(({ text }) => text === "small").length === 2);
-  expect(delivered.length).toBeLessThanOrEqual(3 * sliceDeliveries);
+  expect(delivered.length).toBeLessThanOrEqual(3 * itemsOfTurn);
 });
 
 it("[WEBRTC-127] who joins gets what follows, who leaves gets no more, and each gets it once", async () => {
@@ -148,4 +152,15 @@ it("[WEBRTC-127] who joins is told of the others once, however many join, with w
   const before = Array.from({ length: 500 }, (_, index) => `large ${index}`);
   expect(known("one")).toEqual([...before, "history", "other", "far"]);
   expect(known("other")).toEqual([...before, "one", "history", "far"]);
+});
+
+it("[WEBRTC-127] who has joined a room in which nothing waits gets what is said while others are still told of it", async () => {
+  const { broadcasts, delivered, peer, roomOf, until } = open();
+  const room = roomOf("large", 500);
+  const newcomer = peer("newcomer");
+  join(room, newcomer);
+  broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer);
+  broadcasts.tell(room, chat("after"), undefined);
+  await until(() => delivered.filter(({ text }) => text === "after").length >= 500);
+  expect(delivered.some(({ to, text }) => to === newcomer.id && text === "after")).toBe(true);
 });

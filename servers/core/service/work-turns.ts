@@ -6,17 +6,24 @@ const shareMs = 0.25;
 /** Of a connection that has had less in a turn whose time is used up. */
 const itemsBehindTime = 8;
 
-/** The part of one connection in the turns of all. */
+/** The part of one task in the turns of all. */
 export interface WorkShare {
   /** Asked before each item: what is left is to be done later. */
   readonly isOver: boolean;
-  /** Calls back once, when it is the connection's turn again. */
+  /** Calls back once, when it is the task's turn again. */
   later(): void;
 }
 
+/** The part of one connection: its tasks take turns in it. */
+export interface WorkConnection {
+  /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
+  join(goOn: () => void): WorkShare;
+}
+
 /**
- * A few bytes of a client may be much work. All connections together have some milliseconds of each turn of the event loop, in small shares.
- * Those with more to do take turns: first their addresses, then the connections of each, as one client may open thousands.
+ * A few bytes of a client may be much work. All clients together have some milliseconds of each turn of the event loop, in small shares.
+ * Those with more to do take turns: first their addresses, then the connections of each, as one client may open thousands, then the tasks of
+ * each connection.
  */
 export class WorkTurns {
   readonly #now: () => number;
@@ -24,10 +31,11 @@ export class WorkTurns {
   #turn = 0;
   #endMs: number | undefined;
   #immediate: NodeJS.Immediate | undefined;
-  /** By address, both in the order of their turns. */
-  readonly #waiting = new Map<string, Set<Share>>();
+  /** Addresses with connections that wait, by their keys. */
+  readonly #addresses = new Map<string, Address>();
+  readonly #waiting = new Rotation<Address>();
   /** The one that asked last, and when. */
-  #running: Share | undefined;
+  #running: Connection | undefined;
   #askedMs = 0;
 
   /** `now` is in milliseconds. */
@@ -35,30 +43,39 @@ export class WorkTurns {
     this.#now = now;
   }
 
-  /** For one connection. */
-  join(address: string, goOn: () => void): WorkShare {
-    return new Share(this, rateLimitKey(address), goOn);
+  connection(address: string): WorkConnection {
+    return new Connection(this, rateLimitKey(address));
   }
 
-  isOver(share: Share): boolean {
+  /** For a connection with one task. */
+  join(address: string, goOn: () => void): WorkShare {
+    return this.connection(address).join(goOn);
+  }
+
+  isOver(connection: Connection): boolean {
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);
-    if (share.turn !== this.#turn) share.begin(this.#turn);
-    if (this.#running === share) share.spentMs += nowMs - this.#askedMs;
-    this.#running = share;
+    if (connection.turn !== this.#turn) connection.begin(this.#turn);
+    if (this.#running === connection) connection.spentMs += nowMs - this.#askedMs;
+    this.#running = connection;
     this.#askedMs = nowMs;
-    if (share.spentMs >= shareMs) return true;
-    // One that sends little does not wait for those that send much. Thousands may send little at once, so this has an end too.
-    const isLate = nowMs >= endMs && (share.items >= itemsBehindTime || nowMs >= endMs + turnMs);
-    if (!isLate) share.items++;
+    if (connection.spentMs >= shareMs) return true;
+    // One that has little to do does not wait for those with much. Thousands may have little at once, so this has an end too.
+    const isLate = nowMs >= endMs && (connection.items >= itemsBehindTime || nowMs >= endMs + turnMs);
+    if (!isLate) connection.items++;
     return isLate;
   }
 
-  later(share: Share): void {
-    const { address } = share;
-    const ofAddress = this.#waiting.get(address);
-    if (ofAddress) ofAddress.add(share);
-    else this.#waiting.set(address, new Set([share]));
+  /** The connection has tasks that wait. */
+  later(connection: Connection): void {
+    const { key } = connection;
+    let address = this.#addresses.get(key);
+    if (!address) {
+      address = { key, connections: new Rotation() };
+      this.#addresses.set(key, address);
+      this.#waiting.add(address);
+    }
+    address.connections.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
 
@@ -71,35 +88,52 @@ export class WorkTurns {
   readonly #next = (): void => {
     this.#immediate = undefined;
     this.#endMs = undefined;
+    this.#running = undefined;
     this.#turn++;
-    for (const [address, shares] of this.#waiting) {
+    while (this.#waiting.size > 0) {
       const nowMs = this.#now();
       if (nowMs >= this.#endOfTurn(nowMs)) return;
-      const [share] = shares;
-      if (!share) continue;
-      shares.delete(share);
+      const address = this.#waiting.take() as Address;
+      const connection = address.connections.take() as Connection;
+      const task = connection.takeTask();
       // Behind the others, and in this loop again when each address has had a share.
-      this.#waiting.delete(address);
-      if (shares.size > 0) this.#waiting.set(address, shares);
+      if (connection.isWaiting) address.connections.add(connection);
+      if (address.connections.size > 0) this.#waiting.add(address);
+      else this.#addresses.delete(address.key);
       this.#running = undefined;
-      share.begin(this.#turn);
-      share.goOn();
+      connection.begin(this.#turn);
+      task?.goOn();
     }
   };
+
+  /** What waits is not done. */
+  close(): void {
+    clearImmediate(this.#immediate);
+    this.#addresses.clear();
+    this.#waiting.clear();
+  }
 }
 
-class Share implements WorkShare {
-  readonly #turns: WorkTurns;
-  readonly address: string;
-  readonly goOn: () => void;
+interface Address {
+  readonly key: string;
+  readonly connections: Rotation<Connection>;
+}
+
+class Connection implements WorkConnection {
+  readonly turns: WorkTurns;
+  readonly key: string;
+  readonly #tasks = new Rotation<Task>();
   turn = -1;
   spentMs = 0;
   items = 0;
 
-  constructor(turns: WorkTurns, address: string, goOn: () => void) {
-    this.#turns = turns;
-    this.address = address;
-    this.goOn = goOn;
+  constructor(turns: WorkTurns, key: string) {
+    this.turns = turns;
+    this.key = key;
+  }
+
+  join(goOn: () => void): WorkShare {
+    return new Task(this, goOn);
   }
 
   begin(turn: number): void {
@@ -108,11 +142,64 @@ class Share implements WorkShare {
     this.items = 0;
   }
 
+  get isWaiting(): boolean {
+    return this.#tasks.size > 0;
+  }
+
+  takeTask(): Task | undefined {
+    return this.#tasks.take();
+  }
+
+  later(task: Task): void {
+    this.#tasks.add(task);
+    this.turns.later(this);
+  }
+}
+
+class Task implements WorkShare {
+  readonly #connection: Connection;
+  readonly goOn: () => void;
+
+  constructor(connection: Connection, goOn: () => void) {
+    this.#connection = connection;
+    this.goOn = goOn;
+  }
+
   get isOver(): boolean {
-    return this.#turns.isOver(this);
+    return this.#connection.turns.isOver(this.#connection);
   }
 
   later(): void {
-    this.#turns.later(this);
+    this.#connection.later(this);
+  }
+}
+
+/** A queue in which each member is once. */
+class Rotation<Member> {
+  readonly #members = new Set<Member>();
+  /** Kept, because one that begins anew steps over all that was removed. It finds what is added before it ends. */
+  #from: Iterator<Member> | undefined;
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  add(member: Member): void {
+    this.#members.add(member);
+  }
+
+  take(): Member | undefined {
+    if (this.#members.size === 0) return undefined;
+    this.#from ??= this.#members.values();
+    const member = this.#from.next().value as Member;
+    this.#members.delete(member);
+    // An iterator that has ended would find nothing again.
+    if (this.#members.size === 0) this.#from = undefined;
+    return member;
+  }
+
+  clear(): void {
+    this.#members.clear();
+    this.#from = undefined;
   }
 }

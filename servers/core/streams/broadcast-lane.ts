@@ -1,24 +1,42 @@
-import type { DeliveryLane, DeliveryTurns } from "./delivery-turns.ts";
+import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
+
+/** Where more waits in the lanes of a service, as much is delivered at once: not all senders can be held. */
+const mostWaitingBytes = 64 << 20;
+
+/** The memory of what waits in the lanes of a service. */
+export class BroadcastMemory {
+  #bytes = 0;
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > mostWaitingBytes;
+  }
+}
 
 export interface BroadcastOptions<Receiver, Message> {
-  readonly turns: DeliveryTurns;
-  /** Those of the moment at which a message is first delivered. */
-  readonly receivers: () => Iterable<Receiver>;
-  readonly deliver: (receiver: Receiver, message: Message) => void;
+  readonly memory: BroadcastMemory;
+  /** Called when a message is first delivered: it is for those of that moment. */
+  readonly receivers: (message: Message) => Iterable<Receiver>;
+  /** `number` counts the messages of the lane from 0. */
+  readonly deliver: (receiver: Receiver, message: Message, number: number) => void;
   /** Memory that a message takes while it waits. */
   readonly bytesOf: (message: Message) => number;
 }
 
 interface WaitingMessage<Message> {
   readonly message: Message;
+  readonly share: WorkShare;
   readonly number: number;
   bytes: number;
-  over: (() => void) | undefined;
+  whenOver: (() => void) | undefined;
 }
 
-/** The same messages in the same order for all receivers; each gets what is sent after it came. */
-export class BroadcastLane<Receiver extends { readonly since: number }, Message> implements DeliveryLane {
-  /** How many messages were sent so far: what `since` is for a receiver that comes now. */
+/** Messages for many, in the same order for all of them. Each is delivered in the turns of its sender, so that nobody else waits for it. */
+export class BroadcastLane<Receiver, Message> {
+  /** How many messages were sent so far: the number of the next one. */
   sent = 0;
   readonly #options: BroadcastOptions<Receiver, Message>;
   /** The oldest first. */
@@ -30,35 +48,50 @@ export class BroadcastLane<Receiver extends { readonly since: number }, Message>
     this.#options = options;
   }
 
-  /** Undefined if all have it now; otherwise it resolves when they do, and its sender should be held meanwhile. */
-  send(message: Message): Promise<void> | undefined {
-    const { turns, bytesOf } = this.#options;
-    const waiting: WaitingMessage<Message> = { message, number: this.sent++, bytes: 0, over: undefined };
-    this.#waiting.push(waiting);
-    if (!turns.run(this)) return undefined;
-    return new Promise((resolve) => {
-      waiting.over = resolve;
-      waiting.bytes = bytesOf(message);
-      turns.wait(this, waiting.bytes);
-    });
-  }
-
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
 
-  step(): boolean {
-    const waiting = this.#waiting[0] as WaitingMessage<Message>;
-    this.#receivers ??= this.#options.receivers()[Symbol.iterator]();
-    const { done, value: receiver } = this.#receivers.next();
-    if (done) {
-      this.#receivers = undefined;
-      this.#waiting.shift();
-      this.#options.turns.waitNoMore(waiting.bytes);
-      waiting.over?.();
-      return false;
+  /** Undefined if all have it now; otherwise it resolves when they do, and its sender should be held meanwhile. */
+  send(message: Message, sender: WorkConnection): Promise<void> | undefined {
+    const share = sender.join(this.#deliver);
+    const waiting: WaitingMessage<Message> = { message, share, number: this.sent++, bytes: 0, whenOver: undefined };
+    this.#waiting.push(waiting);
+    if (this.#waiting.length === 1) this.#deliver();
+    if (this.isEmpty) return undefined;
+    const { memory, bytesOf } = this.#options;
+    const over = new Promise<void>((resolve) => {
+      waiting.whenOver = resolve;
+    });
+    waiting.bytes = bytesOf(message);
+    memory.add(waiting.bytes);
+    while (memory.isFull && !this.isEmpty) this.#step();
+    return over;
+  }
+
+  readonly #deliver = (): void => {
+    for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
+      if (first.share.isOver) {
+        first.share.later();
+        return;
+      }
+      this.#step();
     }
-    if (receiver.since <= waiting.number) this.#options.deliver(receiver, waiting.message);
-    return true;
+  };
+
+  /** Delivers the oldest message to the next of its receivers. Without one it is over. */
+  #step(): void {
+    const { deliver, receivers, memory } = this.#options;
+    const { message, number, bytes, whenOver } = this.#waiting[0] as WaitingMessage<Message>;
+    this.#receivers ??= receivers(message)[Symbol.iterator]();
+    const { done, value: receiver } = this.#receivers.next();
+    if (!done) {
+      deliver(receiver, message, number);
+      return;
+    }
+    this.#receivers = undefined;
+    this.#waiting.shift();
+    memory.add(-bytes);
+    whenOver?.();
   }
 }

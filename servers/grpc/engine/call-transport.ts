@@ -67,6 +67,8 @@ export interface CallEvents {
 /** One call on the wire, of any protocol. */
 export interface CallTransport {
   readonly head: CallHead;
+  /** Memory of messages of the client that are incomplete, being decompressed, or wait for the end of the request. */
+  readonly receivedBytes: number;
   /** Asks for the next message or the half-close. */
   read(): void;
   /** `coding` is used for the compressed messages. */

@@ -5,22 +5,34 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
+import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+
+import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
+import { CallList } from "./call-list.ts";
 
 export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;
+  /** Its part in the turns of all clients. */
+  readonly work: WorkConnection;
+  readonly openCalls: CallList<BudgetedCall>;
+  /** What these have of what all calls share. */
+  readonly shares: CallShares;
+  /** So far. */
   calls: number;
   /** Id of the newest stream of HTTP/2 that was taken; -1 before the first. */
   lastStream: number;
 }
 
-export interface ConnectionLimits {
+export interface ConnectionsOptions {
   /** Open at the same time. */
   readonly connectionsPerAddress: number;
+  readonly turns: WorkTurns;
+  readonly budgets: CallBudgets;
 }
 
 /** The open connections of a listener, and the bytes of all connections so far. */
 export class GrpcConnections {
-  readonly #limits: ConnectionLimits;
+  readonly #options: ConnectionsOptions;
   readonly #faults: FaultLog;
   readonly #open = new Map<Socket, GrpcConnection>();
   readonly #ofAddresses = new AddressCounts();
@@ -30,8 +42,8 @@ export class GrpcConnections {
   #closedRead = 0;
   #closedWritten = 0;
 
-  constructor(limits: ConnectionLimits, faults: FaultLog) {
-    this.#limits = limits;
+  constructor(options: ConnectionsOptions, faults: FaultLog) {
+    this.#options = options;
     this.#faults = faults;
   }
 
@@ -43,7 +55,7 @@ export class GrpcConnections {
   admit(socket: Socket): GrpcConnection | undefined {
     // HTTP has its own listener; one must be there before it and after it.
     socket.on("error", () => {});
-    const { connectionsPerAddress } = this.#limits;
+    const { connectionsPerAddress } = this.#options;
     const isTooMany = this.#ofAddresses.of(socket.remoteAddress ?? "") >= connectionsPerAddress;
     if (this.#admits && !isTooMany) {
       socket.setNoDelay(true);
@@ -65,16 +77,21 @@ export class GrpcConnections {
     this.#ofAddresses.add(remoteAddress);
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.authorized ? tls.getPeerCertificate() : undefined;
+    const openCalls = new CallList<BudgetedCall>("connection");
     const connection: GrpcConnection = {
       ...connectionHead(++this.#opened, socket),
       tls: tls && `${tls.getProtocol()} ${tls.getCipher()?.name}`,
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
+      work: this.#options.turns.connection(remoteAddress),
+      openCalls,
+      shares: this.#options.budgets.open(remoteAddress, openCalls),
       calls: 0,
       lastStream: -1,
     };
     this.#open.set(socket, connection);
     socket.once("close", () => {
       this.#open.delete(socket);
+      for (const share of Object.values(connection.shares)) share.close();
       this.#ofAddresses.remove(remoteAddress);
       this.#closedRead += socket.bytesRead;
       this.#closedWritten += socket.bytesWritten;

@@ -1,11 +1,13 @@
 import { Metadata } from "@grpc/grpc-js";
-import type { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
+import type { WorkConnection } from "../../core/service/work-turns.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
+import { CallOutput } from "./call-output.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
+import { startDeadline } from "./deadline.ts";
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { JsonMessages } from "./json-messages.ts";
-import { acceptedCoding, compressFrame, type MessageCoding } from "./message-coding.ts";
+import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
 import { requireValues } from "./message-values.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
@@ -48,7 +50,6 @@ export interface GrpcCallOptions {
   /** Of answers, to a client that accepts it. */
   readonly coding: MessageCoding;
   readonly behaviour: BehaviourOptions;
-  readonly turns: DeliveryTurns;
   /** Called with an error that is not a status, which is a fault of the handler. */
   readonly onFault: (call: GrpcCall, error: unknown) => void;
   readonly onOver: (call: GrpcCall, end: SentEnd) => void;
@@ -65,7 +66,7 @@ interface GrpcCallParts {
   readonly entry: CallEntry;
 }
 
-const longestTimerMs = 0x7fff_ffff;
+const unreadTooMuch = new StatusError("RESOURCE_EXHAUSTED", "the client reads too slowly: it has left too much unread");
 
 /**
  * One call of any protocol: handlers read from it and write to it. A step that throws ends this call with a status, and nothing else.
@@ -75,9 +76,8 @@ export class GrpcCall implements CallEvents {
   readonly method: GrpcMethod | undefined;
   readonly entry: CallEntry;
   readonly head: CallHead;
-  readonly turns: DeliveryTurns;
-  /** Its index in the listener's list of calls. */
-  place = 0;
+  /** Its indexes in the lists of its listener and of its connection. */
+  readonly places = { listener: 0, connection: 0 };
   #responseHeaders: Metadata | undefined;
   #trailers: Metadata | undefined;
   /** Milliseconds since the epoch. */
@@ -85,6 +85,7 @@ export class GrpcCall implements CallEvents {
   readonly #options: GrpcCallOptions;
   readonly #transport: CallTransport;
   readonly #handler: CallHandler | undefined;
+  readonly #output: CallOutput;
   /** Of a client whose messages are JSON. */
   readonly #json: JsonMessages | undefined;
   #sink: MessageSink | undefined;
@@ -93,32 +94,41 @@ export class GrpcCall implements CallEvents {
   /** Steps that wait until the client has read enough. */
   #writable: (() => void)[] | undefined;
   #behaviour: RequestedBehaviour | undefined;
-  #coding: MessageCoding = "identity";
-  #deadline: NodeJS.Timeout | undefined;
+  readonly #endDeadline: (() => void) | undefined;
   #delay: NodeJS.Timeout | undefined;
   #sentHeaders = false;
-  #unwritten = 0;
   #sent = 0;
-  /** Messages that are being compressed, in order. */
-  #compressing: Promise<void> | undefined;
   #finishing = false;
   #over = false;
+  /** Among the open calls of its connection. */
+  isCounted = true;
   #overListeners: (() => void)[] | undefined;
 
   constructor({ transport, method, handler, entry }: GrpcCallParts, options: GrpcCallOptions) {
     this.#options = options;
-    this.turns = options.turns;
     this.#transport = transport;
     this.method = method;
     this.#handler = handler;
     this.entry = entry;
     this.head = transport.head;
     this.#json = transport.head.codec === "json" ? method?.json : undefined;
+    this.#output = new CallOutput({
+      transport,
+      entry,
+      unread: this.head.connection.shares.unread,
+      onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
+      onFault: (error) => this.fail(error),
+    });
     const { timeoutMs } = transport.head;
     if (timeoutMs !== undefined) {
       this.deadlineAt = entry.at + timeoutMs;
-      this.#setDeadline(timeoutMs);
+      this.#endDeadline = startDeadline(this.deadlineAt, () => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded"));
     }
+  }
+
+  /** Its part in the turns of all clients. */
+  get work(): WorkConnection {
+    return this.head.connection.work;
   }
 
   /** Sent before the first message; to be changed before that. */
@@ -139,18 +149,29 @@ export class GrpcCall implements CallEvents {
 
   /** Whether a handler that can wait may send. */
   get isWritable(): boolean {
-    return this.#unwritten < this.#options.limits.highWaterBytes;
+    return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
+  }
+
+  /** Memory of the client's messages that the transport holds. */
+  get receivedBytes(): number {
+    return this.#transport.receivedBytes;
+  }
+
+  /** Memory of answers that the client has not read. */
+  get unreadBytes(): number {
+    return this.#output.unreadBytes;
   }
 
   /** Does what the client asked for by metadata, then calls the method's handler. */
   begin(): void {
+    if (this.isEnding) return;
     this.run(() => {
       const { behaviour, coding } = this.#options;
       // Before its metadata are read, of which there may be too much.
       if (this.head.fault) throw this.head.fault;
       const asked = requestedBehaviour(this.head, behaviour);
       this.#behaviour = asked;
-      this.#coding = acceptedCoding(asked?.coding ?? coding, this.head.acceptEncoding);
+      this.#output.coding = acceptedCoding(asked?.coding ?? coding, this.head.acceptEncoding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       const { method } = this;
       if (!method) {
@@ -267,8 +288,9 @@ export class GrpcCall implements CallEvents {
   sendHeaders(): void {
     if (this.#sentHeaders || this.isEnding) return;
     this.#sentHeaders = true;
-    this.entry.answered(this.#coding, this.#transport);
-    this.#transport.sendHeaders(this.#responseHeaders, this.#coding);
+    const { coding } = this.#output;
+    this.entry.answered(coding, this.#transport);
+    this.#transport.sendHeaders(this.#responseHeaders, coding);
   }
 
   /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
@@ -277,47 +299,12 @@ export class GrpcCall implements CallEvents {
     const frame = this.#json ? frameOf(this.#json.reply(message.subarray(prefixBytes))) : message;
     this.sendHeaders();
     this.#sent++;
-    if (this.#coding === "identity") this.#transmit(frame, frame);
-    else this.#compress(frame, this.#coding);
+    const before = this.#output.unreadBytes;
+    this.#output.send(frame);
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
-    else if (this.#unwritten - frame.length > this.#options.limits.unreadBytes) {
-      // Without this message, which the client had no time to read.
-      this.#finishing = true;
-      // A status could only be sent after what is already waiting.
-      this.#transport.reset({
-        code: statusCode("RESOURCE_EXHAUSTED"),
-        message: "the client reads too slowly: it has left too much unread",
-      });
-    }
+    // Without this message, which the client had no time to read.
+    else if (before > this.#options.limits.unreadBytes) this.breakOff(unreadTooMuch);
     return this.isWritable;
-  }
-
-  #compress(frame: Buffer, coding: Exclude<MessageCoding, "identity">): void {
-    this.#unwritten += frame.length;
-    const compressed = compressFrame(frame, coding);
-    if (!this.#compressing && Buffer.isBuffer(compressed)) {
-      this.#unwritten -= frame.length;
-      this.#transmit(compressed, frame);
-      return;
-    }
-    const done: Promise<void> = Promise.all([this.#compressing, compressed]).then(
-      ([, wire]) => {
-        this.#unwritten -= frame.length;
-        if (this.#compressing === done) this.#compressing = undefined;
-        if (!this.#over) this.#transmit(wire, frame);
-      },
-      (error: unknown) => this.fail(error),
-    );
-    this.#compressing = done;
-  }
-
-  #transmit(wire: Buffer, frame: Buffer): void {
-    this.entry.addSent(frame, wire);
-    this.#unwritten += wire.length;
-    this.#transport.sendFrame(wire, () => {
-      this.#unwritten -= wire.length;
-      if (this.#writable && this.isWritable && !this.isEnding) this.#runWritable(this.#writable);
-    });
   }
 
   #runWritable(steps: readonly (() => void)[]): void {
@@ -336,8 +323,7 @@ export class GrpcCall implements CallEvents {
     // Only an error has details.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
     const end = { code, message: message.toWellFormed(), trailers: this.#trailers };
-    if (this.#compressing) this.#compressing.then(() => this.#transport.end(end));
-    else this.#transport.end(end);
+    this.#output.whenWritten(() => this.#transport.end(end));
   }
 
   #cut(): void {
@@ -346,12 +332,24 @@ export class GrpcCall implements CallEvents {
       this.finish(status.code, status.message);
       return;
     }
-    this.#finishing = true;
-    this.#transport.reset();
+    this.reset();
   }
 
   abandonUnread(): void {
     if (this.isEnding) this.#transport.abandonUnread();
+  }
+
+  /** Ends the call at once and drops what waits: a status could only be sent after it. Also for one that is ending. */
+  breakOff({ code, message }: StatusError): void {
+    this.#finishing = true;
+    this.#output.close();
+    this.#transport.reset({ code, message });
+    this.#countNoMore();
+  }
+
+  #countNoMore(): void {
+    if (this.isCounted) this.head.connection.shares.open.add(-1);
+    this.isCounted = false;
   }
 
   /** Ends the call without a status. */
@@ -373,8 +371,10 @@ export class GrpcCall implements CallEvents {
   onOver(end: SentEnd): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#deadline);
+    this.#endDeadline?.();
     clearTimeout(this.#delay);
+    this.#output.close();
+    this.#countNoMore();
     this.#writable = undefined;
     this.#sink = undefined;
     this.#filter = undefined;
@@ -384,17 +384,5 @@ export class GrpcCall implements CallEvents {
     if (!listeners) return;
     this.#overListeners = undefined;
     for (const listener of listeners) this.run(listener);
-  }
-
-  #setDeadline(leftMs: number): void {
-    this.#deadline = setTimeout(
-      () => {
-        // No timer can be longer, so that of a later deadline is set again.
-        const left = (this.deadlineAt ?? 0) - Date.now();
-        if (left > 0 && leftMs > longestTimerMs) this.#setDeadline(left);
-        else this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded");
-      },
-      Math.min(leftMs, longestTimerMs),
-    );
   }
 }

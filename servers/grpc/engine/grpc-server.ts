@@ -5,21 +5,19 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
-import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "./connections.ts";
+import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { http2ServersOf, setHttp2Options, takeStreams } from "./grpc-js-access.ts";
-import type { HeldMessages } from "./held-messages.ts";
 import { Http2Call, type Http2CallLimits, type OpenedStream, refuseStream } from "./http2-call.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
 import { type GuardOptions, guardSession, http2Options, notHttp2, RefusedStreams } from "./session-guard.ts";
 
-export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
+export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionsOptions {
   readonly port: number;
   /** Of gRPC-Web and Connect. */
   readonly webPort: () => number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
-  readonly held: HeldMessages;
   readonly concurrentStreams: number;
   /** Of the header fields of a call. */
   readonly metadataBytes: number;
@@ -40,7 +38,6 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     largestMessage: options.largestMessage,
     malformed: "INTERNAL",
     metadataBytes: options.metadataBytes,
-    held: options.held,
   };
   let draining = false;
   const refused = new RefusedStreams(faults, options);

@@ -14,7 +14,6 @@ import {
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
-import { countedFrom, type HeldMessages, type MessageHolder } from "./held-messages.ts";
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
 import { type Refusal, recordRefusal } from "./refusal.ts";
@@ -31,7 +30,6 @@ export interface OpenedStream {
 export interface Http2CallLimits extends BodyLimits {
   /** Of all header fields. */
   readonly metadataBytes: number;
-  readonly held: HeldMessages;
 }
 
 const callOf = Symbol("call");
@@ -60,7 +58,7 @@ const knownPairs = new Map<OutgoingHttpHeaders, Pairs>(
 const pairsOf = (fields: OutgoingHttpHeaders): Pairs => knownPairs.get(fields) ?? fieldPairs(fields);
 
 /** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
-export class Http2Call implements StartableTransport, MessageHolder {
+export class Http2Call implements StartableTransport {
   readonly head: CallHead;
   readonly #stream: CallStream;
   /** A stream that is closed has none. */
@@ -75,7 +73,7 @@ export class Http2Call implements StartableTransport, MessageHolder {
   #inflatedBytes = 0;
   /** Of the last message, for which the handler may wait for the end of the request. */
   #messageBytes = 0;
-  #isCounted = false;
+  receivedBytes = 0;
   #hasHalfClosed = false;
   #isEnding = false;
   #sentHead: OutgoingHttpHeaders | undefined;
@@ -124,11 +122,9 @@ export class Http2Call implements StartableTransport, MessageHolder {
   #count(): void {
     const waiting = this.#hasHalfClosed ? 0 : this.#messageBytes;
     const bytes = this.#isEnding ? 0 : this.#body.length + this.#inflatedBytes + waiting;
-    if (bytes >= countedFrom || this.#isCounted) this.#isCounted = this.#limits.held.count(this, bytes);
-  }
-
-  fail(error: StatusError): void {
-    this.#events?.fail(error);
+    const more = bytes - this.receivedBytes;
+    this.receivedBytes = bytes;
+    this.head.connection.shares.received.add(more);
   }
 
   /** Delivers what was asked for. The client may send while something is asked for. */

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
+import type { CallList } from "./call-list.ts";
 import type { CallEvents, CallTransport, SentEnd } from "./call-transport.ts";
 import type { GrpcConnections } from "./connections.ts";
 import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
 import type { GrpcMethods } from "./handlers.ts";
-import type { CallList, OpenCalls } from "./open-calls.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { statusCode } from "./status.ts";
 
-export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour" | "turns"> {
+export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
   readonly openCalls: OpenCalls;
@@ -39,7 +40,7 @@ const unreadMs = 10_000;
 export class ListenerCalls {
   readonly #options: ListenerCallsOptions;
   readonly #shared: GrpcCallOptions;
-  readonly #calls: CallList;
+  readonly #calls: CallList<GrpcCall>;
   #onIdle: (() => void) | undefined;
   #looksForUnread: NodeJS.Timeout | undefined;
   /**
@@ -63,10 +64,13 @@ export class ListenerCalls {
     const method = methods.find(transport.head.path);
     const entry = recorder.begin(transport.head, method);
     const call = new GrpcCall({ transport, method, handler: method?.begin, entry }, this.#shared);
+    const { openCalls, shares } = transport.head.connection;
     this.#calls.add(call);
+    openCalls.add(call);
     // A timer of each call would cost more.
     this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), unreadMs).unref();
     transport.start(call);
+    shares.open.add(1);
     call.begin();
   }
 
@@ -86,6 +90,7 @@ export class ListenerCalls {
 
   #over(call: GrpcCall, end: SentEnd): void {
     this.#calls.delete(call);
+    call.head.connection.openCalls.delete(call);
     this.lastEnded = call;
     this.#options.recorder.end(call.entry, end);
     if (this.#calls.size === 0) this.#onIdle?.();

@@ -3,10 +3,6 @@ import type { ScriptedStatus, ScriptStep } from "./compile-rule.ts";
 import type { Releases } from "./releases.ts";
 import type { TemplateScope } from "./template.ts";
 
-/** Steps without a pause, before other calls have a turn. */
-const mostAtOnce = 64;
-const longestTurnMs = 2;
-
 /** The waits of one call's scripts. Each resolves with false if nothing more can be sent. */
 export class CallWaits {
   readonly #call: GrpcCall;
@@ -40,14 +36,6 @@ export class CallWaits {
     });
   }
 
-  /** Lets other calls have a turn. */
-  turn(): Promise<boolean> {
-    return this.#wait((go) => {
-      const turn = setImmediate(go);
-      return () => clearImmediate(turn);
-    });
-  }
-
   #wait(begin: (go: () => void) => () => void): Promise<boolean> {
     if (this.#call.isEnding) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -72,53 +60,69 @@ export interface ScriptOptions {
   readonly end: (status: ScriptedStatus) => void;
 }
 
-/** Runs the steps, as fast as the client reads. Resolves with false if the call has ended. */
-export async function playScript({ call, waits, releases, steps, scope, onSent, end }: ScriptOptions): Promise<boolean> {
-  let sinceTurn = 0;
-  let turnBegan = performance.now();
+/** Runs the steps in the turns of all clients, as fast as this one reads. Resolves with false if the call has ended. */
+export function playScript(options: ScriptOptions): Promise<boolean> {
+  const { call } = options;
+  const steps = play(options, options.steps);
+  return new Promise((resolve, reject) => {
+    const share = call.work.join(goOn);
+    function goOn(): void {
+      try {
+        while (!call.isEnding) {
+          if (share.isOver) {
+            share.later();
+            return;
+          }
+          const { done, value } = steps.next();
+          if (done) {
+            resolve(value);
+            return;
+          }
+          if (value) {
+            void value.then(goOn);
+            return;
+          }
+        }
+        resolve(false);
+      } catch (error) {
+        reject(error);
+      }
+    }
+    goOn();
+  });
+}
 
-  const rest = async (wait: Promise<boolean>): Promise<boolean> => {
-    const goesOn = await wait;
-    sinceTurn = 0;
-    turnBegan = performance.now();
-    return goesOn;
-  };
-
-  async function step(one: ScriptStep): Promise<boolean> {
+/** Stops before each step, and with what a step waits for. */
+function* play(options: ScriptOptions, steps: readonly ScriptStep[]): Generator<Promise<unknown> | undefined, boolean> {
+  const { call, waits, releases, scope, onSent, end } = options;
+  for (const one of steps) {
+    yield;
     switch (one.kind) {
       case "message":
         call.send(one.message(scope));
         onSent();
-        return call.isWritable || rest(waits.writable());
+        if (!call.isWritable) yield waits.writable();
+        break;
       case "pause":
         call.sendHeaders();
-        return rest(waits.pause(one.ms));
+        yield waits.pause(one.ms);
+        break;
       case "waitFor":
         call.sendHeaders();
-        return rest(waits.released(one.name));
+        yield waits.released(one.name);
+        break;
       case "release":
         releases.release(one.name);
-        return true;
+        break;
       case "repeat":
-        for (let round = 0; round < one.times && one.steps.length > 0; round++) if (!(await play(one.steps))) return false;
-        return true;
+        for (let round = 0; round < one.times && one.steps.length > 0; round++) if (!(yield* play(options, one.steps))) return false;
+        break;
       case "status":
         end(one.status(scope));
         return false;
       default:
-        return one satisfies never;
+        one satisfies never;
     }
   }
-
-  async function play(all: readonly ScriptStep[]): Promise<boolean> {
-    for (const one of all) {
-      if (call.isEnding) return false;
-      sinceTurn++;
-      if ((sinceTurn >= mostAtOnce || performance.now() - turnBegan > longestTurnMs) && !(await rest(waits.turn()))) return false;
-      if (!(await step(one))) return false;
-    }
-    return !call.isEnding;
-  }
-
-  return play(steps);
+  return !call.isEnding;
 }

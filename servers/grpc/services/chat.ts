@@ -1,5 +1,4 @@
-import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
-import type { DeliveryTurns } from "../../core/streams/delivery-turns.ts";
+import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage, type MessageType } from "../engine/message-type.ts";
@@ -51,14 +50,14 @@ interface Room {
 }
 
 /** example.ChatService */
-export function chat(pool: DescriptorPool, turns: DeliveryTurns): ServiceHandlers {
+export function chat(pool: DescriptorPool): ServiceHandlers {
   const request = describedMessage<ChatRequest>(pool.message("example.ChatRequest"));
   const event = describedMessage<ChatEvent>(pool.message("example.ChatEvent"));
   const listRequest = describedMessage<object>(pool.message("example.ListRoomsRequest"));
   const listReply = describedMessage<{ readonly rooms: readonly { readonly name: string; readonly members: readonly string[] }[] }>(
     pool.message("example.ListRoomsReply"),
   );
-  const rooms = new ChatRooms(event, turns);
+  const rooms = new ChatRooms(event);
   return {
     "example.ChatService": {
       Chat: clientMessages(request, event, (call) => {
@@ -103,11 +102,10 @@ class RoomEvent {
 class ChatRooms {
   readonly #event: MessageType<ChatEvent>;
   readonly #rooms = new Map<string, Room>();
-  readonly #turns: DeliveryTurns;
+  readonly #memory = new BroadcastMemory();
 
-  constructor(event: MessageType<ChatEvent>, turns: DeliveryTurns) {
+  constructor(event: MessageType<ChatEvent>) {
     this.#event = event;
-    this.#turns = turns;
   }
 
   list(): { readonly name: string; readonly members: readonly string[] }[] {
@@ -125,7 +123,7 @@ class ChatRooms {
         const room = this.#rooms.get(name);
         if (as === undefined || !room) return this.#refuse(member, name, "you are not in this room: join it first");
         if (text.length > longestText) return this.#refuse(member, name, `a text has at most ${longestText} characters`);
-        return room.events.send(this.#roomEvent(name, { case: "said", value: { name: as, text } }));
+        return room.events.send(this.#roomEvent(name, { case: "said", value: { name: as, text } }), member.call.work);
       }
       case "leave":
         if (member.rooms.has(action.value.room)) return this.#leave(member, action.value.room);
@@ -148,7 +146,7 @@ class ChatRooms {
     if (members.size >= mostMembers || member.rooms.size >= mostRoomsOfOne || (members.size === 0 && this.#rooms.size >= mostRooms)) {
       return this.#refuse(member, name, "there are too many rooms or members");
     }
-    const told = events.send(this.#roomEvent(name, { case: "joined", value: { name: as } }));
+    const told = events.send(this.#roomEvent(name, { case: "joined", value: { name: as } }), member.call.work);
     members.set(as, { member, since: events.sent });
     this.#rooms.set(name, room);
     member.rooms.set(name, as);
@@ -159,10 +157,12 @@ class ChatRooms {
   #emptyRoom(): Room {
     const members: Room["members"] = new Map();
     const events = new BroadcastLane<Place, RoomEvent>({
-      turns: this.#turns,
+      memory: this.#memory,
       receivers: () => members.values(),
-      // One that reads too slowly loses its call, and nobody waits for it.
-      deliver: ({ member }, { frame }) => void member.call.send(frame),
+      deliver({ member, since }, { frame }, number) {
+        // One that reads too slowly loses its call, and nobody waits for it.
+        if (number >= since) member.call.send(frame);
+      },
       bytesOf: ({ bytes }) => bytes,
     });
     return { members, events };
@@ -178,7 +178,7 @@ class ChatRooms {
     // Those that stay are notified, and the one that leaves, if it is still connected.
     const event = this.#roomEvent(name, { case: "left", value: { name: as } });
     if (!member.call.isEnding) member.call.send(event.frame);
-    return room.members.size > 0 ? room.events.send(event) : undefined;
+    return room.members.size > 0 ? room.events.send(event, member.call.work) : undefined;
   }
 
   leaveAll(member: Member): void {

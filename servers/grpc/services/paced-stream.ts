@@ -1,4 +1,4 @@
-import type { DeliveryLane } from "../../core/streams/delivery-turns.ts";
+import type { WorkShare } from "../../core/service/work-turns.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 
 export interface PacedStreamOptions {
@@ -22,10 +22,11 @@ export function paceStream(options: PacedStreamOptions): void {
   stream.go();
 }
 
-/** Items that are due are sent in the turns of all streams. */
-class PacedStream implements DeliveryLane {
+/** Items that are due are sent in the turns of all clients. */
+class PacedStream {
   readonly #options: PacedStreamOptions;
   readonly #startedAt = performance.now();
+  readonly #share: WorkShare;
   #sent = 0;
   #due = 0;
   #room = true;
@@ -33,31 +34,32 @@ class PacedStream implements DeliveryLane {
 
   constructor(options: PacedStreamOptions) {
     this.#options = options;
+    this.#share = options.call.work.join(() => this.#sendDue());
     options.call.whenOver(() => clearTimeout(this.#timer));
   }
 
-  get isEmpty(): boolean {
-    return !this.#room || this.#sent >= this.#due || this.#options.call.isEnding;
-  }
-
-  /** Sends what is due now, or as much as there is time for. */
   go(): void {
     const { call, count, intervalMs } = this.#options;
     const passed = performance.now() - this.#startedAt;
     this.#due = intervalMs <= 0 ? count : Math.min(count, Math.floor(passed / intervalMs) + 1);
     this.#room = call.isWritable;
-    if (this.isEmpty) this.#rest();
-    else call.turns.run(this);
+    this.#sendDue();
   }
 
-  step(): boolean {
+  /** As much as there is time for now, and the rest later. */
+  #sendDue(): void {
     const { call, first, send } = this.#options;
-    call.run(() => {
-      this.#room = send(first + this.#sent);
-      this.#sent++;
-    });
-    if (this.isEmpty) this.#rest();
-    return true;
+    while (this.#room && this.#sent < this.#due && !call.isEnding) {
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      call.run(() => {
+        this.#room = send(first + this.#sent);
+        this.#sent++;
+      });
+    }
+    this.#rest();
   }
 
   /** Until more is due, or the client has read. */

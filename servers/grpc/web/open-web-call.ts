@@ -14,7 +14,7 @@ import { connectStreamProtocol, FramedCall, grpcWebProtocol } from "./framed-cal
 import type { WebCall, WebCallOptions } from "./web-call.ts";
 import type { WebExchange } from "./web-exchange.ts";
 
-export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMessage" | "held" | "onFault"> {
+export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMessage" | "onFault"> {
   readonly methods: GrpcMethods;
   readonly errors: ConnectErrors;
   /** Of the port that speaks gRPC itself. */
@@ -227,11 +227,11 @@ const codingNames = (text: string): string =>
 
 function optionsOf(
   exchange: WebExchange,
-  { cors, largestMessage, held, onFault, requestMs }: WebCallMaker,
+  { cors, largestMessage, onFault, requestMs }: WebCallMaker,
   head: CallHead,
   body: BodyReader,
   method: GrpcMethod | undefined,
 ): WebCallOptions {
   const takesOne = method?.pattern === "unary" || method?.pattern === "server stream";
-  return { exchange, head, body, cors, largestMessage, held, onFault, requestMs: takesOne ? requestMs : undefined };
+  return { exchange, head, body, cors, largestMessage, onFault, requestMs: takesOne ? requestMs : undefined };
 }

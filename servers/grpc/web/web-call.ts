@@ -1,6 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
-import { countedFrom, type HeldMessages, type MessageHolder } from "../engine/held-messages.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
 import { StatusError, statusCode } from "../engine/status.ts";
@@ -14,7 +13,6 @@ export interface WebCallOptions {
   readonly body: BodyReader;
   readonly cors: WebCors;
   readonly largestMessage: number;
-  readonly held: HeldMessages;
   /** For the request of a method that takes one message to arrive; undefined for a stream. */
   readonly requestMs: number | undefined;
   /** Called for an answer that could not be written. */
@@ -30,7 +28,7 @@ export interface WrittenEnd {
 }
 
 /** A call on the web port: reads the messages of the request. A subclass for each protocol writes the answer. */
-export abstract class WebCall implements StartableTransport, MessageHolder {
+export abstract class WebCall implements StartableTransport {
   readonly head: CallHead;
   protected readonly exchange: WebExchange;
   readonly #options: WebCallOptions;
@@ -43,7 +41,7 @@ export abstract class WebCall implements StartableTransport, MessageHolder {
   #inflatedBytes = 0;
   /** Of the last message, for which the handler may wait for the end of the request. */
   #messageBytes = 0;
-  #isCounted = false;
+  receivedBytes = 0;
   /** The client has sent its last byte. */
   #hasEnded = false;
   #toldBodyEnd = false;
@@ -190,7 +188,9 @@ export abstract class WebCall implements StartableTransport, MessageHolder {
   #count(): void {
     const waiting = this.#hasEnded ? 0 : this.#messageBytes;
     const bytes = this.#isDone ? 0 : this.#body.length + this.#inflatedBytes + waiting;
-    if (bytes >= countedFrom || this.#isCounted) this.#isCounted = this.#options.held.count(this, bytes);
+    const more = bytes - this.receivedBytes;
+    this.receivedBytes = bytes;
+    this.head.connection.shares.received.add(more);
   }
 
   #inflate(content: Buffer): void {

@@ -12,8 +12,7 @@ import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
-import { type ConnectionLimits, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
-import type { HeldMessages } from "../engine/held-messages.ts";
+import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
@@ -22,11 +21,10 @@ import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
 import { Http1Exchange, Http2Exchange, refuse, type WebExchange } from "./web-exchange.ts";
 
-export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionLimits {
+export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionsOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
-  readonly held: HeldMessages;
   /** Open calls on a connection. */
   readonly concurrentStreams: number;
   /** Of the request line and the header fields; a GET has its message there. */

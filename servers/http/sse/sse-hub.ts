@@ -2,8 +2,8 @@ import type { HttpViews } from "../../../contract/services/http.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
-import { BroadcastLane } from "../../core/streams/broadcast-lane.ts";
-import { type DeliveryLane, DeliveryTurns } from "../../core/streams/delivery-turns.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
+import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";
@@ -41,16 +41,23 @@ export interface SseHub {
   close(): void;
 }
 
-export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; touch: (entry: HttpEntry) => void; log: Log }): SseHub {
+export interface SseHubOptions {
+  readonly show: (view: HttpViews["sse"]) => void;
+  readonly touch: (entry: HttpEntry) => void;
+  readonly log: Log;
+  readonly turns?: WorkTurns;
+}
+
+export function createSseHub({ turns = new WorkTurns(), ...options }: SseHubOptions): SseHub {
   const open = new Map<number, SseSubscription>();
   const left: SseSubscription[] = [];
   const tickers = createSseTickers();
-  const turns = new DeliveryTurns();
+  const page = turns.connection("");
   const broadcasts = new BroadcastLane<SseSubscription, Broadcast>({
-    turns,
+    memory: new BroadcastMemory(),
     receivers: () => open.values(),
-    deliver(subscription, broadcast) {
-      if (send(subscription, broadcast.frame)) broadcast.reached += 1;
+    deliver(subscription, broadcast, number) {
+      if (number >= subscription.since && send(subscription, broadcast.frame)) broadcast.reached += 1;
     },
     bytesOf: ({ frame }) => frame.chunked.length,
   });
@@ -131,49 +138,66 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   }
 
   /** Sends the plan's events; returns the function that stops it. */
-  function run(subscription: SseSubscription, plan: SsePlan): () => void {
+  function run(subscription: SseSubscription, plan: SsePlan, address: string): () => void {
     let id = plan.firstId;
     const isEndless = plan.endId === Number.POSITIVE_INFINITY;
     let timer: NodeJS.Timeout | undefined;
-    let isDue = false;
-    let leave = () => {
-      isDue = false;
-      clearTimeout(timer);
-    };
+    let leave = () => clearTimeout(timer);
+    let isOver = false;
     const next = (timestamp: number) => void send(subscription, pingOf(id++, timestamp));
 
     function beginEndless(): void {
       const begunAt = performance.now();
       next(Date.now());
+      let dueAt: number | undefined;
+      const share = turns.join(address, sendDue);
+      function sendDue(): void {
+        if (dueAt === undefined || isOver) return;
+        if (share.isOver) {
+          share.later();
+          return;
+        }
+        next(dueAt);
+        dueAt = undefined;
+      }
       leave = tickers.join(plan.intervalMs, (timestamp) => {
-        // The shared timer may fire right after the first event.
-        if (performance.now() - begunAt >= plan.intervalMs / 2) next(timestamp);
+        // The shared timer may fire right after the first event. An event that is still to be sent is this one, too.
+        if (performance.now() - begunAt < plan.intervalMs / 2 || dueAt !== undefined) return;
+        dueAt = timestamp;
+        sendDue();
       });
     }
     const startAt = performance.now() + plan.delayMs;
     const untilDue = () => startAt + (id - plan.firstId) * plan.intervalMs - performance.now();
-    /** Events that are due are sent together, in slices with those of other streams. */
-    const lane: DeliveryLane = {
-      get isEmpty() {
-        return !isDue;
-      },
-      step() {
-        next(Date.now());
-        const waitMs = untilDue();
-        isDue = id < plan.endId && waitMs <= 0;
-        if (id >= plan.endId) subscription.end("done");
-        else if (!isDue) timer = setTimeout(sendDue, waitMs);
-        return true;
-      },
-    };
-    function sendDue(): void {
-      isDue = true;
-      turns.run(lane);
+    function beginFinite(): void {
+      const share = turns.join(address, sendDue);
+      function sendDue(): void {
+        while (!isOver) {
+          const waitMs = id < plan.endId ? untilDue() : 0;
+          if (waitMs > 0) {
+            timer = setTimeout(sendDue, waitMs);
+            return;
+          }
+          if (share.isOver) {
+            share.later();
+            return;
+          }
+          if (id < plan.endId) next(Date.now());
+          else {
+            isOver = true;
+            subscription.end("done");
+          }
+        }
+      }
+      sendDue();
     }
-    const begin = isEndless ? beginEndless : sendDue;
+    const begin = isEndless ? beginEndless : beginFinite;
     if (plan.delayMs > 0) timer = setTimeout(begin, plan.delayMs);
     else begin();
-    return () => leave();
+    return () => {
+      isOver = true;
+      leave();
+    };
   }
 
   return {
@@ -185,7 +209,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       open.set(subscription.id, subscription);
       if (response.entry) response.entry.longLived = true;
       response.flushHeaders();
-      const stop = run(subscription, plan);
+      const stop = run(subscription, plan, response.req.socket.remoteAddress ?? "");
       response.once("close", () => {
         stop();
         onClosed(subscription);
@@ -196,7 +220,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     },
     async broadcast(event) {
       const broadcast: Broadcast = { frame: sseFrame(event), reached: 0 };
-      await broadcasts.send(broadcast);
+      await broadcasts.send(broadcast, page);
       return broadcast.reached;
     },
     disconnect(id) {

@@ -1,13 +1,8 @@
 export interface SseTickers {
-  /** Calls back at each tick of this interval with the tick's time; returns the function that ends it. */
+  /** Calls back at each tick of this interval with the tick's time; returns the function that ends it. What takes long is for the caller to defer. */
   join(intervalMs: number, onTick: (timestamp: number) => void): () => void;
   close(): void;
 }
-
-/** Time that ticks may take in one turn of the event loop. */
-const turnMs = 4;
-/** Members between two looks at the clock: a look costs a tenth of what sending an event does. */
-const clockEvery = 16;
 
 interface Ticker {
   readonly timer: NodeJS.Timeout;
@@ -20,23 +15,9 @@ export function createSseTickers(): SseTickers {
 
   function start(intervalMs: number): Ticker {
     const members: Ticker["members"] = new Set();
-    let beating = false;
-    /** In turns, so that many streams with short intervals do not delay others. */
-    function beat(timestamp: number, waiting: Iterator<(timestamp: number) => void>): void {
-      const until = performance.now() + turnMs;
-      for (let called = 1; ; called++) {
-        const { done, value: onTick } = waiting.next();
-        beating = !done;
-        if (done) return;
-        onTick(timestamp);
-        if (called % clockEvery !== 0 || performance.now() < until) continue;
-        setImmediate(beat, timestamp, waiting);
-        return;
-      }
-    }
     const timer = setInterval(() => {
-      // A tick that has not reached all members when the next one is due replaces it.
-      if (!beating) beat(Date.now(), members.values());
+      const timestamp = Date.now();
+      for (const onTick of members) onTick(timestamp);
     }, intervalMs);
     const ticker = { timer, members };
     tickers.set(intervalMs, ticker);

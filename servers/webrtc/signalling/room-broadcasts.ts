@@ -1,6 +1,7 @@
 import { memoryOf } from "../../core/limits/json-limits.ts";
-import { type DeliveryLane, DeliveryTurns } from "../../core/streams/delivery-turns.ts";
-import type { JoinedRoom, Peer } from "./peer.ts";
+import { type WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
+import { type JoinedRoom, type Peer, remoteHostOf } from "./peer.ts";
 import type { Room } from "./room.ts";
 import type { ChatEvent, Member, PeerEvent } from "./signalling-event.ts";
 
@@ -17,65 +18,112 @@ interface Broadcast {
   readonly sender: Peer | undefined;
   /** Absent where it is for all members that are connected here, but for the sender. */
   readonly to: readonly Peer[] | undefined;
-  /** Zero while it does not wait. */
-  bytes: number;
+}
+
+/** What waits for the members of one room. */
+interface RoomLane {
+  readonly room: Room;
+  readonly lane: BroadcastLane<Peer, Broadcast>;
+  /** They have joined behind what waits: it is not for them. */
+  readonly newcomers: Set<Peer>;
 }
 
 /**
- * Delivers what is for many in slices, so that a large room delays nobody else. The members of a room get all in the same order; rooms take turns. A
- * sender is held meanwhile, so that at most one message of each client waits.
+ * Delivers what is for many in the turns of its sender, so that a large room delays nobody else. The members of a room get all in the same
+ * order. A sender is held meanwhile, so that at most one message of each client waits.
  */
 export class RoomBroadcasts {
   readonly #hand: (peer: Peer, event: PeerEvent) => void;
   /** Those in which something waits. */
   readonly #lanes = new Map<JoinedRoom, RoomLane>();
-  readonly #turns = new DeliveryTurns();
+  readonly #memory = new BroadcastMemory();
+  readonly #turns: WorkTurns;
+  readonly #senders = new WeakMap<Peer, WorkConnection>();
+  /** What comes from other instances and from the service itself. */
+  readonly #service: WorkConnection;
 
   /** `hand` brings an event to one peer; it does not call back. */
-  constructor(hand: (peer: Peer, event: PeerEvent) => void) {
+  constructor(hand: (peer: Peer, event: PeerEvent) => void, turns = new WorkTurns()) {
     this.#hand = hand;
+    this.#turns = turns;
+    this.#service = turns.connection("");
   }
 
   /** To all members that are connected here but the sender, or to some, which may include it. */
   tell(room: Room, event: PeerEvent, sender: Peer | undefined, to?: readonly Peer[]): void {
-    this.#add(room, { event, history: [], sender, to, bytes: 0 });
+    this.#add(room, { event, history: [], sender, to });
   }
 
   /** To a member that joins, or joins again: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. */
   welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
-    this.#add(room, { event: undefined, history, sender: peer, to: [peer], bytes: 0 });
+    this.#add(room, { event: undefined, history, sender: peer, to: [peer] });
   }
 
   #add(room: Room, broadcast: Broadcast): void {
-    const { event, history, sender, to } = broadcast;
-    const lane = this.#lanes.get(room) ?? new RoomLane(room, this.#hand, (over) => this.#over(room, over));
-    lane.waiting.push(broadcast);
-    if (!this.#turns.run(lane)) return;
-    this.#lanes.set(room, lane);
+    const { event, sender } = broadcast;
+    const known = this.#lanes.get(room);
+    const roomLane = known ?? this.#laneOf(room);
+    const { lane, newcomers } = roomLane;
     const joined = joinedBy(event, room);
-    if (joined) lane.newcomers.add(joined);
+    if (joined) newcomers.add(joined);
+    const told = lane.send(broadcast, this.#connectionOf(sender));
+    if (!told) return;
+    if (!known) this.#lanes.set(room, roomLane);
     sender?.facts.link.hold();
-    broadcast.bytes = broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0));
-    this.#turns.wait(lane, broadcast.bytes);
+    void told.then(() => {
+      sender?.facts.link.release();
+      if (lane.isEmpty && this.#lanes.get(room) === roomLane) this.#lanes.delete(room);
+    });
   }
 
-  #over(room: Room, { bytes, sender }: Broadcast): void {
-    if (bytes > 0) sender?.facts.link.release();
-    this.#turns.waitNoMore(bytes);
-    if (this.#lanes.get(room)?.isEmpty) this.#lanes.delete(room);
+  #connectionOf(sender: Peer | undefined): WorkConnection {
+    if (!sender || sender.isElsewhere) return this.#service;
+    let connection = this.#senders.get(sender);
+    if (!connection) {
+      connection = this.#turns.connection(remoteHostOf(sender));
+      this.#senders.set(sender, connection);
+    }
+    return connection;
+  }
+
+  #laneOf(room: Room): RoomLane {
+    const newcomers = new Set<Peer>();
+    const lane = new BroadcastLane<Peer, Broadcast>({
+      memory: this.#memory,
+      receivers({ event, to }) {
+        const joined = joinedBy(event, room);
+        if (joined) newcomers.delete(joined);
+        return (to ?? room.members).values();
+      },
+      deliver: (receiver, { event, history, sender, to }) => {
+        if (!event) this.#welcome(receiver, room, newcomers, history);
+        else if (to || (receiver !== sender && !receiver.isElsewhere && !newcomers.has(receiver))) this.#hand(receiver, event);
+      },
+      bytesOf: ({ event, history, to }) =>
+        broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0)),
+    });
+    return { room, lane, newcomers };
+  }
+
+  /** It hears of those that have joined and are not announced yet when they are. */
+  #welcome(peer: Peer, room: Room, newcomers: ReadonlySet<Peer>, history: readonly ChatEvent[]): void {
+    const peers: Member[] = [];
+    for (const other of room.members.values()) if (other !== peer && !newcomers.has(other)) peers.push({ id: other.id, name: other.name });
+    this.#hand(peer, { type: "joined", room: room.name, peers });
+    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
   }
 
   /** To one. What a peer of another instance sends stays behind what waits in a room that both are in, such as the news that it has joined. */
   send(peer: Peer, event: PeerEvent): void {
-    const lane = this.#lanes.size > 0 && "from" in event ? this.#laneOfBoth(peer, event.from) : undefined;
-    if (lane) this.tell(lane.room, event, undefined, [peer]);
+    const room = this.#lanes.size > 0 && "from" in event ? this.#roomOfBoth(peer, event.from) : undefined;
+    if (room) this.tell(room, event, undefined, [peer]);
     else this.#hand(peer, event);
   }
 
-  #laneOfBoth(peer: Peer, from: string): RoomLane | undefined {
-    for (const room of peer.rooms) {
-      const lane = this.#lanes.get(room);
-      if (lane?.room.members.get(from)?.isElsewhere) return lane;
+  #roomOfBoth(peer: Peer, from: string): Room | undefined {
+    for (const one of peer.rooms) {
+      const room = this.#lanes.get(one)?.room;
+      if (room?.members.get(from)?.isElsewhere) return room;
     }
     return undefined;
   }
@@ -88,58 +136,6 @@ export class RoomBroadcasts {
   close(): void {
     this.#turns.close();
     this.#lanes.clear();
-  }
-}
-
-/** What waits for the members of one room. */
-class RoomLane implements DeliveryLane {
-  readonly room: Room;
-  /** The oldest first. */
-  readonly waiting: Broadcast[] = [];
-  /** They have joined behind what waits: it is not for them. */
-  readonly newcomers = new Set<Peer>();
-  /** Of the first one: those that are still to get it. */
-  #receivers: Iterator<Peer> | undefined;
-  readonly #hand: (peer: Peer, event: PeerEvent) => void;
-  readonly #over: (broadcast: Broadcast) => void;
-
-  constructor(room: Room, hand: (peer: Peer, event: PeerEvent) => void, over: (broadcast: Broadcast) => void) {
-    this.room = room;
-    this.#hand = hand;
-    this.#over = over;
-  }
-
-  get isEmpty(): boolean {
-    return this.waiting.length === 0;
-  }
-
-  step(): boolean {
-    const broadcast = this.waiting[0] as Broadcast;
-    const { event, sender, to } = broadcast;
-    if (!this.#receivers) {
-      const joined = joinedBy(event, this.room);
-      if (joined) this.newcomers.delete(joined);
-      this.#receivers = (to ?? this.room.members).values();
-    }
-    const { done, value: receiver } = this.#receivers.next();
-    if (done) {
-      this.#receivers = undefined;
-      this.waiting.shift();
-      this.#over(broadcast);
-      return false;
-    }
-    if (!event) this.#welcome(receiver, broadcast.history);
-    else if (to || (receiver !== sender && !receiver.isElsewhere && !this.newcomers.has(receiver))) this.#hand(receiver, event);
-    return true;
-  }
-
-  /** It hears of those that have joined and are not announced yet when they are. */
-  #welcome(peer: Peer, history: readonly ChatEvent[]): void {
-    const peers: Member[] = [];
-    for (const other of this.room.members.values())
-      if (other !== peer && !this.newcomers.has(other)) peers.push({ id: other.id, name: other.name });
-    this.#hand(peer, { type: "joined", room: this.room.name, peers });
-    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
   }
 }
 

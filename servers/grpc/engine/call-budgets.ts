@@ -1,0 +1,100 @@
+import { type BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+import type { CallList, ListedCall } from "./call-list.ts";
+import { StatusError } from "./status.ts";
+
+/** Of the largest messages, and of what one call may leave unread. */
+const mostOfEach = 64;
+
+export interface BudgetLimits {
+  readonly openCalls: number;
+  readonly messageBytes: number;
+  readonly unreadBytes: number;
+}
+
+/** What is bounded of a call. */
+export interface BudgetedCall extends ListedCall {
+  /** Among the open calls. */
+  readonly isCounted: boolean;
+  readonly receivedBytes: number;
+  readonly unreadBytes: number;
+  /** Ends it with a status. */
+  fail(error: StatusError): void;
+  /** Ends it at once, and drops what waits. */
+  breakOff(error: StatusError): void;
+}
+
+/** What the calls of one connection have of what all calls share. */
+export interface CallShares {
+  readonly open: BudgetShare;
+  /** Messages of the client: those that are incomplete, being decompressed, or wait for the end of the request. */
+  readonly received: BudgetShare;
+  readonly unread: BudgetShare;
+}
+
+/** Bounds for the calls of all connections together. Beyond one of them the connections that have most lose calls, those with most of it first. */
+export class CallBudgets {
+  readonly #open: SharedBudget;
+  readonly #received: SharedBudget;
+  readonly #unread: SharedBudget;
+  readonly #why: Readonly<Record<keyof CallShares, string>>;
+
+  constructor({ openCalls, messageBytes, unreadBytes }: BudgetLimits) {
+    const [received, unread] = [mostOfEach * messageBytes, mostOfEach * unreadBytes];
+    this.#open = new SharedBudget(openCalls);
+    this.#received = new SharedBudget(received);
+    this.#unread = new SharedBudget(unread);
+    this.#why = {
+      open: `more than ${openCalls} calls are open, and this connection has most of them`,
+      received: `the messages of all calls have more than ${received} bytes, and this connection has most of them`,
+      unread: `all clients leave more than ${unread} bytes unread, and this connection has most of them`,
+    };
+  }
+
+  open(address: string, calls: CallList<BudgetedCall>): CallShares {
+    const exhausted = (what: keyof CallShares) => new StatusError("RESOURCE_EXHAUSTED", this.#why[what]);
+    return {
+      open: this.#open.open(address, (excess) => {
+        loseMost(
+          calls,
+          excess,
+          ({ isCounted }) => Number(isCounted),
+          (call) => call.breakOff(exhausted("open")),
+        );
+      }),
+      received: this.#received.open(address, (excess) => {
+        loseMost(
+          calls,
+          excess,
+          ({ receivedBytes }) => receivedBytes,
+          (call) => call.fail(exhausted("received")),
+        );
+      }),
+      unread: this.#unread.open(address, (excess) => {
+        loseMost(
+          calls,
+          excess,
+          ({ unreadBytes }) => unreadBytes,
+          (call) => call.breakOff(exhausted("unread")),
+        );
+      }),
+    };
+  }
+}
+
+function loseMost(
+  calls: CallList<BudgetedCall>,
+  excess: number,
+  of: (call: BudgetedCall) => number,
+  lose: (call: BudgetedCall) => void,
+): void {
+  const largest = calls
+    .all()
+    .filter((call) => of(call) > 0)
+    .sort((one, other) => of(other) - of(one));
+  let left = excess;
+  for (const call of largest) {
+    if (left <= 0) return;
+    left -= of(call);
+    lose(call);
+  }
+}

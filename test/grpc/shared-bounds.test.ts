@@ -1,0 +1,96 @@
+import { type ClientHttp2Session, connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
+import { expect, it } from "vitest";
+import { helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { until } from "../support/until.ts";
+import { callMethod } from "./calls.ts";
+import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
+import { framed } from "./raw-call.ts";
+
+const echoBidi = "/example.EchoService/EchoBidiStream";
+const subscribe = "/example.StreamService/Subscribe";
+const enhanceYourCalm = 11;
+const hello = (service: GrpcUnderTest) =>
+  callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }]);
+
+/** A client of its own address, on one connection. */
+function clientAt(service: GrpcUnderTest, localAddress: string) {
+  const socket = () => connectTcp({ port: service.port, host: "127.0.0.1", localAddress });
+  const session: ClientHttp2Session = connect(`http://${service.address}`, { createConnection: socket });
+  session.on("error", () => {});
+  onEnd(() => session.destroy());
+  const ended: (number | string)[] = [];
+  return {
+    ended,
+    session,
+    open(path: string, bytes: Uint8Array, reads = true) {
+      const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
+      let status = "";
+      stream.on("error", () => {});
+      stream.on("response", (fields) => (status = String(fields["grpc-status"] ?? "")));
+      stream.on("trailers", (fields) => (status = String(fields["grpc-status"])));
+      stream.on("close", () => ended.push(status === "" ? (stream.rstCode ?? 0) : status));
+      if (reads) stream.resume();
+      stream.write(bytes);
+      return stream;
+    },
+  };
+}
+
+it("[GRPC-177] small messages count too, and the connections of the address that has most lose them, not the newcomer", async () => {
+  const service = await startGrpc({ messageBytes: 1_000 });
+  const begun = framed(Buffer.alloc(1_000)).subarray(0, 905);
+  const other = clientAt(service, "127.0.0.2");
+  for (let call = 0; call < 10; call++) other.open(echoBidi, begun);
+  await until(() => service.rows().length === 10);
+  const many = Array.from({ length: 20 }, () => clientAt(service, "127.0.0.3"));
+  for (const client of many) for (let call = 0; call < 5; call++) client.open(echoBidi, begun);
+  // 64,000 bytes are 70 of them.
+  const lost = () => many.flatMap(({ ended }) => ended);
+  await until(() => lost().length >= 40);
+  expect([lost().length < 50, new Set(lost()), other.ended]).toEqual([true, new Set(["8"]), []]);
+  other.open(echoBidi, begun);
+  expect((await hello(service)).status.code).toBe(0);
+  expect(other.ended).toEqual([]);
+});
+
+it("[GRPC-179] answers that all clients leave unread are bounded: the connection that has most loses calls, and the others go on", async () => {
+  const service = await startGrpc({ unreadBytes: 64 << 10, concurrentStreams: 1_000 });
+  const few = clientAt(service, "127.0.0.2");
+  const request = (payloadBytes: number) => streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes });
+  for (let call = 0; call < 3; call++) few.open(subscribe, request(1_000), false).end();
+  await until(() => service.rows().filter(({ bytesOut }) => bytesOut > 0).length === 3);
+  const many = Array.from({ length: 4 }, () => clientAt(service, "127.0.0.3"));
+  for (const client of many) for (let call = 0; call < 40; call++) client.open(subscribe, request(1_000), false).end();
+  // Each of the 160 leaves 64 KiB unread, and 64 of them are the bound.
+  const lost = () => many.flatMap(({ ended }) => ended);
+  await until(() => lost().length >= 100);
+  expect([lost().length < 120, new Set(lost()), few.ended]).toEqual([true, new Set([enhanceYourCalm]), []]);
+  const row = await service.ended(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
+  expect(service.detail(row.id).status?.message).toMatch(/^all clients leave more than 4194304 bytes unread/);
+  expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-179] small messages that wait count what they take in memory", async () => {
+  const service = await startGrpc({ unreadBytes: 64 << 10 });
+  const client = clientAt(service, "127.0.0.2");
+  client.open(subscribe, streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes: 0 }), false).end();
+  const sent = () => service.rows()[0]?.parts ?? 0;
+  let before = -1;
+  for (; before !== sent() || before < 100; await new Promise((resolve) => setTimeout(resolve, 200))) before = sent();
+  // What fits its window, and 64 KiB with the memory of each.
+  expect(sent()).toBeLessThan((64 << 10) / 30 + (64 << 10) / 256 + 500);
+});
+
+it("[GRPC-180] open calls are bounded: the connection that has most loses calls, and new ones begin", async () => {
+  const service = await startGrpc({ openCalls: 40 });
+  const few = clientAt(service, "127.0.0.2");
+  const many = clientAt(service, "127.0.0.3");
+  for (let call = 0; call < 10; call++) few.open(echoBidi, Buffer.alloc(0));
+  for (let call = 0; call < 60; call++) many.open(echoBidi, Buffer.alloc(0));
+  await until(() => many.ended.length >= 30);
+  expect((await hello(service)).status.code).toBe(0);
+  expect([new Set(many.ended), few.ended]).toEqual([new Set([enhanceYourCalm]), []]);
+  expect(many.ended.length).toBeLessThan(40);
+  await until(() => service.rows().filter(({ outcome }) => outcome === "RESOURCE_EXHAUSTED").length === many.ended.length);
+});

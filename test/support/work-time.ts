@@ -1,0 +1,20 @@
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+
+/** Of one item. A power of two, so that sums are exact. */
+const itemMs = 1 / 16;
+/** Most items in a turn of the event loop: those that wait, and as much again that comes meanwhile. */
+export const itemsOfTurn = 8 / itemMs;
+/** Of one connection, before others have theirs. */
+export const itemsOfShare = 0.25 / itemMs;
+
+/** Turns whose time passes only with the items that are done. */
+export function workTime() {
+  let nowMs = 0;
+  return {
+    turns: new WorkTurns(() => nowMs),
+    /** To be called for each item. */
+    pass() {
+      nowMs += itemMs;
+    },
+  };
+}
