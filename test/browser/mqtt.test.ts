@@ -123,6 +123,20 @@ it("topics with the same beginning show their ends, and the shown message names 
   }
 });
 
+it("[MQTT-302] Publish begins with the topic that is shown", async () => {
+  const { page } = await open();
+  for (const topic of ["hall/a/lamp", "hall/b/lamp"]) {
+    await publish(page, topic);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("textbox", { name: /^Filter topics/ }).fill("hall/#");
+  await page.getByRole("treeitem", { name: "hall/a/lamp" }).click();
+  await page.getByRole("region", { name: "Message", exact: true }).getByText("hall/a/lamp").first().waitFor();
+  await page.getByRole("button", { name: "Publish…", exact: true }).click();
+  const topic = page.getByRole("dialog").getByRole("textbox", { name: "Topic", exact: true });
+  await expect.poll(() => topic.inputValue()).toBe("hall/a/lamp");
+});
+
 it("[BL-256] hidden characters in a topic and a payload are shown escaped", async () => {
   const { page } = await open();
   await publish(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
