@@ -109,11 +109,11 @@ describe("sessions of clients that left", () => {
       connect(`many ${index}`, "10.0.0.2", 50_000).connection.cutOff("The connection was lost.");
       expect(engine.counters.sessionBytes).toBeLessThanOrEqual(bound);
     }
-    expect([...engine.sessions.keys()]).toEqual(["bystander", "one", ...[16, 17, 18, 19].map((index) => `many ${index}`)]);
+    expect([...engine.sessions.keys()]).toEqual(["bystander", "one", ...[15, 16, 17, 18, 19].map((index) => `many ${index}`)]);
     // Connected clients keep theirs.
     const reasons: (number | undefined)[] = [];
     for (let index = 0; index < 8; index++) reasons.push(await answered(connect(`here ${index}`, "10.0.0.3", 50_000)));
-    expect(reasons).toEqual([0, 0, 0, 0x97, 0x97, 0x97, 0x97, 0x97]);
+    expect(reasons).toEqual([0, 0, 0, 0, 0x97, 0x97, 0x97, 0x97]);
     expect(await answered(connect("small", "10.0.0.4", 0))).toBe(0);
     expect(engine.sessions.has("one")).toBe(true);
     for (const client of [...engine.connections]) client.cutOff("The connection was lost.");

@@ -1,6 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
+import type { Engine } from "../../servers/mqtt/engine/engine.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { Session } from "../../servers/mqtt/engine/session/session.ts";
 import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 async function join(broker: Broker, clientId: string, qos: 0 | 1 | 2, properties: Properties = {}) {
   const client = await connectWire(broker, 5, { clientId, properties: { sessionExpiryInterval: 60, ...properties } });
@@ -97,5 +101,73 @@ describe("members of a shared subscription", () => {
     await broker.act("publish", { topic: "jobs", qos: 1, payload: "y" });
     expect((await one.expect("publish")).properties?.subscriptionIdentifiers).toEqual([8]);
     await one.expectNothing();
+  });
+});
+
+describe("many members", () => {
+  const member = (engine: Engine, name: string, receiveMaximum: number) => {
+    const client = new MemoryClient(engine, name, { cleanStart: false, properties: { sessionExpiryInterval: 60, receiveMaximum } });
+    client.subscribe("$share/g/jobs", 1);
+    return client;
+  };
+  const publish = (engine: Engine, payload: string) =>
+    engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(payload), qos: 1, retain: false }));
+
+  it.each([true, false])(
+    "[MQTT-246] a message looks at few of 2,000 members, also if none can take it now, connected: %s",
+    async (connected) => {
+      const { engine } = await startEngine();
+      const members = Array.from({ length: 2_000 }, (_, index) => member(engine, `${index}`, 1));
+      await expect.poll(() => members.every(({ received }) => received.length === 2)).toBe(true);
+      if (connected) for (const [index] of members.entries()) publish(engine, `first ${index}`);
+      else for (const { connection } of members) connection.cutOff("The connection was lost.");
+      const looks = vi.spyOn(Session.prototype, "readiness");
+      onTestFinished(() => void looks.mockRestore());
+      for (let count = 0; count < 500; count++) publish(engine, String(count));
+      // 32 of each kind, and now and then all.
+      expect(looks.mock.calls.length).toBeLessThan(500 * 100);
+      expect(engine.load.messages).toBe(500);
+      for (const { clientId, queue } of engine.sessions.values()) expect(queue.length, clientId).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it("[MQTT-247] what full members leave goes to one that returns, as it reads, and nothing is lost", async () => {
+    const { engine } = await startEngine({ limits: { queueMessages: 300 } });
+    const gone = ["one", "two", "three"].map((name) => member(engine, name, 1));
+    await expect.poll(() => gone.every(({ received }) => received.length === 2)).toBe(true);
+    for (const { connection } of gone) connection.cutOff("The connection was lost.");
+    for (let count = 0; count < 900; count++) publish(engine, String(count));
+    const back = member(engine, "one", 10);
+    const received = new Set<string>();
+    const acknowledge = () => {
+      for (const packet of back.received.splice(0)) {
+        if (packet.type !== "publish") continue;
+        received.add(packet.payload.toString());
+        back.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+      }
+      return received.size;
+    };
+    await expect.poll(acknowledge, { interval: 1, timeout: 10_000 }).toBe(900);
+    expect([engine.counters.droppedInAll, engine.load.messages]).toEqual([0, 0]);
+  });
+
+  it("[MQTT-247] what a member leaves is moved over several turns, before its session ends and while others are served", async () => {
+    const { engine, bystander } = await startEngine();
+    const leaving = new MemoryClient(engine, "leaving", { properties: { receiveMaximum: 1 } });
+    leaving.subscribe("$share/g/jobs", 1);
+    await expect.poll(() => leaving.received.length).toBe(2);
+    for (let count = 0; count < 5_000; count++) publish(engine, String(count));
+    const staying = member(engine, "staying", 1);
+    await expect.poll(() => staying.received.length).toBeGreaterThan(1);
+    const before = engine.sessions.get("staying")?.queue.length ?? 0;
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    leaving.connection.cutOff("The connection was lost.");
+    bystander.send({ type: "pingreq" });
+    await expect.poll(() => bystander.received.at(-1)?.type, { interval: 1 }).toBe("pingresp");
+    expect((engine.sessions.get("staying")?.queue.length ?? 0) - before).toBeLessThan(1_000);
+    turn.mockRestore();
+    const deliveries = () => (engine.sessions.get("staying")?.queue.length ?? 0) + (engine.sessions.get("staying")?.inflight.size ?? 0);
+    await expect.poll(deliveries, { timeout: 5_000 }).toBe(5_000);
+    await expect.poll(() => engine.sessions.has("leaving")).toBe(false);
   });
 });

@@ -140,7 +140,7 @@ export class GroupMembers {
     } else registry.set(group, clientId, { broker, connected: state === "connected" });
     if (hadConnected || !registry.hasConnected(group, brokerId)) return;
     // MQTT 5.0 §4.8.2: messages that wait here for absent members go to the member that connected there.
-    for (const clientId of engine.groups.get(group)?.away() ?? []) {
+    for (const { clientId } of engine.groups.get(group)?.holders ?? []) {
       const session = engine.sessions.get(clientId);
       if (session) redistribute(engine, session);
     }

@@ -16,7 +16,7 @@ import type { ConnectionOrigin, EngineLog, EngineObserver } from "./engine-obser
 import type { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
-import { redistribute } from "./routing/shared-handover.ts";
+import { gatherShared, redistribute } from "./routing/shared-handover.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
@@ -207,6 +207,7 @@ export class Engine {
     session.will = will;
     connection.session = session;
     session.recipient = connection;
+    for (const group of session.groups ?? []) group.moved(session);
     this.clients.set(clientId, connection);
     this.shareUnreadBytes();
     recheckSession(this, session, connection.identity);
@@ -219,13 +220,17 @@ export class Engine {
     return { session, present };
   }
 
+  gatherShared(session: Session): void {
+    gatherShared(this, session);
+  }
+
   private shareUnreadBytes(): void {
     this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.clients.size));
   }
 
   private announceMemberships(session: Session): void {
     const { cluster } = this;
-    if (cluster) for (const { group } of session.subscriptions.values()) if (group) cluster.memberChanged(group.name, session.clientId);
+    if (cluster) for (const { name } of session.groups ?? []) cluster.memberChanged(name, session.clientId);
   }
 
   setExpiry(session: Session, expirySeconds: number): void {
@@ -248,6 +253,7 @@ export class Engine {
       this.clients.delete(session.clientId);
       this.shareUnreadBytes();
       session.recipient = undefined;
+      for (const group of session.groups ?? []) group.moved(session);
       session.disconnectedAt = Date.now();
     }
     this.observer.disconnected?.(connection, why, session !== undefined);

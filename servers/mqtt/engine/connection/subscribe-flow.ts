@@ -22,7 +22,7 @@ export interface SubscriptionParts {
   readonly cluster: Pick<ClusterLink, "memberChanged"> | undefined;
 }
 
-export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "sessions"> {
+export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "sessions" | "scheduler"> {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "maySubscribe">;
@@ -153,8 +153,11 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
     parts.counters.subscriptionBytes += ownBytesOf(filter);
     session.subscriptionBytes += mostBytesOf(filter);
   }
-  if (group) group.add(subscription);
-  else parts.trie.add(filter, session, subscription);
+  if (group) {
+    group.add(subscription);
+    session.groups ??= new Set();
+    session.groups.add(group);
+  } else parts.trie.add(filter, session, subscription);
   session.store?.subscribed(session.clientId, filter, options);
   if (group) parts.cluster?.memberChanged(filter, session.clientId);
   return isNew;
@@ -188,6 +191,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
     return true;
   }
   group.remove(session);
+  session.groups?.delete(group);
   cluster?.memberChanged(filter, session.clientId);
   if (group.size === 0) {
     groups.delete(filter);

@@ -59,11 +59,16 @@ export class DeliveryQueue {
     for (let index = this.head; index < this.items.length; index++) yield this.items[index] as Delivery;
   }
 
-  /** Removes and returns the deliveries for which the test is true, in order. */
-  take(picks: (delivery: Delivery) => boolean): Delivery[] {
+  /** Removes and returns the deliveries for which the test is true, in order, until `enough`. */
+  take(picks: (delivery: Delivery) => boolean, enough: () => boolean = () => false): Delivery[] {
     const taken: Delivery[] = [];
     const kept: Delivery[] = [];
-    for (let delivery = this.shift(); delivery; delivery = this.shift()) (picks(delivery) ? taken : kept).push(delivery);
+    while (!enough()) {
+      const delivery = this.shift();
+      if (!delivery) break;
+      (picks(delivery) ? taken : kept).push(delivery);
+    }
+    for (let delivery = this.shift(); delivery; delivery = this.shift()) kept.push(delivery);
     for (const delivery of kept) this.push(delivery);
     return taken;
   }

@@ -1,55 +1,104 @@
 import type { ClusterLink } from "../cluster-link.ts";
 import type { Delivery } from "../delivery/delivery.ts";
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Session } from "../session/session.ts";
 import { deliverTo } from "./route-message.ts";
-import type { SharedGroup, Subscription } from "./subscription.ts";
+import type { SharedGroup } from "./subscription.ts";
 
 export interface HandoverParts {
   readonly sessions: ReadonlyMap<string, Session>;
   readonly groups: ReadonlyMap<string, SharedGroup>;
   readonly cluster: Pick<ClusterLink, "hasConnectedMemberElsewhere" | "handOn"> | undefined;
+  readonly scheduler: Pick<FlushScheduler, "whenWritten">;
 }
 
-/** MQTT 5.0 §4.8.2: messages that a disconnected member of a shared subscription did not acknowledge go to another member. */
+/** Messages that change hands in one turn of the event loop. */
+const messagesOfTurn = 200;
+
+/**
+ * MQTT 5.0 §4.8.2: messages that a disconnected member of a shared subscription did not acknowledge go to other members, as long as there
+ * are connected ones that can take them; the rest stays. If the session has ended, all of them go.
+ */
 export function redistribute(parts: HandoverParts, session: Session): void {
-  const ended = !parts.sessions.has(session.clientId);
-  const moves = ({ group, filter }: Subscription) =>
-    ended ||
-    group?.pick(undefined, session)?.session.recipient !== undefined ||
-    parts.cluster?.hasConnectedMemberElsewhere(filter) === true;
-  handOn(parts, session, takeShared(session, moves));
+  if (!session.groups) return;
+  if (!parts.sessions.has(session.clientId)) {
+    handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
+    return;
+  }
+  for (const group of session.groups) if (session.inflight.size + session.queue.length > 0) group.holders.add(session);
+  goOn(parts, session);
 }
 
-/** Moves messages that wait for absent members of the session's shared subscriptions to this connected one. */
+/** Before the end of a session: moves some of its messages. False if there are more. */
+export function handOverSome(parts: HandoverParts, session: Session): boolean {
+  const turn = { left: messagesOfTurn };
+  if (session.groups) handOver(parts, session, "ended", turn);
+  return turn.left > 0;
+}
+
+function goOn(parts: HandoverParts, session: Session): void {
+  if (session.recipient || parts.sessions.get(session.clientId) !== session) return;
+  const turn = { left: messagesOfTurn };
+  handOver(parts, session, "away", turn);
+  if (turn.left === 0) parts.scheduler.whenWritten(() => goOn(parts, session));
+}
+
+/** Moves messages that wait for absent members of the session's shared subscriptions to connected ones, as long as this one can take them. */
 export function gatherShared(parts: HandoverParts, session: Session): void {
-  for (const { group } of session.subscriptions.values()) {
-    if (!group) continue;
-    for (const clientId of group.away()) {
-      const absent = parts.sessions.get(clientId);
-      if (!absent) continue;
-      const taken = takeShared(absent, (subscription) => subscription.group === group);
-      handOn(parts, absent, taken);
+  if (session.isGathering) return;
+  const turn = { left: messagesOfTurn };
+  for (const group of session.groups ?? []) {
+    const member = session.subscriptions.get(group.name);
+    for (const holder of group.holders) {
+      if (!session.recipient || !member || session.readiness(undefined, member) < 3) break;
+      const absent = parts.sessions.get(holder.clientId);
+      if (absent && absent !== session) handOver(parts, absent, "away", turn);
+      else group.holders.delete(holder);
+      if (turn.left > 0) continue;
+      session.isGathering = true;
+      parts.scheduler.whenWritten(() => {
+        session.isGathering = false;
+        gatherShared(parts, session);
+      });
+      return;
     }
   }
 }
 
-/** Queued messages and unacknowledged QoS 1 messages; a QoS 2 message that was sent stays with the session. */
-function takeShared({ clientId, inflight, queue, store }: Session, moves: (subscription: Subscription) => boolean): Delivery[] {
-  if (inflight.size === 0 && queue.length === 0) return [];
-  const isTheirs = ({ shared }: Delivery) => shared !== undefined && moves(shared);
-  const sent = inflight.inOrder().filter((delivery) => delivery.state === "awaiting puback" && isTheirs(delivery));
-  for (const delivery of sent) inflight.delete(delivery.packetId);
-  const taken = [...sent, ...queue.take(isTheirs)];
-  for (const delivery of taken) store?.removed(clientId, delivery);
-  return taken;
-}
+/** Queued messages and unacknowledged QoS 1 messages; a QoS 2 message that was sent stays with the session, until it ends. */
+function handOver(parts: HandoverParts, from: Session, how: "away" | "ended", turn: { left: number }): void {
+  const { groups, cluster } = parts;
+  const { inflight, queue } = from;
+  /** Of groups whose connected members can take no more. */
+  const full = new Set<SharedGroup>();
 
-function handOn({ groups, cluster }: HandoverParts, from: Session, deliveries: readonly Delivery[]): void {
-  for (const { message, shared } of deliveries) {
-    const group = shared?.filter ?? "";
-    const next = groups.get(group)?.pick(message, from);
-    if (!next?.session.recipient && cluster?.handOn(group, message, next !== undefined)) continue;
+  function moves(delivery: Delivery): boolean {
+    const { shared, message } = delivery;
+    if (!shared || turn.left === 0) return false;
+    const group = groups.get(shared.filter);
+    if (group && full.has(group)) return false;
+    let next = group?.pickConnected(message, from);
+    const elsewhere = !next && cluster !== undefined && (how === "ended" || cluster.hasConnectedMemberElsewhere(shared.filter));
+    if (!next && !elsewhere && how === "away") {
+      if (group) full.add(group);
+      return false;
+    }
+    turn.left--;
+    from.store?.removed(from.clientId, delivery);
+    next ??= group?.pick(message, from);
+    if (!next?.session.recipient && cluster?.handOn(shared.filter, message, next !== undefined)) return true;
     if (next) deliverTo(next, message);
     else from.drop(message, "session ended");
+    return true;
   }
+
+  if (inflight.size > 0) {
+    for (const delivery of inflight.inOrder()) {
+      if (delivery.state === "awaiting puback" && moves(delivery)) inflight.delete(delivery.packetId);
+    }
+  }
+  queue.take(moves, () => turn.left === 0);
+  if (turn.left === 0) return;
+  // What is left cannot move, or waits until a connected member can take it.
+  for (const group of from.groups ?? []) if (!full.has(group)) group.holders.delete(from);
 }

@@ -39,14 +39,81 @@ export class Subscription {
   }
 }
 
+/** Members that are looked at for a message, unless there is credit for all of them. */
+const looksOfMessage = 32;
+
+/** Members of a group that are all connected, or all absent; they take turns. */
+class Members {
+  private readonly list: Subscription[] = [];
+  private readonly places = new Map<Subscriber, number>();
+  private next = 0;
+  /** Each message adds what it may look at; who has as much as there are members may look at all, so the cost stays the same however many there are. */
+  private credit = Number.POSITIVE_INFINITY;
+  /** Of the member that was picked last. */
+  rank = 0;
+  /** The highest that these members can have. */
+  private readonly highest: number;
+
+  constructor(highest: number) {
+    this.highest = highest;
+  }
+
+  get size(): number {
+    return this.list.length;
+  }
+
+  add(member: Subscription): void {
+    this.places.set(member.session, this.list.length);
+    this.list.push(member);
+  }
+
+  remove(session: Subscriber): Subscription | undefined {
+    const place = this.places.get(session);
+    if (place === undefined) return undefined;
+    const member = this.list[place];
+    const last = this.list.pop() as Subscription;
+    this.places.delete(session);
+    if (last !== member) {
+      this.list[place] = last;
+      this.places.set(last.session, place);
+    }
+    return member;
+  }
+
+  /** The next one with the highest rank for the message. */
+  pick(message: Message, except: Subscriber | undefined): Subscription | undefined {
+    let best: Subscription | undefined;
+    this.rank = 0;
+    const count = this.list.length;
+    if (count === 0) return undefined;
+    this.credit = Math.min(count, this.credit + looksOfMessage);
+    for (let step = 0; step < count && this.rank < this.highest; step++) {
+      if (step === looksOfMessage) {
+        if (this.rank === 3 || this.credit < count) break;
+        this.credit = 0;
+      }
+      const member = this.list[(this.next + step) % count] as Subscription;
+      if (member.session === except) continue;
+      const rank = member.session.readiness(message, member);
+      if (rank <= this.rank) continue;
+      best = member;
+      this.rank = rank;
+    }
+    if (best) this.next = ((this.places.get(best.session) as number) + 1) % count;
+    return best;
+  }
+}
+
 /** The sessions that share a subscription: each message goes to one of them (MQTT 5.0 §4.8.2). */
 export class SharedGroup {
   /** `$share/{group}/{filter}`. */
   readonly name: string;
   /** The filter without `$share/{group}/`. */
   readonly filter: string;
-  private members: Subscription[] = [];
-  private next = 0;
+  private readonly connected = new Members(4);
+  private readonly absent = new Members(2);
+  /** Absent members that may have messages of the group. */
+  readonly holders = new Set<Subscriber>();
 
   constructor(name: string, filter: string) {
     this.name = name;
@@ -54,53 +121,47 @@ export class SharedGroup {
   }
 
   get size(): number {
-    return this.members.length;
+    return this.connected.size + this.absent.size;
   }
 
   add(subscription: Subscription): void {
-    this.remove(subscription.session);
-    this.members.push(subscription);
+    const { session } = subscription;
+    this.connected.remove(session);
+    this.absent.remove(session);
+    (session.recipient ? this.connected : this.absent).add(subscription);
   }
 
   remove(session: Subscriber): void {
-    this.members = this.members.filter((member) => member.session !== session);
+    this.connected.remove(session);
+    this.absent.remove(session);
+    this.holders.delete(session);
   }
 
-  /** Numbers of members with a connection, and of those whose sessions outlive it. */
+  /** To be called when the session's client has connected or disconnected. */
+  moved(session: Subscriber): void {
+    const member = this.connected.remove(session) ?? this.absent.remove(session);
+    if (member) this.add(member);
+    if (session.recipient) this.holders.delete(session);
+  }
+
   counts(): { readonly connected: number; readonly away: number } {
-    let connected = 0;
-    let away = 0;
-    for (const { session } of this.members) {
-      if (session.recipient) connected++;
-      else if (session.expirySeconds > 0) away++;
-    }
-    return { connected, away };
+    return { connected: this.connected.size, away: this.absent.size };
   }
 
-  /** Client identifiers of the members without a connection. */
-  away(): string[] {
-    return this.members.flatMap(({ session }) => (session.recipient ? [] : [session.clientId]));
+  /** The connected member whose turn it is and that can take the message, now or into its queue. */
+  pickConnected(message: Message, except: Subscriber): Subscription | undefined {
+    const member = this.connected.pick(message, except);
+    return this.connected.rank > 2 ? member : undefined;
   }
 
   /**
-   * The next member in round-robin order. Preference: members that can take the message now, then slow readers, then absent members,
-   * then members for which the message is too large.
+   * The member whose turn it is. Preference: members that can take the message now, then slow readers, then absent members, then members
+   * whose queues are full, then members for which the message is too large.
    */
-  pick(message: Message | undefined, except?: Subscriber): Subscription | undefined {
-    let best: Subscription | undefined;
-    let bestRank = 0;
-    const count = this.members.length;
-    for (let step = 0; step < count; step++) {
-      const index = (this.next + step) % count;
-      const member = this.members[index] as Subscription;
-      if (member.session === except) continue;
-      const rank = member.session.readiness(message, member);
-      if (rank <= bestRank) continue;
-      best = member;
-      bestRank = rank;
-      if (rank === 4) break;
-    }
-    if (best) this.next = (this.members.indexOf(best) + 1) % count;
-    return best;
+  pick(message: Message, except?: Subscriber): Subscription | undefined {
+    const member = this.connected.pick(message, except);
+    if (this.connected.rank > 2) return member;
+    const absent = this.absent.pick(message, except);
+    return absent && this.absent.rank >= this.connected.rank ? absent : member;
   }
 }

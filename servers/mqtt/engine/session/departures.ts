@@ -1,10 +1,11 @@
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
+import { type HandoverParts, handOverSome } from "../routing/shared-handover.ts";
 import { type AwaySessions, isOver, isWillDue } from "./away-sessions.ts";
 import { publishWill, type WillParts } from "./pending-will.ts";
 import type { Session } from "./session.ts";
 
-export interface DepartureParts extends WillParts {
+export interface DepartureParts extends WillParts, HandoverParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "isBehind" | "whenWritten">;
   readonly away: Pick<AwaySessions, "refresh" | "nextDue">;
   readonly log: Pick<EngineLog, "error">;
@@ -37,7 +38,8 @@ export class Departures {
   /** The client of this session, which has no connection, is back, or another broker takes it over: what is due is done first. */
   finish(session: Session): void {
     const now = Date.now();
-    if (isOver(session, now) || isWillDue(session, now)) this.settle(session);
+    if (isOver(session, now)) this.attempt(session, () => this.parts.endSession(session));
+    else if (isWillDue(session, now)) this.settle(session);
   }
 
   /** Nothing waits for its turn from here on. */
@@ -77,7 +79,7 @@ export class Departures {
       if (isWillDue(session, now)) bytes = publishWill(parts, session);
     });
     this.attempt(session, () => {
-      if (isOver(session, now)) parts.endSession(session);
+      if (isOver(session, now) && handOverSome(parts, session)) parts.endSession(session);
       else parts.away.refresh(session);
     });
     return bytes;

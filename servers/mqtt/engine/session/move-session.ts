@@ -16,7 +16,7 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
 }
 
 /** Dependencies for moving a session between brokers. */
-export interface MoveParts extends RestoreParts {
+export interface MoveParts extends RestoreParts, Pick<HandoverParts, "scheduler"> {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly departures: Pick<Departures, "begin" | "finish">;
   /** Sessions by client identifier. */
@@ -49,6 +49,7 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
   const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
   const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
   delivery.storedId = stored.id;
+  shared?.group?.holders.add(shared.session);
   if (stored.packetId === 0) {
     queue.push(delivery);
     return;
