@@ -1,6 +1,8 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import os, { type NetworkInterfaceInfo } from "node:os";
+import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { IceServer, TurnAllocationView } from "../../contract/services/webrtc.ts";
@@ -179,6 +181,23 @@ it("[WEBRTC-112] credentials of a welcome outlive a restart, and users and anoth
   expect(await allocate(shared, { username, password: credential })).toBe(0);
   expect(await allocate(shared, credentials)).toBe(401);
   expect((await until(() => shared.views.get("offers"))).realm).toBe(realm);
+});
+
+it("[WEBRTC-112] a file without the secret of credentials is replaced, and named in the log", async () => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "turn-secret");
+  const named = ({ logs }: { readonly logs: readonly { readonly text: string }[] }) =>
+    logs.filter(({ text }) => text.includes(file)).length;
+  const first = await startWebrtc({}, dataDir);
+  expect(named(first)).toBe(0);
+  await first.stop();
+  writeFileSync(file, "damaged");
+  const second = await startWebrtc({}, dataDir);
+  await expect.poll(() => named(second)).toBe(1);
+  const credentials = relayOf((await second.connect()).iceServers);
+  await second.stop();
+  const third = await startWebrtc({}, dataDir);
+  expect([await allocate(third, credentials), named(third)]).toEqual([0, 0]);
 });
 
 const lanAddress = Object.values(os.networkInterfaces())

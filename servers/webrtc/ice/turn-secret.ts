@@ -9,15 +9,19 @@ const secretText = /^[0-9a-f]{64}$/;
 
 /**
  * The secret of time-limited credentials: kept in the service's folder, so that credentials of a welcome stay valid when the service
- * is restarted. Where nothing can be kept there, it is valid for this run.
+ * is restarted. Where nothing can be kept there, it is valid for this run. One that cannot be used is replaced, with a log line.
  */
 export async function keptTurnSecret(dataDir: string, log: Log): Promise<string> {
   const file = path.join(dataDir, "turn-secret");
   const kept = await readFile(file, "utf8").then(
     (text) => text.trim(),
-    () => "",
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") log.warning(`The secret of TURN cannot be read: ${error.message}`);
+      return undefined;
+    },
   );
-  if (secretText.test(kept)) return kept;
+  if (kept !== undefined && secretText.test(kept)) return kept;
+  if (kept !== undefined) log.warning(`${file} contains no secret of TURN and is replaced: credentials from before this start are refused`);
   const secret = randomBytes(32).toString("hex");
   try {
     await writeFileAtomically(file, `${secret}\n`);
