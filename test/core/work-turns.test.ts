@@ -147,3 +147,24 @@ it("[BL-344] a client is not behind because of the time in which it had nothing 
     await nextTurn();
   }
 });
+
+it("[BL-337] steps of one work are carried out in the client's share, up to their result or an error", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  let done = 0;
+  function* steps(count: number): Generator<void, string> {
+    for (let step = 0; step < count; step++) {
+      nowMs += itemMs;
+      done++;
+      yield;
+    }
+    if (count === 1) throw new Error("no");
+    return "all";
+  }
+  const all = turns.run("a", steps(2 * itemsOfTurn));
+  expect(done).toBe(itemsOfShare);
+  await nextTurn();
+  expect(done).toBe(itemsOfShare + itemsOfTurn);
+  expect(await all).toBe("all");
+  await expect(turns.run("a", steps(1))).rejects.toThrow("no");
+});

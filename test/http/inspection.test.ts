@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { isJson } from "../../servers/http/formats/json-grammar.ts";
+import { jsonFault, noFault } from "../../servers/http/formats/json-grammar.ts";
+import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
@@ -129,9 +130,36 @@ it("[HTTP-24] JSON is what RFC 8259 says", () => {
       const at = random.below(text.length + 1);
       text = text.slice(0, at) + pick(morsels) + text.slice(at + random.below(2));
     }
-    expect(isJson(Buffer.from(text)), JSON.stringify(text)).toBe(isParsed(text));
+    expect(isJson(text), JSON.stringify(text)).toBe(isParsed(text));
   }
 });
+
+it("[HTTP-149] a large body is read and laid out in many small steps", () => {
+  const bytes = Buffer.from(`[${'{"a":[1,"x"]},'.repeat(70_000)}1]`);
+  const counted = <Result>(steps: Generator<void, Result>): readonly [number, Result] => {
+    for (let count = 0; ; count++) {
+      const step = steps.next();
+      if (step.done) return [count, step.value];
+    }
+  };
+  const mostBytes = 16 << 10;
+  const [read, json] = counted(WrittenJson.read(bytes));
+  const [compacted, compact] = counted(json.compact());
+  const [indented, lines] = counted(json.indented(1, 4 * bytes.length));
+  for (const steps of [read, compacted, indented]) expect(steps).toBeGreaterThan(bytes.length / mostBytes);
+  expect(Buffer.concat(compact).equals(bytes)).toBe(true);
+  expect(Math.max(...[...compact, ...lines].map(({ length }) => length))).toBeLessThan(1 << 17);
+  const text = `${"x".repeat(65_535)}${"😀\n".repeat(65_536)}`;
+  const [steps, pieces] = counted(quoted(text));
+  expect([steps > 3, Buffer.concat(pieces).toString()]).toEqual([true, JSON.stringify(text)]);
+});
+
+function isJson(text: string): boolean {
+  const steps = jsonFault(Buffer.from(text));
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value === noFault;
+}
 
 function isParsed(text: string): boolean {
   try {

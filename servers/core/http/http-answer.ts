@@ -4,19 +4,29 @@ export type AnswerHeaders = Readonly<Record<string, string | number | readonly s
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** Sends a complete answer. */
-export function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: AnswerHeaders): void {
+/** Sends a complete answer; its body may be in pieces. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string | Buffer | readonly Buffer[],
+  headers?: AnswerHeaders,
+): void {
   // The client may have disconnected meanwhile.
   if (response.destroyed) return;
-  const fields: (string | number | readonly string[])[] = [
-    "Content-Type",
-    type,
-    "Content-Length",
-    typeof body === "string" ? Buffer.byteLength(body) : body.length,
-  ];
+  const fields: (string | number | readonly string[])[] = ["Content-Type", type, "Content-Length", bytesOf(body)];
   if (headers) for (const name of Object.keys(headers)) fields.push(name, headers[name] as string);
   response.writeHead(status, fields as string[]);
-  response.end(body);
+  if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
+  else {
+    for (const piece of body) response.write(piece);
+    response.end();
+  }
+}
+
+function bytesOf(body: string | Buffer | readonly Buffer[]): number {
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** An answer without content; 204 and 304 have no Content-Length either (RFC 9110 §8.6). */

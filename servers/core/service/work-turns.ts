@@ -52,6 +52,28 @@ export class WorkTurns {
     return this.connection(address).join(goOn);
   }
 
+  /** Carries out steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
+  run<Result>(address: string, steps: Iterator<void, Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const goOn = (): void => {
+        try {
+          while (!share.isOver) {
+            const { done, value } = steps.next();
+            if (done) {
+              resolve(value);
+              return;
+            }
+          }
+          share.later();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const share = this.join(address, goOn);
+      goOn();
+    });
+  }
+
   isOver(connection: Connection): boolean {
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);

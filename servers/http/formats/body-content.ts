@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
 import { WrittenJson } from "./written-json.ts";
@@ -19,7 +20,7 @@ export interface UploadedFile {
 /** A body, decoded by its type. */
 export type BodyContent =
   | { readonly kind: "none" }
-  | { readonly kind: "json"; readonly json: WrittenJson; readonly text: string }
+  | { readonly kind: "json"; readonly json: WrittenJson }
   | { readonly kind: "form"; readonly fields: Fields }
   | { readonly kind: "multipart"; readonly fields: Fields; readonly files: readonly UploadedFile[] }
   | { readonly kind: "text"; readonly text: string }
@@ -31,17 +32,30 @@ export interface BodyLimits {
   readonly formFields: number;
 }
 
+export interface BodyReading extends BodyLimits {
+  /** In which bodies are parsed. */
+  readonly turns: WorkTurns;
+}
+
 /** Throws 400 if the body does not match its type, 413 for a form of too many fields, 415 for an unknown charset. */
-async function parseBody(request: IncomingMessage, body: Buffer, { formFields: mostFields }: BodyLimits): Promise<BodyContent> {
+async function parseBody(request: HttpRequest, body: Buffer, reading: BodyReading): Promise<BodyContent> {
   if (body.length === 0) return { kind: "none" };
+  const { essence, parameters } = parseMediaType(request.headers["content-type"]);
+  const isMultipart = essence === "multipart/form-data";
+  const content = await reading.turns.run(
+    request.socket.remoteAddress ?? "",
+    isMultipart ? nothing() : parseInSteps(request, body, reading),
+  );
+  return content ?? parseMultipart(parameters.boundary, body, reading.formFields);
+}
+
+function* parseInSteps(request: IncomingMessage, body: Buffer, { formFields: mostFields }: BodyLimits): Generator<void, BodyContent> {
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const charset = parameters.charset;
   if (isJsonType(essence)) {
-    const text = decodeText(body, charset);
-    return { kind: "json", json: parseJson(text), text };
+    return { kind: "json", json: yield* parseJson(utf8Bytes(body, charset)) };
   }
   if (essence === "application/x-www-form-urlencoded") return parseForm(body, charset, mostFields);
-  if (essence === "multipart/form-data") return parseMultipart(parameters.boundary, body, mostFields);
   if (isTextType(essence) || charset !== undefined) return { kind: "text", text: decodeText(body, charset) };
   // RFC 9110 §8.3: without a Content-Type the recipient may look at the data.
   if (essence === "" && isUtf8(body)) return { kind: "text", text: body.toString("utf8") };
@@ -49,8 +63,7 @@ async function parseBody(request: IncomingMessage, body: Buffer, { formFields: m
 }
 
 function decodeText(body: Buffer, charset = "utf-8"): string {
-  const isUtf8Label = /^utf-?8$/i.test(charset);
-  if (isUtf8Label && isUtf8(body)) return body.toString("utf8").replace(/^\uFEFF/, "");
+  if (isUtf8Label(charset) && isUtf8(body)) return body.toString("utf8").replace(/^\uFEFF/, "");
   let decoder: TextDecoder;
   try {
     decoder = new TextDecoder(charset, { fatal: true });
@@ -64,12 +77,23 @@ function decodeText(body: Buffer, charset = "utf-8"): string {
   }
 }
 
-function parseJson(text: string): WrittenJson {
+const isUtf8Label = (charset: string): boolean => /^utf-?8$/i.test(charset);
+
+function* nothing(): Generator<void, undefined> {
+  yield;
+}
+
+/** The same in UTF-8. */
+function utf8Bytes(body: Buffer, charset = "utf-8"): Buffer {
+  const isMarked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  return isUtf8Label(charset) && isUtf8(body) ? body.subarray(isMarked ? 3 : 0) : Buffer.from(decodeText(body, charset));
+}
+
+function* parseJson(bytes: Buffer): Generator<void, WrittenJson> {
   try {
-    return WrittenJson.parse(text);
+    return yield* WrittenJson.read(bytes);
   } catch (error) {
-    const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
-    throw new HttpRefusal(400, place ? `Invalid JSON at ${place}` : "Invalid JSON");
+    throw new HttpRefusal(400, (error as SyntaxError).message);
   }
 }
 
@@ -143,20 +167,20 @@ export interface ReadContent {
 }
 
 /** Reads and parses the body; throws 400, 413 or 415. */
-export async function readContent(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<ReadContent> {
-  const body = await readBody(request, response, limits.bodyBytes);
-  return { body, content: await parseBody(request, body, limits) };
+export async function readContent(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<ReadContent> {
+  const body = await readBody(request, response, reading.bodyBytes);
+  return { body, content: await parseBody(request, body, reading) };
 }
 
 /** Like `readContent`, but a body that does not match its type is shown as text, as in httpbin. */
-export async function readContentLeniently(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<ReadContent> {
-  const body = await readBody(request, response, limits.bodyBytes);
-  return { body, content: await parseLeniently(request, body, limits) };
+export async function readContentLeniently(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<ReadContent> {
+  const body = await readBody(request, response, reading.bodyBytes);
+  return { body, content: await parseLeniently(request, body, reading) };
 }
 
-export async function parseLeniently(request: HttpRequest, body: Buffer, limits: BodyLimits): Promise<BodyContent> {
+export async function parseLeniently(request: HttpRequest, body: Buffer, reading: BodyReading): Promise<BodyContent> {
   try {
-    return await parseBody(request, body, limits);
+    return await parseBody(request, body, reading);
   } catch (error) {
     if (!(error instanceof HttpRefusal)) throw error;
     return lenientContent(body);

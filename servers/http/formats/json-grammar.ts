@@ -1,9 +1,23 @@
-/** RFC 8259 over bytes, one after another: it makes no value of them, so that neither their number nor their depth takes memory or time of its own. */
-export function isJson(bytes: Uint8Array): boolean {
+/** Bytes after which a caller may do something else: a fraction of a millisecond. */
+export const stepBytes = 8 << 10;
+
+/** Instead of a position: all of it is JSON. */
+export const noFault = -1;
+
+/**
+ * RFC 8259 over bytes, one after another: it makes no value of them, so that neither their number nor their depth takes memory or time of its
+ * own. Returns the position of the first byte that does not belong there, in steps.
+ */
+export function* jsonFault(bytes: Uint8Array): Generator<void, number> {
   /** Closing brackets of the lists and objects that are open. */
   const open: number[] = [];
   let at = spaceEnd(bytes, 0);
+  let nextStep = stepBytes;
   for (;;) {
+    if (at >= nextStep) {
+      nextStep = at + stepBytes;
+      yield;
+    }
     const first = bytes[at];
     if (first === openList || first === openObject) {
       const close = first + 2;
@@ -11,24 +25,24 @@ export function isJson(bytes: Uint8Array): boolean {
       if (bytes[at] !== close) {
         open.push(close);
         if (close === closeObject) at = memberValue(bytes, at);
-        if (at === none) return false;
+        if (at < 0) return ~at;
         continue;
       }
       at += 1;
     } else at = scalarEnd(bytes, at);
     for (;;) {
-      if (at === none) return false;
+      if (at < 0) return ~at;
       at = spaceEnd(bytes, at);
       const close = open.at(-1);
-      if (close === undefined) return at === bytes.length;
+      if (close === undefined) return at === bytes.length ? noFault : at;
       if (bytes[at] === comma) break;
-      if (bytes[at] !== close) return false;
+      if (bytes[at] !== close) return at;
       open.pop();
       at += 1;
     }
     at = spaceEnd(bytes, at + 1);
     if (open.at(-1) === closeObject) at = memberValue(bytes, at);
-    if (at === none) return false;
+    if (at < 0) return ~at;
   }
 }
 
@@ -49,15 +63,15 @@ export function spaceEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Instead of a position: the bytes are not JSON. */
-const none = -1;
+/** Instead of a position behind a token: it is none, because of the byte at `at`. */
+const fault = (at: number): number => ~at;
 
 /** Behind a name and its colon. */
 function memberValue(bytes: Uint8Array, from: number): number {
-  const end = bytes[from] === quote ? stringEnd(bytes, from) : none;
-  if (end === none) return none;
+  const end = bytes[from] === quote ? stringEnd(bytes, from) : fault(from);
+  if (end < 0) return end;
   const at = spaceEnd(bytes, end);
-  return bytes[at] === colon ? spaceEnd(bytes, at + 1) : none;
+  return bytes[at] === colon ? spaceEnd(bytes, at + 1) : fault(at);
 }
 
 function scalarEnd(bytes: Uint8Array, from: number): number {
@@ -76,7 +90,7 @@ function scalarEnd(bytes: Uint8Array, from: number): number {
 }
 
 function wordEnd(bytes: Uint8Array, from: number, word: string): number {
-  for (let index = 0; index < word.length; index++) if (bytes[from + index] !== word.charCodeAt(index)) return none;
+  for (let index = 0; index < word.length; index++) if (bytes[from + index] !== word.charCodeAt(index)) return fault(from + index);
   return from + word.length;
 }
 
@@ -84,14 +98,14 @@ function stringEnd(bytes: Uint8Array, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     const code = bytes[at] as number;
     if (code === quote) return at + 1;
-    if (code < 0x20) return none;
+    if (code < 0x20) return fault(at);
     if (code !== backslash) continue;
     at += 1;
     if (bytes[at] === 0x75) {
-      for (let digit = 0; digit < 4; digit++) if (!isHexDigit(bytes[++at])) return none;
-    } else if (!isEscaped(bytes[at])) return none;
+      for (let digit = 0; digit < 4; digit++) if (!isHexDigit(bytes[++at])) return fault(at);
+    } else if (!isEscaped(bytes[at])) return fault(at);
   }
-  return none;
+  return fault(bytes.length);
 }
 
 const isDigit = (code = 0) => code >= 0x30 && code <= 0x39;
@@ -102,8 +116,8 @@ const isEscaped = (code = 0) => escaped.has(code);
 function numberEnd(bytes: Uint8Array, from: number): number {
   let at = bytes[from] === 0x2d ? from + 1 : from;
   at = bytes[at] === 0x30 ? at + 1 : digitsEnd(bytes, at);
-  if (at !== none && bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
-  if (at !== none && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
+  if (bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
     const sign = bytes[at + 1];
     at = digitsEnd(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
   }
@@ -114,5 +128,5 @@ function numberEnd(bytes: Uint8Array, from: number): number {
 function digitsEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(bytes[at])) at++;
-  return at === from ? none : at;
+  return at === from ? fault(at) : at;
 }

@@ -22,24 +22,27 @@ export function viewRequest(request: HttpRequest): RequestView {
   return { args: argsOf(request), headers: headersOf(request), origin: originOf(request), url: urlOf(request) };
 }
 
-export function viewRequestWithBody(request: HttpRequest, content: BodyContent, body: Buffer): RequestViewWithBody {
+export function* viewRequestWithBody(request: HttpRequest, content: BodyContent, body: Buffer): Generator<void, RequestViewWithBody> {
   const { args, headers, origin, url } = viewRequest(request);
-  return { args, ...viewBody(content, body), headers, origin, url };
+  yield;
+  return { args, ...(yield* viewBody(content, body)), headers, origin, url };
 }
 
-function viewBody(content: BodyContent, body: Buffer): Pick<RequestViewWithBody, "data" | "files" | "form" | "json"> {
+type BodyView = Pick<RequestViewWithBody, "data" | "files" | "form" | "json">;
+
+function* viewBody(content: BodyContent, body: Buffer): Generator<void, BodyView> {
   const empty = { data: "", files: {}, form: {}, json: null };
   switch (content.kind) {
     case "none":
       return empty;
     case "json":
-      return { ...empty, data: content.text, json: content.json };
+      return { ...empty, data: content.json.text, json: content.json };
     case "form":
       return { ...empty, form: content.fields };
     case "multipart":
       return { ...empty, form: content.fields, files: viewFiles(content.files) };
     case "text":
-      return { ...empty, data: content.text, json: writtenJsonOrNull(content.text) };
+      return { ...empty, data: content.text, json: yield* writtenJsonOrNull(content.text) };
     case "binary":
       return { ...empty, data: dataUrl(body, "application/octet-stream") };
     default:
@@ -47,9 +50,9 @@ function viewBody(content: BodyContent, body: Buffer): Pick<RequestViewWithBody,
   }
 }
 
-function writtenJsonOrNull(text: string): WrittenJson | null {
+function* writtenJsonOrNull(text: string): Generator<void, WrittenJson | null> {
   try {
-    return WrittenJson.parse(text);
+    return yield* WrittenJson.read(Buffer.from(text));
   } catch {
     return null;
   }

@@ -1,10 +1,28 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { backslash, closeList, closeObject, colon, comma, isJson, isSpace, openList, openObject, quote, spaceEnd } from "./json-grammar.ts";
+import { BytePieces } from "./byte-pieces.ts";
+import {
+  backslash,
+  closeList,
+  closeObject,
+  colon,
+  comma,
+  isSpace,
+  jsonFault,
+  noFault,
+  openList,
+  openObject,
+  quote,
+  spaceEnd,
+  stepBytes,
+} from "./json-grammar.ts";
 
 const space = 0x20;
 const lineFeed = 0x0a;
 
-/** JSON as its sender wrote it: digits of numbers, escapes and repeated names stay, only the white space between tokens changes. */
+/**
+ * JSON as its sender wrote it: digits of numbers, escapes and repeated names stay, only the white space between tokens changes.
+ * Read and laid out in steps, since a megabyte of it takes dozens of milliseconds.
+ */
 export class WrittenJson {
   /** In UTF-8. */
   readonly #bytes: Buffer;
@@ -13,85 +31,107 @@ export class WrittenJson {
     this.#bytes = bytes;
   }
 
-  /** Throws SyntaxError. */
-  static parse(text: string): WrittenJson {
-    const bytes = Buffer.from(text);
-    if (isJson(bytes)) return new WrittenJson(bytes);
-    // It says where.
-    JSON.parse(text);
-    throw new SyntaxError("Not JSON");
+  /** `bytes` are UTF-8. Throws SyntaxError, which says where. */
+  static *read(bytes: Buffer): Generator<void, WrittenJson> {
+    const at = yield* jsonFault(bytes);
+    if (at === noFault) return new WrittenJson(bytes);
+    const before = bytes.toString("utf8", 0, at);
+    const lineStart = before.lastIndexOf("\n") + 1;
+    const line = before.split("\n").length;
+    throw new SyntaxError(`Invalid JSON at position ${before.length} (line ${line} column ${before.length - lineStart + 1})`);
   }
 
-  compact(): Buffer {
+  /** As it came. */
+  get text(): string {
+    return this.#bytes.toString();
+  }
+
+  compact(): Generator<void, readonly Buffer[]> {
     return layOut(this.#bytes);
   }
 
   /** Like `JSON.stringify(…, null, 2)`, its lines this many levels further in; throws 413 where indentation takes more bytes than that. */
-  indented(outer: number, mostBytes: number): Buffer {
+  indented(outer: number, mostBytes: number): Generator<void, readonly Buffer[]> {
     return layOut(this.#bytes, { outer, mostBytes });
   }
 }
 
-function layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly mostBytes: number }): Buffer {
-  /** A space behind each colon. */
-  let laidOut = Buffer.allocUnsafe(2 * bytes.length);
-  let length = 0;
+function* layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly mostBytes: number }): Generator<void, readonly Buffer[]> {
+  const laidOut = new BytePieces();
   let level = indentation?.outer ?? 0;
   let left = indentation?.mostBytes ?? 0;
-  let isText = false;
+  let nextStep = stepBytes;
   for (let at = 0; at < bytes.length; at++) {
-    const code = bytes[at] as number;
-    if (isText) {
-      laidOut[length++] = code;
-      if (code === quote) isText = false;
-      else if (code === backslash) laidOut[length++] = bytes[++at] as number;
-      continue;
+    if (at >= nextStep) {
+      nextStep = at + stepBytes;
+      yield;
     }
+    const code = bytes[at] as number;
     switch (code) {
-      case quote:
-        laidOut[length++] = code;
-        isText = true;
+      case quote: {
+        const start = at;
+        for (at++; bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
+        laidOut.copy(bytes, start, at + 1);
         break;
+      }
       case openList:
       case openObject:
-        laidOut[length++] = code;
+        laidOut.byte(code);
         at = spaceEnd(bytes, at + 1);
         // `[]` and `{}` are 2 apart.
-        if (bytes[at] === code + 2) laidOut[length++] = code + 2;
+        if (bytes[at] === code + 2) laidOut.byte(code + 2);
         else {
           at -= 1;
           level += 1;
-          startLine(at);
+          startLine();
         }
         break;
       case closeList:
       case closeObject:
         level -= 1;
-        startLine(at);
-        laidOut[length++] = code;
+        startLine();
+        laidOut.byte(code);
         break;
       case comma:
-        laidOut[length++] = code;
-        startLine(at);
+        laidOut.byte(code);
+        startLine();
         break;
       case colon:
-        laidOut[length++] = code;
-        if (indentation) laidOut[length++] = space;
+        laidOut.byte(code);
+        if (indentation) laidOut.byte(space);
         break;
       default:
-        if (!isSpace(code)) laidOut[length++] = code;
+        if (!isSpace(code)) laidOut.byte(code);
     }
   }
-  return laidOut.subarray(0, length);
+  return laidOut.all();
 
-  function startLine(at: number): void {
+  function startLine(): void {
     if (!indentation) return;
-    const added = 1 + 2 * level;
-    left -= added;
+    left -= 1 + 2 * level;
     if (left < 0) throw new HttpRefusal(413, `Indentation of the JSON takes more than ${indentation.mostBytes} bytes`);
-    const needed = length + added + 2 * (bytes.length - at);
-    if (needed > laidOut.length) laidOut = Buffer.concat([laidOut.subarray(0, length)], 2 * needed);
-    laidOut[length++] = lineFeed;
-    for (const end = length + added - 1; length < end; length++) laidOut[length] = space;
+    laidOut.byte(lineFeed);
+    laidOut.repeat(space, 2 * level);
   }
 }
+
+/** Characters that are quoted in a step. */
+const quotedCharacters = 64 << 10;
+
+/** A text as a string of JSON, in steps. */
+export function* quoted(text: string): Generator<void, readonly Buffer[]> {
+  if (text.length <= quotedCharacters) return [Buffer.from(JSON.stringify(text))];
+  const pieces = [Buffer.from('"')];
+  for (let start = 0; start < text.length; ) {
+    let end = start + quotedCharacters;
+    // Between the halves of a pair, each would be written as an escape.
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    pieces.push(Buffer.from(JSON.stringify(text.slice(start, end)).slice(1, -1)));
+    start = end;
+    yield;
+  }
+  pieces.push(Buffer.from('"'));
+  return pieces;
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;

@@ -1,27 +1,26 @@
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { BodyContent, BodyLimits } from "../formats/body-content.ts";
+import type { BodyContent, BodyReading } from "../formats/body-content.ts";
 import { readContent, utf8Text } from "../formats/body-content.ts";
 import { parseMediaType } from "../formats/media-type.ts";
-import type { HttpConfig } from "../http-config.ts";
 import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-export const echoRoutes = (config: HttpConfig): readonly Route[] =>
+export const echoRoutes = (reading: BodyReading): readonly Route[] =>
   routeGroup("Reference", [
     {
       path: "/api/echo",
       methods: ["POST"],
       summary: "Echoes JSON; describes forms, multipart, text and binary",
-      handle: (request, response) => echo(request, response, config),
+      handle: (request, response) => echo(request, response, reading),
     },
   ]);
 
-async function echo(request: HttpRequest, response: HttpResponse, limits: BodyLimits): Promise<void> {
-  const { content, body } = await readContent(request, response, limits);
+async function echo(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<void> {
+  const { content, body } = await readContent(request, response, reading);
   if (content.kind === "json") {
-    const parts = [Buffer.from('{"status":"success","received":'), content.json.compact(), Buffer.from("}")];
-    return send(response, 200, jsonType, Buffer.concat(parts));
+    const pieces = await reading.turns.run(request.socket.remoteAddress ?? "", content.json.compact());
+    return send(response, 200, jsonType, [Buffer.from('{"status":"success","received":'), ...pieces, Buffer.from("}")]);
   }
   if (content.kind === "none") return sendJson(response, 200, { status: "success", received: null });
   const described = { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };

@@ -3,25 +3,29 @@ import { waitWithClient } from "../../core/http/client-wait.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { parseLeniently, readContentLeniently } from "../formats/body-content.ts";
+import { type BodyContent, type BodyReading, parseLeniently, type ReadContent, readContentLeniently } from "../formats/body-content.ts";
 import { readBody } from "../formats/content-coding.ts";
-import { headersOf, originOf, type RequestViewWithBody, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
-import { WrittenJson } from "../formats/written-json.ts";
+import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
+import { quoted, WrittenJson } from "../formats/written-json.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { textParam } from "./query.ts";
 import { sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that show the client what arrived, in httpbin's shapes. */
-export function inspectionRoutes(config: HttpConfig): readonly Route[] {
+export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Route[] {
+  const { turns, bodyBytes } = config;
+
+  async function show(request: HttpRequest, response: HttpResponse, { content, body }: ReadContent, added: object = {}): Promise<void> {
+    const shown = await turns.run(request.socket.remoteAddress ?? "", viewInSteps(request, content, body, added, bodyBytes));
+    send(response, 200, jsonType, shown);
+  }
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { content, body } = await readContentLeniently(request, response, config);
-    sendView(response, viewRequestWithBody(request, content, body), config);
+    await show(request, response, await readContentLeniently(request, response, config));
   }
 
   async function showAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { content, body } = await readContentLeniently(request, response, config);
-    sendView(response, { ...viewRequestWithBody(request, content, body), method: request.method }, config);
+    await show(request, response, await readContentLeniently(request, response, config), { method: request.method });
   }
 
   async function showLater(request: HttpRequest, response: HttpResponse): Promise<void> {
@@ -30,8 +34,7 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
     // Parsed it is several times as large.
     const body = await readBody(request, response, config.bodyBytes);
     await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
-    const content = await parseLeniently(request, body, config);
-    sendView(response, viewRequestWithBody(request, content, body), config);
+    await show(request, response, { body, content: await parseLeniently(request, body, config) });
   }
 
   const withBody = (method: HttpMethod): Omit<Route, "group"> => ({
@@ -88,18 +91,24 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
 const mostIndentation = 4;
 
 /** As `sendPrettyJson`; JSON that was received stays as it was written. */
-function sendView(
-  response: HttpResponse,
-  view: RequestViewWithBody & { readonly method?: string | undefined },
-  { bodyBytes }: HttpConfig,
-): void {
-  const members = Object.entries(view).flatMap(([name, value], index) => [
-    Buffer.from(`${index === 0 ? "{" : ","}\n  ${JSON.stringify(name)}: `),
-    value instanceof WrittenJson
-      ? value.indented(1, mostIndentation * bodyBytes)
-      : Buffer.from(JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")),
-  ]);
-  send(response, 200, jsonType, Buffer.concat([...members, Buffer.from("\n}\n")]));
+function* viewInSteps(
+  request: HttpRequest,
+  content: BodyContent,
+  body: Buffer,
+  added: object,
+  bodyBytes: number,
+): Generator<void, readonly Buffer[]> {
+  const view = { ...(yield* viewRequestWithBody(request, content, body)), ...added };
+  const pieces: Buffer[] = [];
+  for (const [name, value] of Object.entries(view)) {
+    pieces.push(Buffer.from(`${pieces.length === 0 ? "{" : ","}\n  ${JSON.stringify(name)}: `));
+    if (value instanceof WrittenJson) pieces.push(...(yield* value.indented(1, mostIndentation * bodyBytes)));
+    else if (typeof value === "string") pieces.push(...(yield* quoted(value)));
+    else pieces.push(Buffer.from(JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")));
+    yield;
+  }
+  pieces.push(Buffer.from("\n}\n"));
+  return pieces;
 }
 
 function decodeBase64(request: HttpRequest, response: HttpResponse): void {

@@ -1,4 +1,5 @@
 import { createOriginRule } from "../../core/http/cors.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { SseHub } from "../sse/sse-hub.ts";
 import { webSocketRoutes } from "../websocket/websocket-handshake.ts";
@@ -24,11 +25,12 @@ import { streamRoutes } from "./stream-routes.ts";
 
 /** Every route, in the order in which the list shows them. */
 export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
+  const reading = { ...config, turns: new WorkTurns() };
   const routes = [
     ...referenceRoutes(config),
-    ...echoRoutes(config),
+    ...echoRoutes(reading),
     ...streamRoutes(config, hub),
-    ...inspectionRoutes(config),
+    ...inspectionRoutes(reading),
     ...statusRoutes(),
     ...responseHeaderRoutes(config),
     ...redirectRoutes(config),
