@@ -17,6 +17,12 @@ const jsonHeader = "Content-Type: application/json\r\n";
 
 /** RFC 6455 §5.2: a masked text frame; the mask is zero. */
 const frame = (text: string) => Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+function longFrame(bytes: number): Buffer {
+  const head = Buffer.alloc(14);
+  head.set([0x82, 0x80 | 127]);
+  head.writeUInt32BE(bytes, 6);
+  return Buffer.concat([head, Buffer.alloc(bytes)]);
+}
 const upgrade = httpRequest("GET", "/ws/echo", {
   headers: `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${createHash("md5").update("").digest("base64")}\r\n`,
 });
@@ -41,6 +47,7 @@ const bodiesOfOneMebibyte: Readonly<Record<string, { readonly type: string; read
   "15,000 parts behind an empty line": { type: "multipart/form-data; boundary=b", text: () => `\r\n${multipart(15_000)}` },
 };
 
+const numbersOfOneMebibyte = Buffer.from(`[${"1,".repeat(520_000)}1]`);
 const manyNumbers = gzipSync(`[${"1,".repeat(500_000)}1]`);
 
 const routesOfFields = [
@@ -55,8 +62,8 @@ const routesOfFields = [
 ] as const;
 
 export const httpService: HostileService = {
-  flags: ["--http-all-unsent-bytes", String(16 << 20)],
-  config: { allUnsentBytes: 16 << 20 },
+  flags: ["--http-all-unsent-bytes", String(16 << 20), "--http-all-request-bytes", String(16 << 20)],
+  config: { allUnsentBytes: 16 << 20, allRequestBytes: 16 << 20 },
   openBystander: async (addresses) => openHttpBystander(addresses, "/api/data"),
   attacks: {
     ...httpAttacks("/bytes/100000", "/ws/echo"),
@@ -111,6 +118,14 @@ export const httpService: HostileService = {
           ),
       ]),
     ),
+    "1 MiB of JSON over 16 connections, answers unread": (target) =>
+      throwAt(target, 16, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }), "nothing"),
+    "1 MiB of JSON over 16 connections": (target) =>
+      throwAt(target, 16, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }), "all"),
+    "bodies without their last byte": (target) =>
+      throwAt(target, 64, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }).subarray(0, -1), "all"),
+    "WebSocket messages without their last byte": (target) =>
+      throwAt(target, 64, Buffer.concat([upgrade, longFrame(1 << 20).subarray(0, -1)]), "all"),
     "compressed, answers unread": (target) =>
       throwAt(
         target,

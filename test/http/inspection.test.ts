@@ -1,4 +1,8 @@
 import { expect, it } from "vitest";
+import { workForClient } from "../../servers/core/http/client-work.ts";
+import type { HttpRequest } from "../../servers/core/http/http-route.ts";
+import { ClientLeft } from "../../servers/core/http/request-body.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { jsonFault, noFault } from "../../servers/http/formats/json-grammar.ts";
 import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -148,10 +152,23 @@ it("[HTTP-149] a large body is read and laid out in many small steps", () => {
   const [indented, lines] = counted(json.indented(1, 4 * bytes.length));
   for (const steps of [read, compacted, indented]) expect(steps).toBeGreaterThan(bytes.length / mostBytes);
   expect(Buffer.concat(compact).equals(bytes)).toBe(true);
-  expect(Math.max(...[...compact, ...lines].map(({ length }) => length))).toBeLessThan(1 << 17);
+  expect(Math.max(...[...compact, ...lines].map(({ length }) => length))).toBeLessThan(1 << 19);
   const text = `${"x".repeat(65_535)}${"😀\n".repeat(65_536)}`;
   const [steps, pieces] = counted(quoted(text));
   expect([steps > 3, Buffer.concat(pieces).toString()]).toEqual([true, JSON.stringify(text)]);
+});
+
+it("[HTTP-149] work for a client that has disconnected ends", async () => {
+  const request = { socket: { remoteAddress: "127.0.0.1", destroyed: false } };
+  let done = 0;
+  function* steps(): Generator<void, void> {
+    for (; done < 3; done++) {
+      if (done === 2) request.socket.destroyed = true;
+      yield;
+    }
+  }
+  await expect(workForClient(new WorkTurns(), request as HttpRequest, steps())).rejects.toThrow(ClientLeft);
+  expect(done).toBe(2);
 });
 
 function isJson(text: string): boolean {

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
+import { workForClient } from "../../core/http/client-work.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { WorkTurns } from "../../core/service/work-turns.ts";
@@ -42,10 +43,7 @@ async function parseBody(request: HttpRequest, body: Buffer, reading: BodyReadin
   if (body.length === 0) return { kind: "none" };
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const isMultipart = essence === "multipart/form-data";
-  const content = await reading.turns.run(
-    request.socket.remoteAddress ?? "",
-    isMultipart ? nothing() : parseInSteps(request, body, reading),
-  );
+  const content = await workForClient(reading.turns, request, isMultipart ? nothing() : parseInSteps(request, body, reading));
   return content ?? parseMultipart(parameters.boundary, body, reading.formFields);
 }
 

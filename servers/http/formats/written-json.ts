@@ -57,7 +57,7 @@ export class WrittenJson {
 }
 
 function* layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly mostBytes: number }): Generator<void, readonly Buffer[]> {
-  const laidOut = new BytePieces();
+  const laidOut = new BytePieces(2 * bytes.length);
   let level = indentation?.outer ?? 0;
   let left = indentation?.mostBytes ?? 0;
   let nextStep = stepBytes;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
+import { workForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -17,7 +18,7 @@ export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Rou
   const { turns, bodyBytes } = config;
 
   async function show(request: HttpRequest, response: HttpResponse, { content, body }: ReadContent, added: object = {}): Promise<void> {
-    const shown = await turns.run(request.socket.remoteAddress ?? "", viewInSteps(request, content, body, added, bodyBytes));
+    const shown = await workForClient(turns, request, viewInSteps(request, content, body, added, bodyBytes));
     send(response, 200, jsonType, shown);
   }
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
