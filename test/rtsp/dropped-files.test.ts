@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
@@ -160,6 +160,27 @@ describe("files that are dropped on the page", () => {
     expect(await statusOf(server, "site/camera%201")).toBe(404);
     expect(keptIn(server)).toEqual(["clips.json"]);
     expect(await server.ended(({ outcome }) => outcome === "its file was removed")).toMatchObject({ verb: "play" });
+  });
+
+  it("[RTSP-155] a list of them that cannot be read is set aside, before the next file is written into a new one", async () => {
+    const dataDir = temporaryDir();
+    const first = await startRtsp({}, undefined, dataDir);
+    await send(first, "a.mp4", clip);
+    const folder = path.join(first.dataDir, "clips");
+    const [list] = keptIn(first).filter((name) => name.endsWith(".json"));
+    await first.stop();
+    const damaged = readFileSync(path.join(folder, list ?? ""), "utf8").slice(0, -10);
+    writeFileSync(path.join(folder, list ?? ""), damaged);
+    const second = await startRtsp({}, undefined, dataDir);
+    await send(second, "b.mp4", clip);
+    await until(
+      () =>
+        filesOf(second)
+          .map((file) => file.path)
+          .join() === "b",
+    );
+    expect(readFileSync(path.join(folder, `${list}.unreadable`), "utf8")).toBe(damaged);
+    expect(second.logs.filter(({ text }) => text.includes(`${list}.unreadable`))).toHaveLength(1);
   });
 
   it("[RTSP-155] are played again after a restart, and listed with the reason where they are not", async () => {

@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import type { RtspFileView } from "../../../contract/services/rtsp.ts";
@@ -191,8 +191,11 @@ export class ClipLibrary {
     try {
       return savedClips.parse(JSON.parse(await readFile(this.#index, "utf8"))).clips;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        this.#options.log.error(`The list of dropped files ${this.#index} cannot be read: ${errorText(error)}`);
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      // The next file that is dropped is written into a new list.
+      const aside = `${this.#index}.unreadable`;
+      await rename(this.#index, aside).catch(() => {});
+      this.#options.log.error(`The list of dropped files cannot be read and is kept as ${aside}: ${errorText(error)}`);
       return [];
     }
   }
