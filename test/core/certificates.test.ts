@@ -58,6 +58,17 @@ it("[BL-150] processes that open it at the same time share one authority, whose 
   expect(readdirSync(folder).sort()).toEqual(["authority.pem", "backlot-authority.crt"]);
 });
 
+it("[BL-150] an authority that this user may not read is named, and left alone", async () => {
+  const folder = temporaryDir();
+  // As unreadable as the file of another user, also for root.
+  mkdirSync(path.join(folder, "authority.pem"));
+  await expect(openAuthority(folder)).rejects.toMatchObject({
+    code: "STORE_UNREACHABLE",
+    message: expect.stringContaining(path.join(folder, "authority.pem")),
+  });
+  expect(readdirSync(folder)).toEqual(["authority.pem"]);
+});
+
 it("[BL-150] a damaged or expiring authority is replaced and kept as a backup", async () => {
   const folder = temporaryDir();
   const first = await openAuthority(folder);

@@ -6,6 +6,7 @@ import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
+import { ServiceError } from "../service/service-error.ts";
 import { makeAuthority } from "./sign-certificate.ts";
 
 /** Signs the certificates of every service of this installation: a client trusts the authority once. */
@@ -30,15 +31,26 @@ export const renewBeforeMs = 30 * 86_400_000;
 const bundleFile = (folder: string) => path.join(folder, "authority.pem");
 const certificateFile = (folder: string) => path.join(folder, "backlot-authority.crt");
 
-/** Reads the authority of `folder`; creates one if none is valid for another 30 days. */
+/** Reads the authority of `folder`; creates one if none is valid for another 30 days. Throws STORE_UNREACHABLE for a file that cannot be read. */
 export async function openAuthority(folder: string, now = Date.now()): Promise<CertificateAuthority> {
   const file = bundleFile(folder);
   for (;;) {
-    const kept = await readFile(file, "utf8").catch(() => undefined);
+    const kept = await readIfThere(file);
     const authority = kept === undefined ? undefined : parsePair(kept);
     if (authority && isValid(authority, now, renewBeforeMs)) return withFile(folder, authority);
     if (kept !== undefined) await moveAside(file, kept);
     await createOnce(file, await makeAuthority(`Backlot authority of ${os.hostname()}`, now));
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const hint =
+      "Let this user read it, as where another user has started Backlot in this folder; or remove it, and trust the new authority.";
+    throw new ServiceError("STORE_UNREACHABLE", `${file} cannot be read`, hint, { cause });
   }
 }
 
