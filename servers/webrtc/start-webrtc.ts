@@ -4,7 +4,7 @@ import type { webrtcProvided } from "../../contract/services/rtsp-media.ts";
 import type { WebrtcActions, WebrtcViews } from "../../contract/services/webrtc.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { createHttpRecorder } from "../core/http/http-recorder.ts";
-import { HeldBytes } from "../core/limits/held-bytes.ts";
+import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import { FaultLog } from "../core/net/fault-log.ts";
 import { countOf } from "../core/service/quantity.ts";
@@ -118,7 +118,7 @@ export async function startWebrtc(
   const lastLeft = (most: number) => iceChecks.lastLeft(most);
 
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
-  const held = new HeldBytes(config.allRequestBytes);
+  const held = new SharedBudget(config.allRequestBytes);
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held });
   onStop(dialects.close);

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import type { ByteHolder, HeldBytes } from "../limits/held-bytes.ts";
+import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
 
 /** What is used of ws without a public name. */
 interface MessageReceiver {
@@ -22,26 +22,27 @@ type ClosedWith = typeof tryAgainLater;
 const lingerMs = 1_000;
 
 /** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. */
-export class HeldWebSocket implements ByteHolder {
+export class HeldWebSocket {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
-  readonly #held: HeldBytes;
+  readonly #share: BudgetShare;
   readonly #onClosing: (closed: ClosedWith) => void;
+  #bytes = 0;
   #isOver = false;
   /** Of messages that arrived and wait for their turn. */
   waitingBytes = 0;
 
   /** `onClosing` is called where it has to be closed because all have too much and this one has most. */
-  constructor(webSocket: WebSocket, socket: Socket, held: HeldBytes, onClosing: (closed: ClosedWith) => void) {
+  constructor(webSocket: WebSocket, socket: Socket, held: SharedBudget, onClosing: (closed: ClosedWith) => void) {
     this.#webSocket = webSocket;
     this.#socket = socket;
-    this.#held = held;
+    this.#share = held.open(socket.remoteAddress ?? "", () => this.#giveWay());
     this.#onClosing = onClosing;
     // After the listener of ws, which has counted the bytes.
     socket.on("data", () => this.count());
     webSocket.once("close", () => {
-      this.#isOver = true;
-      held.count(this, 0);
+      this.#release();
+      this.#share.close();
     });
   }
 
@@ -54,11 +55,20 @@ export class HeldWebSocket implements ByteHolder {
     if (this.#isOver) return;
     const { _bufferedBytes, _messageLength, _numFragments } = this.#receiver;
     const arriving = _bufferedBytes + _messageLength + fragmentBytes * _numFragments;
-    this.#held.count(this, arriving + this.waitingBytes + this.#webSocket.bufferedAmount);
+    const bytes = arriving + this.waitingBytes + this.#webSocket.bufferedAmount;
+    const added = bytes - this.#bytes;
+    this.#bytes = bytes;
+    this.#share.add(added);
   }
 
-  giveWay(): void {
+  #release(): void {
     this.#isOver = true;
+    this.#share.add(-this.#bytes);
+    this.#bytes = 0;
+  }
+
+  #giveWay(): void {
+    this.#release();
     this.#onClosing(tryAgainLater);
     this.#webSocket.close(tryAgainLater.code, tryAgainLater.reason);
     // What still comes is discarded: closing with unread bytes would reset the connection, and the close frame be lost with it.

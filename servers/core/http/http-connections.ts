@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { HeldBytes } from "../limits/held-bytes.ts";
+import type { SharedBudget } from "../limits/shared-budget.ts";
 import { connectionHead } from "../net/client-socket.ts";
 import { HeldBodies } from "./held-bodies.ts";
 import type { ConnectionFacts } from "./http-entry.ts";
@@ -16,7 +16,7 @@ export interface HttpConnection extends ConnectionFacts {
 
 export interface HttpConnections {
   /** To be called when Node's server has taken the socket. */
-  opened(socket: Socket, unansweredRequests: number, held: HeldBytes): void;
+  opened(socket: Socket, unansweredRequests: number, held: SharedBudget): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   addSocket(socket: Socket): void;
   /** To be called when another protocol begins on the socket. */
@@ -41,6 +41,7 @@ export function createHttpConnections(): HttpConnections {
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
+      bodies?.close();
       readOfClosed += socket.bytesRead;
       writtenOfClosed += socket.bytesWritten;
     });
@@ -50,7 +51,7 @@ export function createHttpConnections(): HttpConnections {
   return {
     opened(socket, unansweredRequests, held) {
       const pipeline = new Pipeline(socket, unansweredRequests);
-      add(socket, pipeline, new HeldBodies(held, (reason) => pipeline.disconnect(reason)));
+      add(socket, pipeline, new HeldBodies(held, socket.remoteAddress ?? "", (reason) => pipeline.disconnect(reason)));
     },
     addSocket(socket) {
       belowTls.add(socket);

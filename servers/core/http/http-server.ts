@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import type { HeldBytes } from "../limits/held-bytes.ts";
+import type { SharedBudget } from "../limits/shared-budget.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
 import type { Cors } from "./cors.ts";
@@ -41,7 +41,7 @@ export interface HttpServerOptions {
   readonly log: Log;
   readonly limits: HttpServerLimits;
   /** Of the bodies of all connections, and of what else the service counts there. */
-  readonly held: HeldBytes;
+  readonly held: SharedBudget;
   readonly errors: HttpErrors;
   readonly cors: Cors;
   /** Fields of every answer, also to bytes that never became a request: name, value, name, value. */

@@ -2,7 +2,7 @@ import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
-import { HeldBytes } from "../limits/held-bytes.ts";
+import { SharedBudget } from "../limits/shared-budget.ts";
 import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
@@ -49,7 +49,7 @@ export interface HttpOptions {
   readonly redaction?: HttpRedaction;
   /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
-  readonly upgrade?: (recorder: HttpRecorder, held: HeldBytes) => HttpUpgrade & { close(): void };
+  readonly upgrade?: (recorder: HttpRecorder, held: SharedBudget) => HttpUpgrade & { close(): void };
   readonly sample: HttpSample;
   /** Called at stop before the connections close: completes what was received. */
   readonly onClosing?: () => void | Promise<void>;
@@ -87,7 +87,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     ...(maskPath && { maskPath }),
   });
   const cors = createCors(options.cors);
-  const held = new HeldBytes(config.allRequestBytes);
+  const held = new SharedBudget(config.allRequestBytes);
   const upgrade = options.upgrade?.(recorder, held);
   const createServer = createHttpServers({
     recorder,

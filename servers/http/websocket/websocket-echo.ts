@@ -7,7 +7,7 @@ import type { HttpRecorder } from "../../core/http/http-recorder.ts";
 import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
 import { handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
-import type { HeldBytes } from "../../core/limits/held-bytes.ts";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
 import { offersWebSocket } from "./websocket-handshake.ts";
 
@@ -21,7 +21,7 @@ export interface WebSocketEcho extends HttpUpgrade {
 /** Echoes every message (RFC 6455). The handshake is one row, each message another. */
 export function createWebSocketEcho(options: {
   recorder: HttpRecorder;
-  held: HeldBytes;
+  held: SharedBudget;
   log: Log;
   frameBytes: number;
   allowsOrigin: OriginRule;

@@ -1,6 +1,6 @@
 import { send } from "../../core/http/http-answer.ts";
 import type { HttpRoute } from "../../core/http/http-route.ts";
-import type { HeldBytes } from "../../core/limits/held-bytes.ts";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
@@ -19,7 +19,7 @@ export interface DialectsOptions {
   readonly iceServers: IceServersFor;
   readonly config: WebrtcConfig;
   readonly faults: FaultLog;
-  readonly held: HeldBytes;
+  readonly held: SharedBudget;
 }
 
 /** All dialects of signalling, on the paths where their clients look for them. */

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
-import type { HeldBytes } from "../../core/limits/held-bytes.ts";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { ClientInput } from "./client-input.ts";
@@ -152,7 +152,7 @@ export class WebSocketClients {
   readonly #limits: WebSocketLimits;
   readonly #faults: FaultLog;
   /** Of messages that arrive, or wait for their client's turn. */
-  readonly heldBytes: HeldBytes;
+  readonly heldBytes: SharedBudget;
   readonly #server: WebSocketServer;
   readonly #clients = new Set<WebSocketClient>();
   /** They send too fast. */
@@ -161,7 +161,7 @@ export class WebSocketClients {
   readonly #timer: NodeJS.Timeout;
   #nextId = 1;
 
-  constructor({ limits, faults, held }: { readonly limits: WebSocketLimits; readonly faults: FaultLog; readonly held: HeldBytes }) {
+  constructor({ limits, faults, held }: { readonly limits: WebSocketLimits; readonly faults: FaultLog; readonly held: SharedBudget }) {
     this.#limits = limits;
     this.#faults = faults;
     this.heldBytes = held;

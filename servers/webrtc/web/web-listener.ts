@@ -10,8 +10,8 @@ import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-r
 import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
-import type { HeldBytes } from "../../core/limits/held-bytes.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
@@ -36,7 +36,7 @@ export interface WebListenerOptions {
     readonly bodyBytes: number;
   };
   /** Of bodies and WebSocket messages. */
-  readonly held: HeldBytes;
+  readonly held: SharedBudget;
   readonly faults: FaultLog;
   readonly log: Log;
   readonly onStop: (release: () => void | Promise<void>) => void;

@@ -4,8 +4,8 @@ import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
 import { HeldWebSocket } from "../../../core/http/held-web-socket.ts";
 import { redactBody } from "../../../core/http/redact-body.ts";
-import type { HeldBytes } from "../../../core/limits/held-bytes.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
+import type { SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
@@ -23,7 +23,7 @@ import { signalOfSocketIo } from "./socketio-signal.ts";
 export interface SocketIoDialectOptions {
   readonly hub: Hub;
   readonly faults: FaultLog;
-  readonly held: HeldBytes;
+  readonly held: SharedBudget;
   readonly limits: PollingLimits & {
     readonly messageBytes: number;
     readonly messageDepth: number;
@@ -159,7 +159,7 @@ export function socketIoDialect({ hub, faults, held, limits }: SocketIoDialectOp
   };
 }
 
-const serverFor = (held: HeldBytes) =>
+const serverFor = (held: SharedBudget) =>
   class extends WebSocketServer {
     constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
       // One message per turn of the event loop: a packet may contain thousands of tiny ones.
