@@ -133,3 +133,26 @@ it("[BL-338] [BL-339] a service that needs a restart says so wherever it is list
   await page.getByRole("article", { name: "HTTP" }).getByText("Restart needed").waitFor();
   await expect.poll(room).toBe(0);
 });
+
+it("[BL-225] the sparklines of a row of cards end on one line", async () => {
+  const { page } = await openBrowserShell("http", { others: ids.filter((id) => id !== "http" && id !== "account") });
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  const cards = page.getByRole("article").filter({ has: page.getByRole("heading", { level: 2 }) });
+  await expect.poll(() => cards.count()).toBeGreaterThanOrEqual(ids.length);
+  for (const window of [...windows, { width: 1_440, height: 900 }, { width: 1_920, height: 1_080 }]) {
+    await page.setViewportSize(window);
+    const ends = () =>
+      cards.evaluateAll((elements) => {
+        const rows = new Map<number, Set<number>>();
+        for (const card of elements) {
+          const end = card.querySelector("canvas")?.getBoundingClientRect().bottom;
+          const top = Math.round(card.getBoundingClientRect().top);
+          if (end !== undefined) rows.set(top, (rows.get(top) ?? new Set()).add(Math.round(end)));
+        }
+        return [...rows.values()].map((row) => row.size);
+      });
+    await expect.poll(async () => ({ window, ends: new Set(await ends()) })).toEqual({ window, ends: new Set([1]) });
+  }
+});
