@@ -161,10 +161,10 @@ it("[BL-337] steps of one work are carried out in the client's share, up to thei
     if (count === 1) throw new Error("no");
     return "all";
   }
-  const all = turns.run("a", steps(2 * itemsOfTurn));
+  const all = turns.connection("a").run(steps(2 * itemsOfTurn));
   expect(done).toBe(itemsOfShare);
   await nextTurn();
   expect(done).toBe(itemsOfShare + itemsOfTurn);
   expect(await all).toBe("all");
-  await expect(turns.run("a", steps(1))).rejects.toThrow("no");
+  await expect(turns.connection("a").run(steps(1))).rejects.toThrow("no");
 });

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { workForClient } from "../../servers/core/http/client-work.ts";
+import { ClientWork } from "../../servers/core/http/client-work.ts";
 import type { HttpRequest } from "../../servers/core/http/http-route.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { jsonFault, noFault } from "../../servers/http/formats/json-grammar.ts";
 import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -167,7 +166,7 @@ it("[HTTP-149] work for a client that has disconnected ends", async () => {
       yield;
     }
   }
-  await expect(workForClient(new WorkTurns(), request as HttpRequest, steps())).rejects.toThrow(ClientLeft);
+  await expect(new ClientWork().run(request as HttpRequest, steps())).rejects.toThrow(ClientLeft);
   expect(done).toBe(2);
 });
 

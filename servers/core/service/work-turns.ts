@@ -18,6 +18,8 @@ export interface WorkShare {
 export interface WorkConnection {
   /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
   join(goOn: () => void): WorkShare;
+  /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
+  run<Result>(steps: Iterator<void, Result>): Promise<Result>;
 }
 
 /**
@@ -50,28 +52,6 @@ export class WorkTurns {
   /** For a connection with one task. */
   join(address: string, goOn: () => void): WorkShare {
     return this.connection(address).join(goOn);
-  }
-
-  /** Carries out steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
-  run<Result>(address: string, steps: Iterator<void, Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const goOn = (): void => {
-        try {
-          while (!share.isOver) {
-            const { done, value } = steps.next();
-            if (done) {
-              resolve(value);
-              return;
-            }
-          }
-          share.later();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const share = this.join(address, goOn);
-      goOn();
-    });
   }
 
   isOver(connection: Connection): boolean {
@@ -156,6 +136,27 @@ class Connection implements WorkConnection {
 
   join(goOn: () => void): WorkShare {
     return new Task(this, goOn);
+  }
+
+  run<Result>(steps: Iterator<void, Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const goOn = (): void => {
+        try {
+          while (!share.isOver) {
+            const { done, value } = steps.next();
+            if (done) {
+              resolve(value);
+              return;
+            }
+          }
+          share.later();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const share = this.join(goOn);
+      goOn();
+    });
   }
 
   begin(turn: number): void {

@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
-import { workForClient } from "../../core/http/client-work.ts";
+import type { ClientWork } from "../../core/http/client-work.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
 import { WrittenJson } from "./written-json.ts";
@@ -35,7 +34,7 @@ export interface BodyLimits {
 
 export interface BodyReading extends BodyLimits {
   /** In which bodies are parsed. */
-  readonly turns: WorkTurns;
+  readonly work: ClientWork;
 }
 
 /** Throws 400 if the body does not match its type, 413 for a form of too many fields, 415 for an unknown charset. */
@@ -43,7 +42,7 @@ async function parseBody(request: HttpRequest, body: Buffer, reading: BodyReadin
   if (body.length === 0) return { kind: "none" };
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const isMultipart = essence === "multipart/form-data";
-  const content = await workForClient(reading.turns, request, isMultipart ? nothing() : parseInSteps(request, body, reading));
+  const content = await reading.work.run(request, isMultipart ? nothing() : parseInSteps(request, body, reading));
   return content ?? parseMultipart(parameters.boundary, body, reading.formFields);
 }
 

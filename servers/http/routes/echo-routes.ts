@@ -1,4 +1,3 @@
-import { workForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { BodyContent, BodyReading } from "../formats/body-content.ts";
@@ -20,7 +19,7 @@ export const echoRoutes = (reading: BodyReading): readonly Route[] =>
 async function echo(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<void> {
   const { content, body } = await readContent(request, response, reading);
   if (content.kind === "json") {
-    const pieces = await workForClient(reading.turns, request, content.json.compact());
+    const pieces = await reading.work.run(request, content.json.compact());
     return send(response, 200, jsonType, [Buffer.from('{"status":"success","received":'), ...pieces, Buffer.from("}")]);
   }
   if (content.kind === "none") return sendJson(response, 200, { status: "success", received: null });

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
-import { workForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -15,10 +14,10 @@ import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that show the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Route[] {
-  const { turns, bodyBytes } = config;
+  const { work, bodyBytes } = config;
 
   async function show(request: HttpRequest, response: HttpResponse, { content, body }: ReadContent, added: object = {}): Promise<void> {
-    const shown = await workForClient(turns, request, viewInSteps(request, content, body, added, bodyBytes));
+    const shown = await work.run(request, viewInSteps(request, content, body, added, bodyBytes));
     send(response, 200, jsonType, shown);
   }
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {

@@ -1,5 +1,5 @@
+import { ClientWork } from "../../core/http/client-work.ts";
 import { createOriginRule } from "../../core/http/cors.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { SseHub } from "../sse/sse-hub.ts";
 import { webSocketRoutes } from "../websocket/websocket-handshake.ts";
@@ -25,7 +25,7 @@ import { streamRoutes } from "./stream-routes.ts";
 
 /** Every route, in the order in which the list shows them. */
 export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
-  const reading = { ...config, turns: new WorkTurns() };
+  const reading = { ...config, work: new ClientWork() };
   const routes = [
     ...referenceRoutes(config),
     ...echoRoutes(reading),
