@@ -38,27 +38,58 @@ local function hold(name)
   return true
 end
 `;
-const addToJournal = (frame: string) => `redis.call('XADD', journal, 'MAXLEN', '~', ${journalLength}, '*', 'f', ${frame})`;
+/**
+ * `journal-sizes` has the id and the bytes of each entry, the oldest first, `journal-bytes` their sum, and `journal-cut` the last id that
+ * was removed.
+ */
+const journalFunctions = `
+local sizes, sum = prefix .. 'journal-sizes', prefix .. 'journal-bytes'
+local function parse(entry) return string.match(entry, '^(%d+)-(%d+) (%d+)$') end
+-- removes the oldest entries, as long as the function wants it
+local function cut(isOld)
+  local time, count
+  while true do
+    local entry = redis.call('LINDEX', sizes, 0)
+    if not entry then break end
+    local itsTime, itsCount, bytes = parse(entry)
+    if not isOld(tonumber(itsTime)) then break end
+    redis.call('LPOP', sizes)
+    redis.call('DECRBY', sum, bytes)
+    time, count = itsTime, itsCount
+  end
+  if not time then return end
+  redis.call('XTRIM', journal, 'MINID', time .. '-' .. string.format('%.0f', tonumber(count) + 1))
+  redis.call('SET', prefix .. 'journal-cut', time .. '-' .. count)
+end
+local function add(frame, most)
+  local id = redis.call('XADD', journal, '*', 'f', frame)
+  redis.call('RPUSH', sizes, id .. ' ' .. #frame)
+  redis.call('INCRBY', sum, #frame)
+  cut(function() return tonumber(redis.call('GET', sum)) > most or redis.call('LLEN', sizes) > ${journalLength} end)
+  return id
+end
+`;
 
 const endOfJournal = `
-local last, deleted = '0-0', '0-0'
+local last, deleted = '0-0', redis.call('GET', prefix .. 'journal-cut') or '0-0'
 if redis.call('EXISTS', journal) == 1 then
   local info = redis.call('XINFO', 'STREAM', journal)
   for at = 1, #info, 2 do
     if info[at] == 'last-generated-id' then last = info[at + 1] end
-    if info[at] == 'max-deleted-entry-id' then deleted = info[at + 1] end
   end
 end`;
 
 const sources = {
   /**
-   * The changes of one tick: position, seq, then operations, each with the number of its arguments. Returns the clients whose sessions
+   * The changes of one tick: position, seq, most bytes of the journal, then operations, each with the number of its arguments. Returns the clients whose sessions
    * stay here because the broker that requested them is dead.
    */
   commit: `${begin}
+${journalFunctions}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
 redis.call('HSET', prefix .. 'broker:' .. me, 'position', ARGV[3], 'seq', ARGV[4])
-local at, kept = 5, {}
+local journalBytes = tonumber(ARGV[5])
+local at, kept = 6, {}
 while at <= #ARGV do
   local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   if operation == 'call' then
@@ -66,7 +97,7 @@ while at <= #ARGV do
   elseif operation == 'share' then
     local channel, envelope, frameLength, durable = unpack(ARGV, first, last)
     local id = ''
-    if durable == '1' then id = ${addToJournal("string.sub(envelope, -tonumber(frameLength))")} end
+    if durable == '1' then id = add(string.sub(envelope, -tonumber(frameLength)), journalBytes) end
     redis.call('PUBLISH', channel, envelope .. id .. string.char(#id))
   elseif operation == 'surrender' then
     local client, to, at = unpack(ARGV, first, last)
@@ -103,6 +134,7 @@ return { last, redis.call('HGETALL', prefix .. 'members') }
    * reaches back to it, and the members of shared subscriptions.
    */
   rejoin: `${begin}
+${journalFunctions}
 local buried = redis.call('GET', prefix .. 'buried:' .. me)
 if buried then return { 'buried', buried } end
 local function older(one, other)
@@ -116,7 +148,7 @@ local position = ARGV[4]
 local empty = redis.call('SISMEMBER', prefix .. 'brokers', me) == 0
 if older(last, position) then
   empty = true
-  position = ${addToJournal("''")}
+  position = add('', math.huge)
 end
 redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
@@ -181,14 +213,24 @@ return { 'taken', messages }
 `,
   /** Trims the journal of entries that no broker needs. */
   trim: `${begin}
+${journalFunctions}
 local oldest
 for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
   local position = redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
   local time = position and tonumber(string.match(position, '^%d+'))
   if time and (not oldest or time < oldest) then oldest = time end
 end
-if oldest then redis.call('XTRIM', journal, 'MINID', '~', string.format('%.0f', math.max(0, oldest - ${journalMarginMs}))) end
+if oldest then cut(function(time) return time < oldest - ${journalMarginMs} end) end
 return 'done'
+`,
+  /** Positions in the journal of the living brokers. */
+  positions: `${begin}
+local positions = {}
+for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
+  local position = redis.call('EXISTS', prefix .. 'alive:' .. broker) == 1 and redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
+  if position then positions[#positions + 1] = position end
+end
+return positions
 `,
 } as const;
 

@@ -20,7 +20,9 @@ export interface CommitsOptions {
 }
 
 const retainedAtOnce = 500;
+/** The position in the journal is reported after this time, and before it after so many bytes: publishers elsewhere may wait for it. */
 const positionIntervalMs = 1_000;
+const positionBytes = 256 << 10;
 
 /** One transaction per tick: the changes of the sessions, and the frame for the other brokers. */
 export class Commits {
@@ -30,6 +32,7 @@ export class Commits {
   private scheduled = false;
   private position = "";
   private positionAt = 0;
+  private positionBytes = 0;
   private readonly options: CommitsOptions;
 
   constructor(options: CommitsOptions) {
@@ -70,7 +73,17 @@ export class Commits {
 
   /** An empty commit only reports the position in the journal. */
   private isPositionDue(): boolean {
-    return this.options.parts.incoming.position !== this.position && Date.now() - this.positionAt > positionIntervalMs;
+    if (this.options.parts.incoming.position === this.position) return false;
+    return this.hasReadMuch || Date.now() - this.positionAt > positionIntervalMs;
+  }
+
+  private get hasReadMuch(): boolean {
+    return this.options.parts.incoming.bytes - this.positionBytes > positionBytes;
+  }
+
+  /** A frame was applied. */
+  read(): void {
+    if (this.hasReadMuch) this.schedule();
   }
 
   private share({ bytes, durable, entries }: OutFrame): RedisOperation[] {
@@ -87,10 +100,11 @@ export class Commits {
     const { position } = parts.incoming;
     this.position = position;
     this.positionAt = Date.now();
+    this.positionBytes = parts.incoming.bytes;
     // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
     const number = promises ? gate.begin() : 0;
-    const values: ScriptArgument[] = [position, seq, ...operationArguments(operations)];
+    const values: ScriptArgument[] = [position, seq, parts.engine.limits.journalBytes, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
       (reply) => {
         const [state, kept] = replyList(reply);

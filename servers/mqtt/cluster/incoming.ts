@@ -7,7 +7,7 @@ import type { StateAt } from "./session-fields.ts";
 export interface IncomingOptions {
   readonly onEntry: (entry: Entry, from: string) => void;
   /** Called after the entries of every new frame, own ones included. */
-  readonly onFrame: (received: Received) => void;
+  readonly onFrame: (received: Received, bytes: number) => void;
   /** An invalid frame, or one with invalid entries. */
   readonly onBroken: (count: number) => void;
 }
@@ -16,6 +16,8 @@ export interface IncomingOptions {
 export class Incoming {
   /** Everything up to here was applied. */
   position = firstJournalId;
+  /** Of all frames that were applied. */
+  bytes = 0;
   /** Number of the last frame, by broker. */
   private readonly lastSeq = new Map<string, number>();
   /** Frames held while older ones are read from the journal. */
@@ -52,6 +54,7 @@ export class Incoming {
   take(id: string, bytes: Buffer): void {
     // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
+    this.bytes += bytes.length;
     const isNew = frame !== undefined && frame.seq > (this.lastSeq.get(frame.from) ?? 0);
     if (frame && isNew) {
       this.lastSeq.set(frame.from, frame.seq);
@@ -63,7 +66,7 @@ export class Incoming {
     if (frame && isNew) {
       const received = { id, frame };
       if (id !== "") for (const recording of this.recordings) recording.push(received);
-      this.options.onFrame(received);
+      this.options.onFrame(received, bytes.length);
       for (const entry of frame.entries) if (isQuestion(entry)) this.options.onEntry(entry, frame.from);
     }
     this.wake();

@@ -27,17 +27,24 @@ export function isLater(one: string, other: string): boolean {
 export const isJournalId = (text: string): boolean => /^\d{1,16}-\d{1,16}$/.test(text);
 
 const framesAtOnce = 200;
+const bytesAtOnce = 1 << 20;
 
 /** The frames of the journal after a position, oldest first. */
 export async function* readJournal(redis: Redis, after: string): AsyncIterable<{ readonly id: string; readonly bytes: Buffer }> {
   let from = after;
+  // A frame may have some bytes or a megabyte.
+  let count = 10;
   for (;;) {
-    const entries = await redis.xrangeBuffer(`${keyPrefix}journal`, `(${from}`, "+", "COUNT", framesAtOnce);
+    const entries = await redis.xrangeBuffer(`${keyPrefix}journal`, `(${from}`, "+", "COUNT", count);
+    let read = 0;
     for (const [id, fields] of entries) {
       from = id.toString("latin1");
-      yield { id: from, bytes: fields[1] ?? Buffer.alloc(0) };
+      const bytes = fields[1] ?? Buffer.alloc(0);
+      read += bytes.length;
+      yield { id: from, bytes };
     }
-    if (entries.length < framesAtOnce) return;
+    if (entries.length < count) return;
+    count = Math.max(1, Math.min(framesAtOnce, Math.floor((count * bytesAtOnce) / Math.max(1, read))));
   }
 }
 

@@ -14,11 +14,16 @@ export interface OutFrame {
 const waitingBytes = 32 << 20;
 
 /** Most bytes of messages in a frame with more than one. */
-const frameBytes = 4 << 20;
+const frameBytes = 1 << 20;
+
+/** After so many bytes of frames that need not be in the journal one is added to it: where others are is known by the journal only. */
+const unnumberedBytes = 256 << 10;
 
 /** Entries of this broker that are queued, or sent and not received back yet. */
 export class Outgoing {
   private entries: Entry[] = [];
+  private entryBytes = 0;
+  private unnumbered = 0;
   /** Index of the last retained message among them. */
   private keptAt = -1;
   private seq = 0;
@@ -47,6 +52,12 @@ export class Outgoing {
   add(entry: Entry): void {
     if (this.entries.length === 0) this.noted();
     this.entries.push(entry);
+    if (hasMessage(entry)) this.entryBytes += entry.message.bytes;
+  }
+
+  /** Of entries that are queued, and of frames that were not received back. */
+  get sentBytes(): number {
+    return this.entryBytes + this.bytes;
   }
 
   /** The message set the topic's retained message, or removed it with an empty payload. */
@@ -86,6 +97,7 @@ export class Outgoing {
     const full = this.bytes > waitingBytes;
     const all = this.entries;
     this.entries = [];
+    this.entryBytes = 0;
     this.keptAt = -1;
     const wantedEntries = all.filter((entry) => {
       const wanted = connected ? !full || isDurable(entry) : !full && isWorthKeeping(entry);
@@ -98,13 +110,11 @@ export class Outgoing {
     if (!connected) for (const entry of wantedEntries) if (hasMessage(entry)) entry.message.compact();
     return cutBySize(wantedEntries).map((entries) => {
       const seq = ++this.seq;
-      const frame: OutFrame = {
-        seq,
-        entries,
-        bytes: encodeFrame({ from, seq, entries }),
-        durable: entries.some(isDurable),
-        promised: !connected,
-      };
+      const bytes = encodeFrame({ from, seq, entries });
+      this.unnumbered += bytes.length;
+      const durable = entries.some(isDurable) || this.unnumbered > unnumberedBytes;
+      if (durable) this.unnumbered = 0;
+      const frame: OutFrame = { seq, entries, bytes, durable, promised: !connected };
       this.frames.push(frame);
       this.bytes += frame.bytes.length;
       return frame;

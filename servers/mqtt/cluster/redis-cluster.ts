@@ -11,8 +11,9 @@ import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { Message } from "../engine/routing/message.ts";
 import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
+import { Backlog } from "./backlog.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { ClusterScripts, channelOf, keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
+import { ClusterScripts, channelOf, keyPrefix, type RedisOperation, replyList, replyText } from "./cluster-scripts.ts";
 import { CommitGate } from "./commit-gate.ts";
 import { Commits } from "./commits.ts";
 import { EntryTaker } from "./entry-taker.ts";
@@ -63,6 +64,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   private attached: Engine | undefined = undefined;
   private state: State = "joining";
   private readonly commitGate = new CommitGate();
+  private readonly backlog: Backlog;
   private readonly retained: SharedRetained;
   private readonly turns: SharedTurns;
   private readonly members: GroupMembers;
@@ -82,12 +84,21 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.outgoing = new Outgoing(() => this.commits.schedule());
     this.incoming = new Incoming({
       onEntry: (entry, from) => this.taker.take(entry, from),
-      onFrame: ({ frame }) => {
-        if (frame.from === this.brokerId) this.outgoing.echoed(frame.seq);
+      onFrame: ({ id, frame }, bytes) => {
+        this.commits.read();
+        if (frame.from !== this.brokerId) return;
+        this.outgoing.echoed(frame.seq);
+        this.backlog.received({ id }, bytes);
       },
       onBroken: (count) => {
         this.broken += count;
       },
+    });
+    this.backlog = new Backlog({
+      sentBytes: () => this.outgoing.sentBytes,
+      brokers: () => this.liveness.brokers,
+      isConnected: () => this.isConnected,
+      positions: async () => replyList(await this.scripts.run("positions", this.brokerId)).map(replyText),
     });
     this.retained = new SharedRetained(redis.commands);
     this.store = new RedisSessionStore({
@@ -172,6 +183,14 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     return this.turns.handOn(group, message, toConnected);
   }
 
+  get isBehind(): boolean {
+    return this.backlog.isAbove;
+  }
+
+  whenCaughtUp(resume: () => void): void {
+    this.backlog.whenBelow(resume);
+  }
+
   note(operation: RedisOperation): void {
     this.commits.note(operation);
   }
@@ -213,6 +232,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     );
     this.incoming.lost();
     this.outgoing.lost(!buried);
+    this.backlog.clear();
     if (buried) this.commitGate.discard();
     else this.commitGate.open();
     this.flush();
@@ -271,6 +291,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       await Promise.race([this.commits.last, sleep(closeMs, undefined, { ref: false })]);
     }
     this.state = "closed";
+    this.backlog.clear();
     this.commitGate.open();
     this.incoming.lost();
     this.redis.close();

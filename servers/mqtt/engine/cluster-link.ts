@@ -15,6 +15,10 @@ export interface GatedClient {
 export interface ClusterLink {
   /** Delays acknowledgements until the other brokers can know of the acknowledged messages. */
   gate(transport: Transport, client: GatedClient): Transport;
+  /** Other brokers have not read so much of what was published here that publishers have to wait. */
+  readonly isBehind: boolean;
+  /** `resume` is called when they need not wait. */
+  whenCaughtUp(resume: () => void): void;
   /** Fetches the session from the broker that has it, and ends the client's connection there. False if that fails; never rejects. */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;
   /** The client is connected. */

@@ -187,4 +187,51 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     await publishAcknowledged(await connectWire(other, 5), "end", "well");
     expect(seen(await subscriber.expect("publish")).payload).toBe("well");
   });
+
+  it("[MQTT-248] has few bytes to hold for brokers that read slowly: publishers wait, and no broker is disconnected", async () => {
+    const { url } = await startOwnRedis();
+    const redis = await openRedis(url);
+    // A quarter of what Redis allows unless configured.
+    await redis.config("SET", "client-output-buffer-limit", "pubsub 8388608 0 0");
+    const [one, two] = await startPair(url);
+    const subscriber = await connectWire(two, 5);
+    await subscriber.subscribe("large", { qos: 1 });
+    const publisher = await connectWire(one, 5);
+    const count = 60;
+    for (let packetId = 1; packetId <= count; packetId++)
+      publisher.publish("large", String.fromCharCode(packetId).repeat(1_000_000), { qos: 1, packetId });
+    for (let packetId = 1; packetId <= count; packetId++) {
+      const packet = await subscriber.expect("publish");
+      expect([packet.payload.length, packet.payload[0]]).toEqual([1_000_000, packetId]);
+      subscriber.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+    }
+    for (let packetId = 1; packetId <= count; packetId++) expect(await publisher.expect("puback")).toMatchObject({ packetId });
+    expect([...one.logs, ...two.logs].filter((line) => line.includes("Redis is lost"))).toEqual([]);
+  });
+
+  it("[MQTT-249] keeps a journal of bounded size, from which a broker that was disconnected reads what it missed, however large", async () => {
+    const { url } = await startOwnRedis();
+    const redis = await openRedis(url);
+    const [one, two] = await startPair(url, { memoryBytes: 40 << 20 });
+    const subscriber = await connectWire(two, 5, kept("s"));
+    await subscriber.subscribe("large", { qos: 1 });
+    const publisher = await connectWire(one, 5);
+    const publish = async (number: number) => {
+      publisher.publish("large", String.fromCharCode(number).repeat(1_000_000), { qos: 1, packetId: number });
+      await publisher.expect("puback");
+    };
+    await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    for (let number = 1; number <= 8; number++) await publish(number);
+    for (let number = 1; number <= 8; number++) {
+      const packet = await subscriber.expect("publish");
+      expect(packet.payload[0]).toBe(number);
+      subscriber.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+    }
+    for (let number = 9; number <= 20; number++) await publish(number);
+    const sizes = (await redis.lrange("backlot:mqtt:journal-sizes", 0, -1)).map((entry) => Number(entry.split(" ")[1]));
+    const sum = sizes.reduce((all, bytes) => all + bytes, 0);
+    expect([Number(await redis.get("backlot:mqtt:journal-bytes")), await redis.xlen("backlot:mqtt:journal")]).toEqual([sum, sizes.length]);
+    expect(sum).toBeLessThanOrEqual(10 << 20);
+    expect(sum).toBeGreaterThan(8_000_000);
+  });
 });

@@ -2,6 +2,7 @@ import { encodePacket } from "../../codec/encode-packet.ts";
 import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.ts";
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
 import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { Output, type OutputOwner, type Transport } from "../delivery/output.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";
@@ -239,6 +240,12 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private holdUntilWritten(): void {
     this.hold();
     this.context.scheduler.whenWritten(() => this.release());
+  }
+
+  /** It is read no further until the other brokers have read what was published. */
+  holdUntilShared(cluster: Pick<ClusterLink, "whenCaughtUp">): void {
+    this.hold();
+    cluster.whenCaughtUp(() => this.context.scheduler.whenWritten(() => this.release()));
   }
 
   /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */

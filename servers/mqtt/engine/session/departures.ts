@@ -1,3 +1,4 @@
+import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
 import { type HandoverParts, handOverSome } from "../routing/shared-handover.ts";
@@ -9,6 +10,7 @@ export interface DepartureParts extends WillParts, HandoverParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "isBehind" | "whenWritten">;
   readonly away: Pick<AwaySessions, "refresh" | "nextDue">;
   readonly log: Pick<EngineLog, "error">;
+  readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "isBehind" | "whenCaughtUp">) | undefined;
   endSession(session: Session): void;
 }
 
@@ -49,13 +51,15 @@ export class Departures {
   }
 
   private mayGoOn(bytes: number): boolean {
-    const { scheduler } = this.parts;
-    return this.stopping || (bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver());
+    const { scheduler, cluster } = this.parts;
+    return this.stopping || (!cluster?.isBehind && bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver());
   }
 
   private wait(): void {
     this.state = "waiting for its turn";
-    this.parts.scheduler.whenWritten(this.work);
+    const { scheduler, cluster } = this.parts;
+    if (cluster?.isBehind) cluster.whenCaughtUp(() => scheduler.whenWritten(this.work));
+    else scheduler.whenWritten(this.work);
   }
 
   private readonly work = (): void => {
