@@ -1,5 +1,4 @@
 /** Entry of Backlot without Electron: the browser shell, and the headless one. */
-import { spawn } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import packageJson from "../package.json" with { type: "json" };
@@ -8,6 +7,8 @@ import { helpText, parseCommandLine } from "./command-line.ts";
 import { createConsoleOutput } from "./console-output.ts";
 import { collectAtRest, garbageCollector } from "./core/service/collect-at-rest.ts";
 import { toFailure } from "./core/service/service-error.ts";
+import { dataDirOf } from "./create-run.ts";
+import { openBrowser } from "./open-browser.ts";
 import { runBacklot } from "./run-backlot.ts";
 import { nodeSpawner } from "./supervisor/spawner.ts";
 
@@ -27,7 +28,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const here = path.dirname(fileURLToPath(import.meta.url));
   const ending = endOnSignals();
   const opensBrowser = commandLine.shell === "browser" && hasDisplay();
-  return await runBacklot({
+  let opening: Promise<() => Promise<void>> | undefined;
+  const code = await runBacklot({
     commandLine,
     spawner: nodeSpawner(path.join(here, `service-process${path.extname(fileURLToPath(import.meta.url))}`)),
     version: packageJson.version,
@@ -38,11 +40,14 @@ async function main(argv: readonly string[]): Promise<number> {
       ...output,
       ready(dashboard) {
         output.ready(dashboard);
-        if (opensBrowser) openBrowser(dashboard);
+        if (opensBrowser) opening = openBrowser(dashboard, dataDirOf({ commandLine, environment: process.env }));
       },
     },
     signal: ending,
   });
+  const removePage = await opening;
+  await removePage?.();
+  return code;
 }
 
 /** The first signal stops everything in order; a further one, a second or more later, exits at once. */
@@ -61,19 +66,6 @@ function endOnSignals(): AbortSignal {
 }
 
 const hasDisplay = () => process.platform !== "linux" || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
-
-function openBrowser(url: string) {
-  const [command, ...args] =
-    process.platform === "darwin"
-      ? ["open", url]
-      : process.platform === "win32"
-        ? ["rundll32", "url.dll,FileProtocolHandler", url]
-        : ["xdg-open", url];
-  const child = spawn(command as string, args, { stdio: "ignore", detached: true });
-  // The URL is printed as well, for systems on which no browser can be opened.
-  child.on("error", () => {});
-  child.unref();
-}
 
 // A closed stdout (EPIPE) must not end the services.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

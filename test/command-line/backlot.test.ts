@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
@@ -41,6 +41,26 @@ describe("a headless run of the HTTP service", () => {
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(states(run.lines.items).slice(3)).toEqual(["http stopping", "http stopped"]);
     expect(await isPortFree(portOf(running), false)).toBe(true);
+  });
+
+  it.runIf(process.platform === "linux")("[BL-347] the browser is opened without the dashboard's token among its arguments", async () => {
+    const folder = temporaryDir();
+    const dataDir = temporaryDir();
+    const opener = path.join(folder, "xdg-open");
+    const opened = path.join(folder, "opened");
+    writeFileSync(opener, `#!/bin/sh\nprintf %s "$*" > "${opened}.part" && mv "${opened}.part" "${opened}"\n`, { mode: 0o755 });
+    const env = { DISPLAY: ":0", PATH: `${folder}:${process.env.PATH}` };
+    const run = startBacklot(["--browser", ...headlessHttp.slice(1)], { env, dataDir });
+    const { dashboard } = await run.ready();
+    await eventually(() => existsSync(opened), "the browser is opened");
+    const page = readFileSync(opened, "utf8");
+    expect(path.dirname(page)).toBe(dataDir);
+    expect(statSync(page).mode & 0o777).toBe(0o600);
+    const html = readFileSync(page, "utf8");
+    expect(html).toContain(`content="0;url=${dashboard}"`);
+    run.kill("SIGTERM");
+    expect((await run.ended).code).toBe(0);
+    expect(existsSync(page)).toBe(false);
   });
 
   it("[BL-80] writes only JSON objects to stdout, and text for people to stderr", async () => {
