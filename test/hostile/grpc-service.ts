@@ -135,6 +135,13 @@ export const grpcService: HostileService = {
         { ":path": "/example.StreamService/Subscribe", "grpc-accept-encoding": "gzip", "x-backlot-compression": "gzip" },
         streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes: 16_000 }),
       ),
+    "20,000 questions of two bytes about services, on each of 50 streams": (target) =>
+      callWith(
+        target,
+        50,
+        { ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" },
+        Buffer.alloc(20_000 * 7, Buffer.from([0, 0, 0, 0, 2, 0x3a, 0])),
+      ),
     "values joined in one field, and sent back": (target) =>
       callWith(target, 20, { "a-bin": ",".repeat(60_000), "x-backlot-echo": "both" }),
     "chat: 64 kB to a room of 60": (target) => {

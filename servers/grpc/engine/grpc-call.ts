@@ -233,9 +233,11 @@ export class GrpcCall implements CallEvents {
   #readGivenBack(given: GivenBack): void {
     const bytes = given.messages[given.next++];
     if (bytes) {
-      // Asynchronous, like messages from the network; now and then other calls have a turn.
-      const later = (given.next & 0xff) === 0 ? setImmediate : queueMicrotask;
-      later(() => this.isEnding || this.run(() => this.#sink?.message(bytes)));
+      const pass = () => void (this.isEnding || this.run(() => this.#sink?.message(bytes)));
+      const share = this.work.join(pass);
+      // Asynchronous, like messages from the network.
+      if (share.isOver) share.later();
+      else queueMicrotask(pass);
       return;
     }
     this.#givenBack = undefined;

@@ -1,6 +1,7 @@
 import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
+import type { WorkShare } from "../../core/service/work-turns.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import {
   fieldPairs,
@@ -69,6 +70,9 @@ export class Http2Call implements StartableTransport {
   /** A message or the half-close is asked for. */
   #isWanted = false;
   #isDelivering = false;
+  readonly #share: WorkShare;
+  /** For its turn. */
+  #isWaiting = false;
   #isInflating = false;
   #inflatedBytes = 0;
   /** Of the last message, for which the handler may wait for the end of the request. */
@@ -90,6 +94,7 @@ export class Http2Call implements StartableTransport {
     this.#limits = limits;
     this.#body = new FramedBody(limits);
     this.head = new Http2CallHead(headers, rawHeaders, connection, limits.metadataBytes);
+    this.#share = connection.work.join(() => this.#goOn());
   }
 
   start(events: CallEvents): void {
@@ -127,11 +132,22 @@ export class Http2Call implements StartableTransport {
     this.head.connection.shares.received.add(more);
   }
 
-  /** Delivers what was asked for. The client may send while something is asked for. */
+  #goOn(): void {
+    this.#isWaiting = false;
+    this.#deliver();
+    this.#count();
+  }
+
+  /** Delivers what was asked for, as much as there is time for in a turn. The client may send while something is asked for. */
   #deliver(): void {
-    if (this.#isDelivering) return;
+    if (this.#isDelivering || this.#isWaiting) return;
     this.#isDelivering = true;
     while (this.#isWanted && !this.#isInflating && !this.#isEnding) {
+      if (this.#share.isOver) {
+        this.#isWaiting = true;
+        this.#share.later();
+        break;
+      }
       const message = this.#next();
       if (!message) break;
       this.#isWanted = false;
@@ -140,7 +156,7 @@ export class Http2Call implements StartableTransport {
     }
     this.#isDelivering = false;
     const stream = this.#stream;
-    if (this.#isWanted || this.#isEnding) {
+    if ((this.#isWanted && !this.#isWaiting) || this.#isEnding) {
       if (stream.isPaused()) stream.resume();
     } else if (this.#body.length > 0) stream.pause();
   }

@@ -1,4 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
+import type { WorkShare } from "../../core/service/work-turns.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
@@ -37,6 +38,9 @@ export abstract class WebCall implements StartableTransport {
   #requestTimer: NodeJS.Timeout | undefined;
   #isWanted = false;
   #isPumping = false;
+  readonly #share: WorkShare;
+  /** For its turn. */
+  #isWaiting = false;
   #isInflating = false;
   #inflatedBytes = 0;
   /** Of the last message, for which the handler may wait for the end of the request. */
@@ -57,6 +61,7 @@ export abstract class WebCall implements StartableTransport {
     this.head = options.head;
     this.exchange = options.exchange;
     this.#body = options.body;
+    this.#share = options.head.connection.work.join(() => this.#goOn());
   }
 
   protected abstract writeHead(headers: Metadata | undefined, coding: MessageCoding): void;
@@ -145,14 +150,26 @@ export abstract class WebCall implements StartableTransport {
     }
     this.#pump();
     this.#count();
-    if (!this.#isWanted) this.exchange.input.pause();
+    if (!this.#isWanted || this.#isWaiting) this.exchange.input.pause();
   }
 
+  #goOn(): void {
+    this.#isWaiting = false;
+    this.#pump();
+    this.#count();
+  }
+
+  /** As much as there is time for in a turn. */
   #pump(): void {
-    if (this.#isPumping || this.#isInflating) return;
+    if (this.#isPumping || this.#isInflating || this.#isWaiting) return;
     this.#isPumping = true;
     try {
       while (this.#isWanted && !this.#isDone) {
+        if (this.#share.isOver) {
+          this.#isWaiting = true;
+          this.#share.later();
+          break;
+        }
         const message = this.#body.next();
         if (message) {
           this.#isWanted = false;
