@@ -1,7 +1,7 @@
 /**
- * `npm run look -- [--only REGEX] [--sizes 1280x800,…] [--zooms 1,1.5,2] [--contrast] [--pictures FOLDER] [--schemes dark,light]`: opens every
- * page and tab of the built program's dashboard with traffic, at each size and zoom, and prints what `layoutFaults` finds. Not all of it is
- * wrong: at 200 % zoom bars have several lines.
+ * `npm run look -- [--only REGEX] [--sizes 1280x800,…] [--zooms 1,1.5,2] [--contrast] [--pictures FOLDER] [--schemes dark,light]
+ * [--portion 1/4]`: opens every page and tab of the built program's dashboard with traffic, at each size and zoom, and prints what
+ * `layoutFaults` finds. Not all of it is wrong: at 200 % zoom bars have several lines. A portion is every fourth of them, from the first one.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,6 +16,7 @@ import { connectAsync } from "mqtt";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { WebSocket } from "ws";
 import { chromiumOptions } from "../support/chromium-options.ts";
+import { freePort } from "../support/free-port.ts";
 import { freePortFlags } from "../support/free-port-flags.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { type Scene, scenes } from "./scenes.ts";
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     contrast: { type: "boolean", default: false },
     pictures: { type: "string" },
     schemes: { type: "string", default: "dark,light" },
+    portion: { type: "string", default: "1/1" },
   },
 });
 const sizes = options.sizes.split(",").map((size) => size.split("x").map(Number) as [width: number, height: number]);
@@ -46,6 +48,14 @@ interface Program {
   end(): Promise<void>;
 }
 
+/** Flags with numbers, as a user has them: with 0 the pages before a start have no addresses. */
+async function portFlags(): Promise<string[]> {
+  const flags: string[] = [];
+  // The pair of RTP begins with an even number, which is found at the start.
+  for (const text of freePortFlags()) flags.push(text === "0" && flags.at(-1) !== "--rtsp-rtp-port" ? String(await freePort()) : text);
+  return flags;
+}
+
 async function startProgram(): Promise<Program> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-look-"));
   const child = spawn(
@@ -56,7 +66,7 @@ async function startProgram(): Promise<Program> {
       "--json",
       "--dashboard-port",
       "0",
-      ...freePortFlags(),
+      ...(await portFlags()),
       "--data-dir",
       folder,
     ],
@@ -171,8 +181,9 @@ async function look(page: Page, cdp: CDPSession, { name }: Scene): Promise<Reado
         if (options.pictures === undefined && !options.contrast) continue;
         await page.emulateMedia({ colorScheme: scheme });
         await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor();
+        // Colours change in a transition.
+        if (schemes.length > 1) await delay(settleMs);
         if (options.contrast && zoom === 1) {
-          await delay(200);
           for (const fault of await contrastFaults(page)) note(`${scheme} ${fault}`, where);
         }
         if (options.pictures === undefined) continue;
@@ -186,13 +197,14 @@ async function look(page: Page, cdp: CDPSession, { name }: Scene): Promise<Reado
 }
 
 let faults = 0;
-const wanted = scenes.filter(({ name }) => new RegExp(options.only).test(name));
+const [portion = 1, portions = 1] = options.portion.split("/").map(Number);
+const wanted = scenes.filter(({ name }) => new RegExp(options.only).test(name)).filter((_, place) => place % portions === portion - 1);
 if (options.pictures !== undefined) mkdirSync(options.pictures, { recursive: true });
 const program = await startProgram();
 const browser = await chromium.launch(chromiumOptions);
 try {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, colorScheme: "dark" });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(20_000);
   const open = async (hash: string) => {
     const page = await context.newPage();
     await page.goto(new URL(`/#/${hash}`, program.dashboard).href);
@@ -223,6 +235,8 @@ try {
       faults += found.size;
       console.log(`${scene.name}: ${found.size === 0 ? "nothing found" : ""}`);
       for (const [fault, places] of found) console.log(`  ${fault}\n      ${places.join(" ")}`);
+      // Filters are remembered.
+      for (const clear of await page.getByRole("button", { name: "Clear the filter" }).all()) await clear.click({ force: true });
     } catch (error) {
       faults += 1;
       console.log(`${scene.name}: was not opened: ${(error as Error).message.split("\n")[0]}`);

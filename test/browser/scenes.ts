@@ -14,10 +14,22 @@ const main = (page: Page) => page.getByRole("main");
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: typeof name === "string" }).first();
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).last();
 
-/** Opens a row of a list. Rows that arrive move the others: a click may meet another one, so the list is held. */
-async function openRow(page: Page, text: string | RegExp): Promise<void> {
+/**
+ * Opens a row of a list. Rows that arrive move the others: a click may meet another one, so the list is held. What newer rows have pushed
+ * out of sight is found by the list's filter.
+ */
+async function openRow(page: Page, text: string | RegExp, filter = typeof text === "string" ? text : ""): Promise<void> {
   const pause = main(page).getByRole("button", { name: "Pause" }).first();
   const row = main(page).getByRole("row").filter({ hasText: text }).first();
+  const isInSight = await row.waitFor({ timeout: 5_000 }).then(
+    () => true,
+    () => false,
+  );
+  if (!isInSight)
+    await main(page)
+      .getByRole("textbox", { name: /^Filter/ })
+      .first()
+      .fill(filter);
   await row.waitFor();
   if (await pause.isVisible()) await pause.click();
   await row.click();
@@ -25,12 +37,12 @@ async function openRow(page: Page, text: string | RegExp): Promise<void> {
 }
 
 /** The inspector of a row, once for each of its tabs. */
-const inspected = (name: string, hash: string, row: string | RegExp, tabs: readonly string[]): readonly Scene[] =>
+const inspected = (name: string, hash: string, row: string | RegExp, tabs: readonly string[], filter?: string): readonly Scene[] =>
   tabs.map((title) => ({
     name: `${name}-${title.toLowerCase().replace(/\W+/g, "-")}`,
     hash,
     async open(page) {
-      await openRow(page, row);
+      await openRow(page, row, filter);
       await tab(page, title).click();
     },
   }));
@@ -105,7 +117,7 @@ export const scenes: readonly Scene[] = [
   { name: "http-live", hash: "http/live" },
   ...inspected("http-request", "http/live", "/api/echo", ["Request", "Response", "Timing", "Connection"]),
   ...inspected("http-long", "http/live", "northern-branch", ["Request"]),
-  ...inspected("http-socket", "http/live", "/ws/echo", ["Messages", "Handshake"]),
+  ...inspected("http-socket", "http/live", /GET\/ws\/echo/, ["Messages", "Handshake"], "/ws/echo"),
   { name: "http-menu", hash: "http/live", open: (page) => main(page).getByRole("button", { name: /^More/ }).first().click() },
   { name: "http-try", hash: "http/try", open: sent },
   { name: "http-try-socket", hash: "http/try", open: (page) => page.getByText("WebSocket", { exact: true }).first().click() },
