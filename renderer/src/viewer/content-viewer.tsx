@@ -107,43 +107,49 @@ function Viewer(props: ContentViewerProps) {
   const formats = hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />;
   return (
     <div ref={box.ref} className={styles.viewer}>
-      <div className={styles.head}>
-        <SectionTitle as="h3">{heading}</SectionTitle>
-        <Caption grow title={facts.join(" · ")}>
-          {facts.join(" · ")}
-        </Caption>
-        {controls}
-        <SegmentedControl
-          aria-label={`Show the ${title?.toLowerCase()} as`}
-          data={rawChoices}
-          value={raw ? "raw" : "pretty"}
-          onChange={(value) => setRaw(value === "raw")}
-        />
-        {!controls && formats}
-      </div>
-      <div className={styles.tools}>
-        {notes !== "" && <span className={styles.notes}>{notes}</span>}
-        {/* Beside the controls there is no room for it. */}
-        {controls && formats}
-        <Tooltip label="Find in this text (Ctrl+F)">
-          <ActionIcon aria-label="Find in this text" disabled={!laidOut || image !== undefined} onClick={() => view.current?.openSearch()}>
-            <IconSearch size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label={wrap ? "Do not wrap lines" : "Wrap lines"}>
-          <ActionIcon aria-label="Wrap lines" aria-pressed={wrap} data-on={wrap} className={styles.toggle} onClick={() => setWrap(!wrap)}>
-            <IconTextWrap size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-        <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the body" : "the body"} />
-        <Tooltip label={isCut ? "Save this part as a file" : "Save as a file"}>
-          <ActionIcon
-            aria-label={isCut ? "Save this part of the body as a file" : "Save the body as a file"}
-            onClick={() => saveFile(fileName(of, contentType, laidOut?.format ?? "hex", bytes), bytes)}
-          >
-            <IconDownload size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
+      <div className={styles.bar}>
+        <div className={styles.head}>
+          <SectionTitle as="h3">{heading}</SectionTitle>
+          <Caption grow title={facts.join(" · ")}>
+            {facts.join(" · ")}
+          </Caption>
+          {controls}
+          <SegmentedControl
+            aria-label={`Show the ${title?.toLowerCase()} as`}
+            data={rawChoices}
+            value={raw ? "raw" : "pretty"}
+            onChange={(value) => setRaw(value === "raw")}
+          />
+          {!controls && formats}
+        </div>
+        <div className={styles.tools} data-noted={notes !== "" || undefined}>
+          {notes !== "" && <span className={styles.notes}>{notes}</span>}
+          {/* Beside the controls there is no room for it. */}
+          {controls && formats}
+          <Tooltip label="Find in this text (Ctrl+F)">
+            <ActionIcon
+              aria-label="Find in this text"
+              disabled={!laidOut || image !== undefined}
+              onClick={() => view.current?.openSearch()}
+            >
+              <IconSearch size={15} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+          <Tooltip label={wrap ? "Do not wrap lines" : "Wrap lines"}>
+            <ActionIcon aria-label="Wrap lines" aria-pressed={wrap} data-on={wrap} className={styles.toggle} onClick={() => setWrap(!wrap)}>
+              <IconTextWrap size={15} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+          <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the body" : "the body"} />
+          <Tooltip label={isCut ? "Save this part as a file" : "Save as a file"}>
+            <ActionIcon
+              aria-label={isCut ? "Save this part of the body as a file" : "Save the body as a file"}
+              onClick={() => saveFile(fileName(of, contentType, laidOut?.format ?? "hex", bytes), bytes)}
+            >
+              <IconDownload size={15} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+        </div>
       </div>
       {image ? (
         <ImageView bytes={bytes} size={image} isCut={isCut} />

@@ -14,7 +14,9 @@ export function CommandLine({ command, wraps = false }: CommandLineProps) {
       <span className={styles.prompt} aria-hidden="true">
         $
       </span>
-      <code className={styles.command}>{command}</code>
+      <code className={styles.command} title={command}>
+        {command}
+      </code>
       <CopyButton text={command} what="the command" />
     </span>
   );
