@@ -6,17 +6,18 @@ import { layoutFaults } from "./layout-faults.ts";
 const ids = services.map(({ id }) => id);
 const open = shareBrowserShell("http", { others: ids.filter((id) => id !== "http") });
 
-/** The last one is the second at 200 % zoom. */
+/** The last ones are the others at 200 % zoom. */
 const windows = [
   { width: 900, height: 700 },
   { width: 1_280, height: 800 },
   { width: 640, height: 400 },
+  { width: 450, height: 350 },
 ];
 
 /** In a narrow window bars have several lines, and placeholders end with an ellipsis. */
 const isAccepted = (fault: string, width: number) => width < 1_280 && /^(bar of|field cuts)/.test(fault);
 
-it.each(ids)("[BL-330] no tab of %s cuts words or hides controls, at three sizes", async (service) => {
+it.each(ids)("[BL-330] no tab of %s cuts words or hides controls, at four sizes", async (service) => {
   const { page } = await open(service);
   await page.getByRole("button", { name: "Send sample traffic" }).first().click();
   const tabs = page.getByRole("main").getByRole("tab");
@@ -154,5 +155,40 @@ it("[BL-225] the sparklines of a row of cards end on one line", async () => {
         return [...rows.values()].map((row) => row.size);
       });
     await expect.poll(async () => ({ window, ends: new Set(await ends()) })).toEqual({ window, ends: new Set([1]) });
+  }
+});
+
+it("[BL-350] the filter of a list beside an inspector keeps its place while it is used, and covers nothing", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await fetch(`${origin}/api/data`);
+  await page.getByRole("row").filter({ hasText: "/api/data" }).click();
+  await page.getByRole("button", { name: "Close the inspector" }).waitFor();
+  const filter = page.getByRole("textbox", { name: "Filter by path, client, body" });
+  const before = await filter.boundingBox();
+  await filter.fill("api");
+  await page.getByRole("button", { name: "Clear the filter" }).waitFor();
+  expect(await filter.boundingBox()).toEqual(before);
+  await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
+});
+
+it("[BL-351] the Overview of all services fits a window of 1,280 x 800, also after a larger one", async () => {
+  const { page } = await open("http");
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  await page.getByRole("img", { name: /^Bytes a second by service/ }).waitFor();
+  const hidden = () =>
+    page.getByRole("article", { name: "HTTP" }).evaluate((card) => {
+      const scrolled = card.parentElement?.parentElement;
+      return scrolled ? scrolled.scrollHeight - scrolled.clientHeight : undefined;
+    });
+  for (const window of [
+    { width: 1_280, height: 800 },
+    { width: 1_920, height: 1_200 },
+    { width: 1_280, height: 800 },
+  ]) {
+    await page.setViewportSize(window);
+    await expect.poll(async () => ({ window, hidden: await hidden() })).toEqual({ window, hidden: 0 });
   }
 });

@@ -3,6 +3,14 @@ import { Boundary } from "../ui/status/boundary.tsx";
 import { Toolbar } from "../ui/toolbar.tsx";
 import styles from "./list-page.module.css";
 
+/** How wide the scopes are decides below which width of the page they have their own line. */
+type ScopesWidth = "narrow" | "usual" | "wide";
+const scopesStyles: Readonly<Record<ScopesWidth, string | undefined>> = {
+  narrow: styles.narrowScopes,
+  usual: styles.usualScopes,
+  wide: styles.wideScopes,
+};
+
 interface ListPageProps {
   /** Names the region, as "Live requests". */
   readonly label: string;
@@ -14,8 +22,7 @@ interface ListPageProps {
   readonly filter: ReactNode;
   /** Beside the filter; on a separate line if the page is narrow. */
   readonly scopes?: ReactNode;
-  /** The scopes need more width than usual. */
-  readonly hasWideScopes?: boolean;
+  readonly scopesWidth?: ScopesWidth;
   /** At the end of the toolbar. */
   readonly tools: ReactNode;
   readonly status: ReactNode;
@@ -50,7 +57,7 @@ export function ListArea({ region, children }: { readonly region: string; readon
 
 /** Toolbar, list and status line, each in a fixed place. */
 export function ListPage(props: ListPageProps) {
-  const { label, toolbarLabel, above, filter, scopes, hasWideScopes = false, tools, status, children, below } = props;
+  const { label, toolbarLabel, above, filter, scopes, scopesWidth = "usual", tools, status, children, below } = props;
   return (
     <ListFrame label={label}>
       {above && (
@@ -59,7 +66,7 @@ export function ListPage(props: ListPageProps) {
         </Boundary>
       )}
       <Boundary region={`${label}: toolbar`} line>
-        <Toolbar label={toolbarLabel} className={scopes ? `${styles.withScopes} ${hasWideScopes ? styles.withWideScopes : ""}` : ""}>
+        <Toolbar label={toolbarLabel} className={scopes ? scopesStyles[scopesWidth] : undefined}>
           {filter}
           {scopes && <span className={styles.scopes}>{scopes}</span>}
           <div className={styles.tools}>{tools}</div>

@@ -13,7 +13,9 @@ export function AddressText({ text, title, className = "" }: AddressTextProps) {
   const [host, port] = hostAndPort(text);
   return (
     <code className={`${styles.address} ${className}`} title={title}>
-      <span>{host}</span>
+      <span>
+        <bdi>{host}</bdi>
+      </span>
       <span>{port}</span>
     </code>
   );

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Divider, Menu, Tooltip } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlayFilled } from "@tabler/icons-react";
-import type { ComponentType, ReactNode } from "react";
+import { type ComponentType, type ReactNode, useState } from "react";
 import styles from "./toolbar.module.css";
 
 interface BarProps {
@@ -53,10 +53,11 @@ interface IconMenuProps {
 
 /** A menu behind an icon. Not in a portal: it belongs to the page's landmark. */
 export function IconMenu({ label, icon: Icon, width, disabled = false, children }: IconMenuProps) {
+  const [opened, setOpened] = useState(false);
   return (
-    <Menu position="bottom-end" width={width} withinPortal={false}>
+    <Menu opened={opened} onChange={setOpened} position="bottom-end" width={width} withinPortal={false}>
       <Menu.Target>
-        <Tooltip label={label}>
+        <Tooltip label={label} disabled={opened}>
           <ActionIcon aria-label={label} disabled={disabled}>
             <Icon size={15} stroke={1.5} />
           </ActionIcon>

@@ -30,7 +30,7 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
   const route = `ws ${request.target.split("?", 1)[0]}`;
   return (
     <InspectorFrame
-      title={<MethodAndTarget method="WebSocket" target={request.target} />}
+      title={<MethodAndTarget method="WS" target={request.target} />}
       hint={request.target}
       mono
       mark={<ToneMark tone={tone} word={word} title={closed && closeCodeText(closed.code)} />}

@@ -48,13 +48,19 @@ export function LogToolbar({ view, level, onLevel, text, onText, hasKeys, scope,
 
 function LogCounts({ view: { rows } }: { view: LogView }) {
   const { mode, arrived, count, hasOlder, isFull, skipped } = useRowsView(rows, (view) => view);
+  const isPaused = mode === "paused";
+  const facts = [
+    isPaused && `${formatCount(arrived)} arrived since, all kept`,
+    mode === "scrolled" && arrived > 0 && `${formatCount(arrived)} arrived since`,
+    `${hasOlder || isFull ? "newest " : ""}${formatCountOf(count, "line")}`,
+    skipped > 0 && `${formatCount(skipped)} arrived too fast; shown when the load falls`,
+  ];
+  const text = facts.filter(Boolean).join(" · ");
   return (
-    <span className={styles.counts} aria-live="off">
-      {mode === "paused" && <strong className={styles.paused}>paused</strong>}
-      {mode === "paused" && ` ${formatCount(arrived)} arrived since, all kept · `}
-      {mode === "scrolled" && arrived > 0 && `${formatCount(arrived)} arrived since · `}
-      {`${hasOlder || isFull ? "newest " : ""}${formatCountOf(count, "line")}`}
-      {skipped > 0 && ` · ${formatCount(skipped)} arrived too fast; shown when the load falls`}
+    <span className={styles.counts} aria-live="off" title={isPaused ? `paused, ${text}` : text}>
+      {isPaused && <strong className={styles.paused}>paused</strong>}
+      {isPaused && " "}
+      {text}
     </span>
   );
 }

@@ -59,26 +59,21 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
       toolbarLabel={capitalized(item.many)}
       above={Above && <Above />}
       filter={
-        <>
-          <FilterInput
-            width={Picks ? 190 : 242}
-            placeholder={tab.filterPlaceholder}
-            value={filter.text}
-            onChange={(text) => setFilter({ ...filter, text })}
-            onDown={list.enterList}
-            options={tab.details && <DetailToggle details={tab.details} filter={filter} onFilter={setFilter} />}
-          />
-          {!Picks && scopes}
-        </>
+        <FilterInput
+          width={Picks ? 190 : 242}
+          placeholder={tab.filterPlaceholder}
+          value={filter.text}
+          onChange={(text) => setFilter({ ...filter, text })}
+          onDown={list.enterList}
+          options={tab.details && <DetailToggle details={tab.details} filter={filter} onFilter={setFilter} />}
+        />
       }
-      hasWideScopes={Picks !== undefined}
+      scopesWidth={Picks ? "wide" : "narrow"}
       scopes={
-        Picks && (
-          <>
-            {scopes}
-            <Picks filter={filter} onFilter={setFilter} />
-          </>
-        )
+        <>
+          {scopes}
+          {Picks && <Picks filter={filter} onFilter={setFilter} />}
+        </>
       }
       tools={
         <>

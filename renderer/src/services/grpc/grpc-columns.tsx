@@ -7,7 +7,7 @@ import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/t
 import { formatCount } from "../../ui/texts/quantity.ts";
 
 export const grpcColumns: readonly Column<TrafficRow>[] = [
-  beganColumn(2),
+  beganColumn(1),
   {
     id: "pattern",
     title: "Pattern",
@@ -40,10 +40,10 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ parts }) => parts,
     align: "end",
     minSample: "000,000",
-    rank: 1,
+    rank: 2,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  tookColumn(1),
+  tookColumn(2),
   bytesColumn({ id: "size", title: "Size", rank: 4, bytesOf: ({ bytesIn, bytesOut }) => bytesIn + bytesOut }),
   clientColumn(5, { minSample: "grpc-node-js :000000" }),
 ];

@@ -44,7 +44,7 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   return (
     <Toolbar className={styles.toolbar} label="Messages">
       <LiveFacts kept={Math.max(kept, shown)} shown={shown} state={state} paused={paused} />
-      <ToolbarSeparator />
+      {(running || kept > 0) && <ToolbarSeparator />}
       <CommandButton command={clear} />
       <IconMenu label="More" icon={IconDots} width={220}>
         <CommandGroups groups={more} />
