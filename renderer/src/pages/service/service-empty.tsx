@@ -11,6 +11,9 @@ interface ServiceEmptyProps {
   readonly text: EmptyText;
 }
 
+/** Completes "Point ", where the system picks the port. */
+const pointOnceStarted = "your client at its address, which stands above once it runs, or send sample traffic.";
+
 /** Shown on an empty page: what will appear here, and how to produce it. */
 export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
   const { Ways } = text;
@@ -31,7 +34,7 @@ export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
               ),
             }
           : { title: "Start", text: "the service. It answers on this computer only, unless you open it to the LAN." },
-        { title: "Point", text: text.point(isKnown ? origin : "its address") },
+        { title: "Point", text: isKnown ? text.point(origin) : pointOnceStarted },
         { title: "Watch", text: text.watch },
       ]}
       ways={

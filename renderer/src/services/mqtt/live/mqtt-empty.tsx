@@ -32,10 +32,13 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
       on <code>{`${address.host}:${address.port}`}</code>. No messages yet.
     </>
   );
-  const connect = (
+  const isKnown = address.port !== "0";
+  const connect = isKnown ? (
     <>
       your client to <code>{`mqtt://${address.host}:${address.port}`}</code> (MQTT 3.1.1 or 5.0), or send sample traffic.
     </>
+  ) : (
+    "your client to its address, which stands above once it runs (MQTT 3.1.1 or 5.0), or send sample traffic."
   );
   return (
     <FirstSteps
@@ -59,7 +62,7 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
         )
       }
       appears={whatAppears}
-      command={mosquittoPubOf(firstDraft, address, anonymous)}
+      command={isKnown ? mosquittoPubOf(firstDraft, address, anonymous) : undefined}
     />
   );
 }
