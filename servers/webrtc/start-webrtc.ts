@@ -205,7 +205,7 @@ const noMedia: Media["handlers"] = {
 };
 
 const noteOf = (peers: number, rooms: number, relays: number): string =>
-  peers === 0 && relays === 0 ? "" : `${countOf(peers, "peer")} in ${countOf(rooms, "room")} · ${countOf(relays, "relay")}`;
+  `${countOf(peers, "peer")} in ${countOf(rooms, "room")} · ${countOf(relays, "relay")}`;
 
 const passwordFailures = (failures: ReturnType<typeof createFailureLimits>) => ({
   isBlocked: (address: string) => failures.stateOf(address).remaining === 0,

@@ -49,14 +49,6 @@ export function WebrtcTry() {
         <>
           <div className={styles.line}>
             <SegmentedControl aria-label="Way" data={ways} value={draft.way} onChange={(way) => change({ way: way as CallDraft["way"] })} />
-            {draft.way === "relay" && (
-              <SegmentedControl
-                aria-label="Over"
-                data={(offered.length > 0 ? offered : relayTransports).map((value) => ({ value, label: transportTitles[value] }))}
-                value={draft.transport}
-                onChange={(transport) => change({ transport: transport as RelayTransport })}
-              />
-            )}
             <span className={styles.buttons}>
               {isOpen && <Button onClick={() => call.stop()}>Hang up</Button>}
               <SendButton
@@ -68,6 +60,24 @@ export function WebrtcTry() {
               />
             </span>
           </div>
+          {draft.way === "relay" && (
+            <TrySection label="Transport to the relay">
+              <TrySectionHead title="Over">
+                <SegmentedControl
+                  aria-label="Over"
+                  data={(offered.length > 0 ? offered : relayTransports).map((value) => ({ value, label: transportTitles[value] }))}
+                  value={draft.transport}
+                  onChange={(transport) => change({ transport: transport as RelayTransport })}
+                />
+              </TrySectionHead>
+              {draft.transport === "tls" && (
+                <Note>
+                  Over TLS the browser has to trust Backlot’s certificate for TURN. Settings has its authority and how to trust it; without
+                  that the relay cannot be reached.
+                </Note>
+              )}
+            </TrySection>
+          )}
           <TrySection label="What is sent">
             <TrySectionHead title="Send" />
             <div className={styles.choices}>
@@ -85,12 +95,6 @@ export function WebrtcTry() {
               />
             </div>
             {!canCall && <Note>Choose what to send.</Note>}
-            {draft.way === "relay" && draft.transport === "tls" && (
-              <Note>
-                Over TLS the browser has to trust Backlot’s certificate for TURN. Settings has its authority and how to trust it; without
-                that the relay cannot be reached.
-              </Note>
-            )}
           </TrySection>
           {running && <ClientLines first="browser" isWide />}
           {running && <ClientLines group="media" first="whep" title="Play or publish" isWide />}
