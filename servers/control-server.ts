@@ -58,6 +58,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    // One frame per turn of the event loop: a packet may contain a thousand calls.
+    allowSynchronousEvents: false,
     // A browser needs one of those that it offered. Which one shows the page whether its token is accepted.
     handleProtocols: (offered) =>
       hasToken(offered) ? controlProtocol : ([...offered].find((protocol) => protocol !== controlProtocol) ?? false),

@@ -5,11 +5,11 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 it("[BL-110] a process that is idle after a second of work or more collects its garbage, once", () => {
-  let cpuMs = 0;
+  let active = 0;
   let collections = 0;
-  const end = collectAtRest({ collect: () => collections++, cpuMs: () => cpuMs, everyMs: 1_000 });
+  const end = collectAtRest({ collect: () => collections++, activeMs: () => active, everyMs: 1_000 });
   const spend = (ms: number) => {
-    cpuMs += ms;
+    active += ms;
     vi.advanceTimersByTime(1_000);
     return collections;
   };

@@ -1,22 +1,22 @@
 const lookEveryMs = 5_000;
-/** Share of one core below which the process counts as idle. */
+/** Share of the time below which the process counts as idle. */
 const restPart = 0.03;
-/** CPU time after which another collection is worth its 200 ms or so. */
+/** Work after which another collection is worth its 200 ms or so. */
 const workedMs = 1_000;
 
 export interface RestOptions {
   readonly collect: () => void;
-  /** CPU time of the process so far. */
-  readonly cpuMs?: () => number;
+  /** How long the process has worked, or waited for a processor, so far. */
+  readonly activeMs?: () => number;
   readonly everyMs?: number;
 }
 
 /** Calls `collect` once the process is idle after work. The timer keeps no process alive; the returned function stops it. */
-export function collectAtRest({ collect, cpuMs = ownCpuMs, everyMs = lookEveryMs }: RestOptions): () => void {
-  let last = cpuMs();
+export function collectAtRest({ collect, activeMs = ownActiveMs, everyMs = lookEveryMs }: RestOptions): () => void {
+  let last = activeMs();
   let worked = 0;
   const timer = setInterval(() => {
-    const now = cpuMs();
+    const now = activeMs();
     const spent = now - last;
     last = now;
     if (spent > everyMs * restPart) worked += spent;
@@ -28,7 +28,10 @@ export function collectAtRest({ collect, cpuMs = ownCpuMs, everyMs = lookEveryMs
   return () => clearInterval(timer);
 }
 
-function ownCpuMs(): number {
+/** Not the CPU time: a process that gets no processor would look idle. Under Electron the event loop does not know when it is idle. */
+function ownActiveMs(): number {
+  const { idle, active } = performance.eventLoopUtilization();
+  if (idle > 0) return active;
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
