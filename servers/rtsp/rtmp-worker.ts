@@ -2,7 +2,7 @@
 import { createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 import { AddressCounts } from "../core/limits/address-counts.ts";
-import { plainAddress } from "../core/net/client-socket.ts";
+import { rateLimitKey } from "../core/limits/rate-limit-client.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -20,7 +20,7 @@ function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
 }
 
 function accept(socket: Socket, options: RtmpListenOptions): void {
-  const address = plainAddress(socket.remoteAddress ?? "");
+  const address = rateLimitKey(socket.remoteAddress ?? "");
   if (connections >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
     socket.destroy();
     return;

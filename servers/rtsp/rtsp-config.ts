@@ -176,12 +176,12 @@ export const rtspConfig = z.strictObject({
   }),
   connections: limit(1, 100_000, 6_000, {
     title: "Connections",
-    help: "Open at the same time. A further one is closed at once.",
+    help: "Open at the same time, of RTSP, and as many of HTTP and of RTMP. A further one is closed at once.",
     env: "RTSP_CONNECTIONS",
   }),
   connectionsPerAddress: limit(1, 100_000, 3_000, {
     title: "Connections of an address",
-    help: "Open at the same time from one address. A further one is closed at once.",
+    help: "Open at the same time from one address, of RTSP, and as many of HTTP and of RTMP. A further one is closed at once.",
     env: "RTSP_CONNECTIONS_PER_ADDRESS",
   }),
   paths: limit(1, 100_000, 500, {
@@ -229,6 +229,12 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_UNSENT_BYTES",
   }),
+  allUnsentBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
+    title: "Unsent bytes of all clients over HTTP",
+    help: "Beyond it, those are disconnected for whom most waits.",
+    unit: "B",
+    env: "RTSP_ALL_UNSENT_BYTES",
+  }),
 
   faultBytes: limit(1 << 16, 1 << 30, 4 << 20, {
     title: "Held back by faults",
@@ -255,7 +261,7 @@ export const rtspConfig = z.strictObject({
   }),
   stallSeconds: time(1, 3_600, 10, {
     title: "Stalled client",
-    help: "A client that has had too many unsent bytes for this time is disconnected.",
+    help: "A client that has had too many unsent bytes for this time, or over HTTP has taken nothing of an answer, is disconnected.",
     env: "RTSP_STALL_SECONDS",
   }),
   pullWaitSeconds: time(1, 600, 10, {

@@ -176,6 +176,7 @@ export async function startRtsp(
     transportStreams: limits,
     faults,
     faultBytes: limits.faultBytes,
+    limits: { ...config, unreadTimeoutMs: limits.stallMs },
     routes: [
       ...managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }),
       ...faultRoutes({ faults, control: faultControl, sessions }),

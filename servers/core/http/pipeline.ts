@@ -197,8 +197,8 @@ function stopReading(this: Socket): void {
 /** Where a service has no setting for it. */
 const standardUnanswered = 32;
 
-/** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. */
-export function boundPipelines(server: Server): void {
+/** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find them. */
+export function boundPipelines(server: Server): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
   server.on("connection", (socket: Socket) => pipelines.set(socket, new Pipeline(socket, standardUnanswered)));
   server.prependListener("request", (request, response) => {
@@ -209,4 +209,5 @@ export function boundPipelines(server: Server): void {
   server.on("clientError", (error: ClientError, socket) => {
     if (!pipelines.get(socket as Socket)?.handles(error)) socket.destroy();
   });
+  return (socket) => pipelines.get(socket);
 }

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import { boundPipelines } from "../../core/http/pipeline.ts";
+import { createBoundedServers } from "../../core/http/bounded-server.ts";
 import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 
 const paths = new Set(["/", "/metrics"]);
+const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes: 64 << 20, unreadTimeoutMs: 10_000 };
 const isOwnOrigin = createOriginCheck([]);
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
@@ -21,13 +22,9 @@ export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "
   }
   return listenTcp({
     ...options,
-    createServer() {
-      const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-        request.resume();
-        answer(request, response).catch(() => response.destroy());
-      });
-      boundPipelines(server);
-      return server;
-    },
+    createServer: createBoundedServers(limits, (request, response) => {
+      request.resume();
+      answer(request, response).catch(() => response.destroy());
+    }),
   });
 }

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type BoundedServerLimits, createBoundedServers } from "../../core/http/bounded-server.ts";
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { pathOf } from "../../core/http/http-route.ts";
-import { boundPipelines } from "../../core/http/pipeline.ts";
 import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
@@ -31,6 +31,7 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
   /** Bytes that faults hold back for one reader. */
   readonly faultBytes: number;
   readonly access: Access;
+  readonly limits: BoundedServerLimits;
   readonly log: Log;
 }
 
@@ -48,6 +49,7 @@ export function listenManagement({
   faults,
   faultBytes,
   access,
+  limits,
   log,
   ...listen
 }: ManagementServerOptions): Promise<number> {
@@ -134,16 +136,12 @@ export function listenManagement({
 
   return listenTcp({
     ...listen,
-    createServer() {
-      const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-        request.resume();
-        allowReading(request, response);
-        response.setHeader("X-Content-Type-Options", "nosniff");
-        answer(request, response).catch((error: unknown) => fail(error, response));
-      });
-      boundPipelines(server);
-      return server;
-    },
+    createServer: createBoundedServers(limits, (request, response) => {
+      request.resume();
+      allowReading(request, response);
+      response.setHeader("X-Content-Type-Options", "nosniff");
+      answer(request, response).catch((error: unknown) => fail(error, response));
+    }),
   });
 }
 

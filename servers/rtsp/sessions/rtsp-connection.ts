@@ -72,6 +72,8 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #entry: SessionEntry | undefined;
   /** An answer is awaited, or what was received is worked off in another turn. */
   #isBusy = false;
+  /** Answers wait for the client: nothing more of it is read before it has taken them. */
+  #isBlocked = false;
   /** Sockets that are not read until then: its own, or those by which the requests of its tunnel come. */
   readonly #paused = new Set<Socket>();
   #isClosing = false;
@@ -161,14 +163,14 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     if (this.#isClosing) return;
     this.#parser.push(bytes);
     this.#work();
-    if (!this.#isBusy) return;
+    if (!this.#isBusy && !this.#isBlocked) return;
     this.#paused.add(from);
     from.pause();
   }
 
   #work(): void {
     try {
-      while (!this.#isBusy && !this.#isClosing) {
+      while (!this.#isBusy && !this.#isBlocked && !this.#isClosing) {
         if (this.#share.isOver) {
           this.#isBusy = true;
           this.#share.later();
@@ -187,7 +189,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #goOn = (): void => {
     this.#isBusy = false;
     this.#work();
-    if (this.#isBusy) return;
+    if (this.#isBusy || this.#isBlocked) return;
     for (const socket of this.#paused) socket.resume();
     this.#paused.clear();
   };
@@ -295,10 +297,15 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     if (this.#socket.destroyed) return;
     const bytes = writeResponse({ ...answer, headers: [serverField, ...answer.headers] });
     entry.sent(bytes, answer.status);
-    this.#socket.write(bytes);
-    // A client that asks and never reads.
-    if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
+    if (this.#socket.write(bytes) || this.#isBlocked) return;
+    this.#isBlocked = true;
+    this.#socket.once("drain", this.#drained);
   }
+
+  readonly #drained = (): void => {
+    this.#isBlocked = false;
+    if (!this.#isBusy) this.#goOn();
+  };
 
   /** Once a second. */
   tick(nowMs: number): void {

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
-import { plainAddress } from "../../core/net/client-socket.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
@@ -45,7 +45,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   let refused = 0;
 
   function accept(socket: Socket): void {
-    const address = plainAddress(socket.remoteAddress ?? "");
+    const address = rateLimitKey(socket.remoteAddress ?? "");
     if (connections.size >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
       refused++;
       socket.destroy();

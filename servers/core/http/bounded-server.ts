@@ -1,0 +1,78 @@
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { AddressCounts } from "../limits/address-counts.ts";
+import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { boundPipelines, type Pipeline } from "./pipeline.ts";
+import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
+
+export interface BoundedServerLimits extends UnreadLimits {
+  /** More are closed at once. */
+  readonly connections: number;
+  /** Of one IPv4 address, or one /64 of IPv6. */
+  readonly connectionsPerAddress: number;
+}
+
+const requestTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 5_000;
+
+/** Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. */
+export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener): () => Server {
+  const unread = new UnreadAnswers(limits);
+  const perAddress = new AddressCounts();
+  let connections = 0;
+
+  function count(socket: Socket): void {
+    const key = rateLimitKey(socket.remoteAddress ?? "");
+    if (connections >= limits.connections || perAddress.of(key) >= limits.connectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    connections++;
+    perAddress.add(key);
+    socket.once("close", () => {
+      connections--;
+      perAddress.remove(key);
+    });
+  }
+
+  return () => {
+    let pipelineOf: ((socket: Socket) => Pipeline | undefined) | undefined;
+
+    /** Reports the bytes that wait for their client. */
+    class Response extends ServerResponse {
+      override write(chunk: unknown, ...rest: never[]): boolean {
+        const before = this.writableLength;
+        const mayGoOn = super.write(chunk, ...rest);
+        if (!mayGoOn) this.#waits(this.writableLength - before);
+        return mayGoOn;
+      }
+
+      override end(chunk?: unknown, ...rest: never[]): this {
+        const before = this.writableLength;
+        super.end(chunk, ...rest);
+        if (this.writableLength > 0) this.#waits(this.writableLength - before);
+        return this;
+      }
+
+      #waits(bytes: number): void {
+        const pipeline = pipelineOf?.(this.req.socket);
+        if (pipeline) unread.add(pipeline, Math.max(0, bytes));
+      }
+    }
+
+    const server = createServer(
+      {
+        IncomingMessage,
+        ServerResponse: Response as unknown as typeof ServerResponse,
+        headersTimeout: requestTimeoutMs,
+        requestTimeout: requestTimeoutMs,
+        keepAliveTimeout: keepAliveTimeoutMs,
+        connectionsCheckingInterval: requestTimeoutMs / 4,
+      },
+      answer,
+    );
+    server.prependListener("connection", count);
+    pipelineOf = boundPipelines(server);
+    return server;
+  };
+}

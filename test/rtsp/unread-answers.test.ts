@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, it } from "vitest";
+import { httpRequest } from "../support/http-request.ts";
+import { until } from "../support/until.ts";
+import { onEnd, startRtsp } from "./harness.ts";
+
+it("[RTSP-24] a client that leaves answers unread is read no further until it takes them, and gets all of them", async () => {
+  const server = await startRtsp({ unsentBytes: 16 << 10 });
+  const client = await server.connect();
+  const count = 9_000;
+  client.socket.pause();
+  client.write(
+    Array.from({ length: count }, (_, index) => `DESCRIBE ${server.url}/stream RTSP/1.0\r\nCSeq: ${index + 1}\r\n\r\n`).join(""),
+  );
+  const handled = async () => /^rtsp_requests_total \d+/m.exec((await httpRequest(`${server.httpUrl}/metrics`)).body)?.[0];
+  // The system takes some megabytes for a client; then nothing more of it is read.
+  for (let before: string | undefined; ; ) {
+    const next = await handled();
+    if (next === before) break;
+    before = next;
+  }
+  client.socket.resume();
+  await until(() => client.responses.length === count);
+  expect(client.closed).toBe(false);
+});
+
+it("[RTSP-76] connections over HTTP beyond the limits are closed at once", async () => {
+  const server = await startRtsp({ connectionsPerAddress: 3 });
+  const { port } = new URL(server.httpUrl);
+  const open = async () => {
+    const socket = connect(Number(port), "127.0.0.1");
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {});
+    const closed = once(socket, "close");
+    await once(socket, "connect");
+    return { socket, closed };
+  };
+  const kept = [await open(), await open(), await open()];
+  await (await open()).closed;
+  expect(kept.map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+  kept[0]?.socket.destroy();
+  await kept[0]?.closed;
+  await expect.poll(async () => (await httpRequest(`${server.httpUrl}/v3/paths/list`).catch(() => undefined))?.status).toBe(200);
+});
+
+it("[RTSP-77] who leaves most of its answers over HTTP unread is disconnected where all together leave too much", async () => {
+  const server = await startRtsp({ allUnsentBytes: 1 << 20, stallSeconds: 3_600 });
+  const { port } = new URL(server.httpUrl);
+  const playlist = (await httpRequest(`${server.httpUrl}/test/index.m3u8`)).body;
+  const segment = /^segment-\d+\.m4s$/m.exec(playlist)?.[0];
+  const sockets = Array.from({ length: 6 }, () => {
+    const socket = connect(Number(port), "127.0.0.1").pause();
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {});
+    // As much as the system takes for it, and more.
+    socket.write(`GET /test/${segment} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(500));
+    return socket;
+  });
+  await expect
+    .poll(() => {
+      // One that reads nothing finds out when it writes.
+      for (const socket of sockets) socket.write("\r\n");
+      return sockets.filter(({ destroyed }) => destroyed).length;
+    })
+    .toBeGreaterThan(0);
+  expect((await httpRequest(`${server.httpUrl}/v3/paths/list`)).status).toBe(200);
+});
