@@ -9,19 +9,17 @@ endWithParent();
 await installPackages();
 await continueOnSuitableNode(path.join(root, "scripts/start.mjs"), args);
 await buildWhatChanged();
-const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
-
-// Chromium's own switch is the runtime's business.
-const problem = problemWithArguments(args.filter((argument) => argument !== "--no-sandbox"));
-if (problem) {
-  console.error(problem);
-  process.exit(2);
-}
-
-// What these ask for, a window does not give.
+// What these ask for, a window does not give; the program says itself what is wrong with its arguments.
 const withoutWindow = ["--headless", "--browser", "--json", "--dashboard-port", "--help", "--version"];
 const asksForNoWindow = args.some((argument) => withoutWindow.includes(argument.split("=")[0]));
 if (!asksForNoWindow) {
+  const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
+  // Chromium's own switch is the runtime's business.
+  const problem = problemWithArguments(args.filter((argument) => argument !== "--no-sandbox"));
+  if (problem) {
+    console.error(problem);
+    process.exit(2);
+  }
   const { openDesktop } = await import("./desktop.mjs");
   const reason = await openDesktop(args);
   if (args.includes("--desktop")) fail(`No desktop window: ${reason}.`);

@@ -38,8 +38,8 @@ async function main(argv: readonly string[]): Promise<number> {
     dashboardDir: path.resolve(here, import.meta.url.endsWith(".ts") ? "../dist/renderer" : "../renderer"),
     output: {
       ...output,
-      ready(dashboard) {
-        output.ready(dashboard);
+      ready(dashboard, failed) {
+        output.ready(dashboard, failed);
         if (opensBrowser) opening = openBrowser(dashboard, dataDirOf({ commandLine, environment: process.env }));
       },
     },
@@ -73,8 +73,11 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error) => {
-    const { code, message, hint } = toFailure(error);
-    process.stderr.write(`${code}: ${message}\n${hint}\n`);
+    const failure = toFailure(error);
+    const { code } = failure;
+    // Wrong arguments were not parsed: whoever reads JSON lines gets one.
+    const json = process.argv.includes("--json");
+    createConsoleOutput({ json, stdout: process.stdout, stderr: process.stderr }).failed(failure);
     if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
   },

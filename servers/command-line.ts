@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { type ServiceId, serviceIds } from "../contract/service.ts";
-import { configProperties, environmentNames, flagName } from "./core/config/config.ts";
+import { checkFlags, configProperties, environmentNames, flagName } from "./core/config/config.ts";
 import type { Service } from "./core/service/service.ts";
-import { ServiceError } from "./core/service/service-error.ts";
+import { ServiceError, toFailure } from "./core/service/service-error.ts";
 
 /** The parsed command line. */
 export interface CommandLine {
@@ -27,7 +27,7 @@ const programFlags = {
   browser: { type: "boolean", help: "Serve the dashboard and open it in the system's browser" },
   headless: { type: "boolean", help: "Serve without opening anything: for CI and servers" },
   only: { type: "string", argument: "IDS", help: "Start these services, for example http,mqtt" },
-  "start-all": { type: "boolean", help: "Start every service" },
+  "start-all": { type: "boolean", help: "Start every service; one that fails does not end the others" },
   "data-dir": { type: "string", argument: "DIR", help: "Where settings and data are kept" },
   "dashboard-port": { type: "string", argument: "N", help: "Port of the dashboard (7070); 0 picks a free one" },
   json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
@@ -35,7 +35,7 @@ const programFlags = {
   version: { type: "boolean", help: "Show the version" },
 } as const;
 
-/** Parses the arguments after the program's name. Throws USAGE. */
+/** Parses the arguments after the program's name. Throws USAGE, also for a wrong value of a service that is not started. */
 export function parseCommandLine(argv: readonly string[], services: readonly Service[]): CommandLine {
   const serviceFlags = services.flatMap((service) =>
     configProperties(service).map(([field, property]) => ({
@@ -75,6 +75,13 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
   for (const { service, field, flag } of serviceFlags) {
     const value = text(flag);
     if (value !== undefined) flags[service.id] = { ...flags[service.id], [field]: value };
+  }
+  for (const service of services) {
+    try {
+      checkFlags(service, flags[service.id] ?? {});
+    } catch (error) {
+      throw usage(toFailure(error).message, error);
+    }
   }
   return {
     shell: shells[0] ?? "auto",
@@ -147,5 +154,13 @@ export function helpText(services: readonly Service[]): string {
       lines.push(row(`${flagName(service, field)} ${variables ? `(${variables})` : ""}`, `${property.title ?? field}${fallback}`));
     }
   }
+  lines.push(
+    "",
+    "Exit codes without a window:",
+    row("0", "Ended by SIGINT or SIGTERM"),
+    row("1", "A service named by --only could not start (headless), or one of --start-all is failed at the end"),
+    row("2", "Wrong arguments"),
+    '  With --json the last line of a run that ends with another code than 0 is {"type":"failed",…}.',
+  );
   return `${lines.join("\n")}\n`;
 }

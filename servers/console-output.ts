@@ -1,13 +1,24 @@
 import type { LogLine } from "../contract/log.ts";
-import type { ServiceView } from "../contract/service.ts";
+import type { Failure, ServiceId, ServiceView } from "../contract/service.ts";
 
 /** Output of a run without a window: JSON lines for programs on stdout, text for people on stderr. */
 export interface ConsoleOutput {
-  ready(dashboard: string): void;
+  /** Every service asked for runs, or is one of `failed`. */
+  ready(dashboard: string, failed: readonly FailedService[]): void;
+  /** The last line of a run that ends with an exit code other than 0. */
+  failed(failure: ShownFailure, services?: readonly ServiceId[]): void;
   /** Each service's changes of state, once each. */
   status(view: ServiceView): void;
   logs(lines: readonly LogLine[]): void;
   say(text: string): void;
+}
+
+/** The parts of a failure that are printed. */
+export type ShownFailure = Pick<Failure, "code" | "message" | "hint">;
+
+export interface FailedService {
+  readonly id: ServiceId;
+  readonly failure: ShownFailure;
 }
 
 interface Writable {
@@ -21,9 +32,14 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
   const last = new Map<string, string>();
   const print = (value: unknown) => void stdout.write(`${JSON.stringify(value)}\n`);
   return {
-    ready(dashboard) {
-      if (json) print({ type: "ready", dashboard });
+    ready(dashboard, failed) {
+      if (json) print({ type: "ready", dashboard, ...(failed.length > 0 && { failed: failed.map(({ id }) => id) }) });
+      for (const { id, failure } of failed) people.write(`Failed: ${id}: ${failure.message}\n`);
       people.write(`Dashboard: ${dashboard}\n`);
+    },
+    failed(failure, services) {
+      if (json) print({ type: "failed", ...(services && { services }), failure: shownFailure(failure) });
+      stderr.write(`${failure.code}: ${failure.message}\n${failure.hint}\n`);
     },
     status(view) {
       const { status } = view;
@@ -34,7 +50,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
         ...(status.state === "running" && { endpoints: status.endpoints }),
         ...(status.state === "running" && status.silentSince !== undefined && { answers: false }),
         ...(status.state === "failed" && {
-          failure: { code: status.failure.code, message: status.failure.message, hint: status.failure.hint },
+          failure: shownFailure(status.failure),
         }),
       };
       const text = JSON.stringify(line);
@@ -50,6 +66,8 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
     say: (text) => void stderr.write(`${text}\n`),
   };
 }
+
+const shownFailure = ({ code, message, hint }: ShownFailure): ShownFailure => ({ code, message, hint });
 
 const control = /\p{Cc}/u;
 

@@ -1,6 +1,6 @@
 import type { ServiceId } from "../contract/service.ts";
 import type { CommandLine } from "./command-line.ts";
-import type { ConsoleOutput } from "./console-output.ts";
+import type { ConsoleOutput, FailedService } from "./console-output.ts";
 import { type ControlServer, startControlServer } from "./control-server.ts";
 import { ServiceError, toFailure } from "./core/service/service-error.ts";
 import { createRun, dataDirOf, type RunParts } from "./create-run.ts";
@@ -22,39 +22,74 @@ export interface BacklotOptions extends Omit<RunParts, "shell"> {
 
 /**
  * Backlot without a window of its own, until `signal`: starts what was asked for, serves the dashboard, says so.
- * Resolves with the exit code: 0 after the signal, 1 when a service named by `--only` cannot start.
+ * Resolves with the exit code: 0 after the signal, 1 when a service named by `--only` cannot start, and after the signal
+ * when a service that was asked for is failed.
  */
 export async function runBacklot(options: BacklotOptions): Promise<number> {
-  const { commandLine, output, signal } = options;
+  const { commandLine, output } = options;
   await checkDashboard(options.dashboardDir);
   const supervisor = await createRun({ ...options, shell: "browser" });
   let server: ControlServer | undefined;
-  const ended = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  let failed: readonly FailedService[];
   try {
     supervisor.onLog(output.logs);
     server = await serve(options, supervisor);
     supervisor.onStatus(output.status);
-
-    const named = commandLine.only && commandLine.shell === "headless";
-    const asked =
-      commandLine.start.length > 0 ? commandLine.start : supervisor.settings.startAtLaunch.filter((id) => isBuilt(supervisor, id));
-    const settled = Promise.allSettled(asked.map((id) => supervisor.start(id)));
-    const results = await Promise.race([settled, ended.then(() => [])]);
-    if (named && !signal.aborted && results.some(({ status }) => status === "rejected")) return 1;
-    if (!signal.aborted) output.ready(server.url);
-
-    // A named service that fails later ends the run as well, so that CI does not wait for it.
-    const gaveUp = new Promise<number>((resolve) => {
-      if (named) supervisor.onStatus(({ id, status }) => asked.includes(id) && status.state === "failed" && !status.retryAt && resolve(1));
-    });
-    return await Promise.race([ended.then(() => 0), gaveUp]);
+    failed = await runServices(supervisor, server.url, options);
   } finally {
     await supervisor.close();
     await server?.close();
   }
+  const [first] = failed;
+  if (!first) return 0;
+  // For a person who ends it, a service that failed is nothing new.
+  if (commandLine.shell !== "headless") return 0;
+  output.failed(
+    first.failure,
+    failed.map(({ id }) => id),
+  );
+  return 1;
+}
+
+/** Until the signal, or until a service that was named in a headless run has failed for good. Resolves with those that have. */
+async function runServices(
+  supervisor: Supervisor,
+  dashboard: string,
+  { commandLine, output, signal }: BacklotOptions,
+): Promise<readonly FailedService[]> {
+  const ended = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const named = commandLine.only && commandLine.shell === "headless";
+  const asked =
+    commandLine.start.length > 0 ? commandLine.start : supervisor.settings.startAtLaunch.filter((id) => isBuilt(supervisor, id));
+  const failedNow = () =>
+    supervisor
+      .views()
+      .flatMap(({ id, status }) =>
+        asked.includes(id) && status.state === "failed" && !status.retryAt ? [{ id, failure: status.failure }] : [],
+      );
+  const starts = asked.map(async (id): Promise<FailedService[]> => {
+    try {
+      await supervisor.start(id);
+      return [];
+    } catch (error) {
+      return [failedNow().find((one) => one.id === id) ?? { id, failure: toFailure(error) }];
+    }
+  });
+  const failed = await Promise.race([Promise.all(starts).then((each) => each.flat()), ended]);
+  // A signal during the start is an end like any other.
+  if (!failed || signal.aborted) return [];
+  if (named && failed.length > 0) return failed;
+  output.ready(dashboard, failed);
+
+  // A named service that fails later ends the run as well, so that CI does not wait for it.
+  const gaveUp = new Promise<void>((resolve) => {
+    if (named) supervisor.onStatus(() => failedNow().length > 0 && resolve());
+  });
+  await Promise.race([ended, gaveUp]);
+  return failedNow();
 }
 
 const isBuilt = (supervisor: Supervisor, id: ServiceId) => supervisor.views().some((view) => view.id === id && view.built);

@@ -11,7 +11,7 @@ import { headlessHttp, type JsonLine, startBacklot } from "../support/start-back
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 const portOf = (line: { readonly endpoints?: readonly { readonly url: string }[] }) => Number(new URL(line.endpoints?.[0]?.url ?? "").port);
-const states = (lines: readonly JsonLine[]) => lines.map((line) => (line.type === "ready" ? "ready" : `${line.service} ${line.state}`));
+const states = (lines: readonly JsonLine[]) => lines.map((line) => (line.type === "status" ? `${line.service} ${line.state}` : line.type));
 
 /** The program over the fixture services, whose behaviour flags decide. */
 function startFixtures(args: readonly string[], options: { env?: Record<string, string> } = {}) {
@@ -84,7 +84,7 @@ describe("a headless run of the HTTP service", () => {
     const holder = await holdPort();
     const run = startBacklot([...headlessHttp.slice(0, -1), String(holder.port)]);
     expect(await run.ended).toEqual({ code: 1, signal: null });
-    expect(states(run.lines.items)).toEqual(["http starting", "http failed"]);
+    expect(states(run.lines.items)).toEqual(["http starting", "http failed", "failed"]);
     expect((await run.state("http", "failed")).failure).toEqual({
       code: "PORT_IN_USE",
       message:
@@ -164,11 +164,15 @@ describe("the command line", () => {
     [["--only", "ftp"], 'SERVICE_UNKNOWN: There is no service "ftp"'],
     [["--headless", "--browser"], "USAGE: --browser and --headless exclude each other"],
     [["--dashboard-port", "x"], "USAGE: --dashboard-port takes"],
-  ])("[BL-74] refuses %j with exit code 2", async (args, message) => {
+    [["--only", "mqtt", "--http-port", "abc"], 'USAGE: HTTP, port (from --http-port): "abc" is not a number'],
+    [["--headless", "--http-port", "99999"], "USAGE: HTTP, port (from --http-port): at most 65535 is allowed"],
+  ])("[BL-74] [BL-350] refuses %j with exit code 2", async (args, message) => {
     const run = startBacklot([...args, "--json"]);
     expect(await run.ended).toEqual({ code: 2, signal: null });
     expect(run.stderr()).toContain(message);
-    expect(run.stdout()).toBe("");
+    const [code, text] = message.split(": ", 1).concat(message.slice(message.indexOf(": ") + 2));
+    const failure = { code, message: expect.stringContaining(text as string), hint: expect.any(String) };
+    expect(run.lines.items).toEqual([{ type: "failed", failure }]);
   });
 
   it("[BL-75] prints help and version", async () => {
@@ -184,7 +188,7 @@ describe("the command line", () => {
     const run = startBacklot(["--headless", "--json", "--dashboard-port", String(holder.port)]);
     expect(await run.ended).toEqual({ code: 1, signal: null });
     expect(run.stderr()).toContain(`PORT_IN_USE: Port ${holder.port}, for the dashboard, is taken by`);
-    expect(run.stdout()).toBe("");
+    expect(run.lines.items).toMatchObject([{ type: "failed", failure: { code: "PORT_IN_USE" } }]);
   });
 
   it("[BL-86] without the flag the next free port is used", async () => {
@@ -210,6 +214,11 @@ describe("services named by --only", () => {
       hint: "Let it start well.",
     });
     expect(told).not.toContain("ready");
+    expect(run.lines.items.at(-1)).toEqual({
+      type: "failed",
+      services: ["mqtt"],
+      failure: (await run.state("mqtt", "failed")).failure,
+    });
   });
 
   it("[BL-19] a second Backlot on the same data folder is refused and names the first, and starts once the first was killed", async () => {
@@ -245,14 +254,15 @@ describe("services named by --only", () => {
     expect(states(run.lines.items)).toContain("http stopped");
   });
 
-  it("[BL-82] with --start-all the others run on when one fails, and ready follows once all have settled", async () => {
+  it("[BL-82] [BL-83] [BL-350] with --start-all the others run on when one fails; ready, the exit code and the last line say so", async () => {
     const run = startFixtures(["--start-all", "--mqtt-starts", "fails"]);
-    await run.ready();
+    expect(await run.ready()).toMatchObject({ failed: ["mqtt"] });
     const told = states(run.lines.items);
     expect(told.at(-1)).toBe("ready");
     expect(told.filter((line) => /running|failed/.test(line)).sort()).toEqual(["events running", "http running", "mqtt failed"]);
     run.kill("SIGINT");
-    expect((await run.ended).code).toBe(0);
+    expect((await run.ended).code).toBe(1);
+    expect(run.lines.items.at(-1)).toMatchObject({ type: "failed", services: ["mqtt"], failure: { message: "This fixture fails" } });
   });
 
   it("[BL-83] a signal during a start ends the run with exit code 0", async () => {

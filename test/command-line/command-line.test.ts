@@ -81,6 +81,12 @@ describe("command line", () => {
       const name = argument.split("=")[0] as string;
       expect(failure(argument)).toMatchObject({ code: "USAGE", message: expect.stringContaining(name), hint: "See npm start -- --help." });
     }
+    // Of a service that is not started, too.
+    expect(failure("--only", "mqtt", "--http-port", "abc")).toMatchObject({
+      code: "USAGE",
+      message: 'Fixture http, port (from --http-port): "abc" is not a number',
+    });
+    expect(failure("--http-port", "99999")).toMatchObject({ code: "USAGE", message: expect.stringContaining("at most 65535") });
     expect(failure("--http-port")).toMatchObject({ code: "USAGE", message: expect.stringContaining("--http-port") });
   });
 

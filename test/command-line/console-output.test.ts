@@ -63,7 +63,7 @@ it("[BL-80] writes text for people to stderr only; [BL-82] the ready line names 
   const { texts, output } = capture(true);
   output.say("hello");
   output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /" }]);
-  output.ready("http://127.0.0.1:7070/#token=t");
+  output.ready("http://127.0.0.1:7070/#token=t", []);
   expect(texts.stdout).toBe('{"type":"ready","dashboard":"http://127.0.0.1:7070/#token=t"}\n');
   expect(texts.stderr).toBe("hello\n1970-01-01T00:00:00.000Z info    http    GET /\nDashboard: http://127.0.0.1:7070/#token=t\n");
 });
@@ -71,7 +71,7 @@ it("[BL-80] writes text for people to stderr only; [BL-82] the ready line names 
 it("[BL-80] without --json prints no JSON", () => {
   const { texts, output } = capture(false);
   output.status(view({ state: "starting", since: 1 }));
-  output.ready("http://127.0.0.1:7070/#token=t");
+  output.ready("http://127.0.0.1:7070/#token=t", []);
   expect(texts.stdout).toBe("Dashboard: http://127.0.0.1:7070/#token=t\n");
 });
 

@@ -41,8 +41,8 @@ const lines = (stdout: string) =>
 describe("npm start", () => {
   it('[BL-77] a failing run prints its "failed" line, and npm prints nothing', async () => {
     const run = npmStart("--headless", "--only", "http", "--http-port", "abc", "--json");
-    expect((await run.ended)[0]).toBe(1);
-    expect(lines(run.stdout()).map(({ state }) => state)).toEqual(["starting", "failed"]);
+    expect((await run.ended)[0]).toBe(2);
+    expect(lines(run.stdout())).toMatchObject([{ type: "failed", failure: { code: "USAGE" } }]);
   });
 
   it("[BL-77] refuses wrong arguments before it checks for a display", async () => {

@@ -13,7 +13,12 @@ export const builtServers = path.join(projectRoot, "dist/servers");
 
 /** A line that `--json` prints. */
 export type JsonLine =
-  | { readonly type: "ready"; readonly dashboard: string }
+  | { readonly type: "ready"; readonly dashboard: string; readonly failed?: readonly string[] }
+  | {
+      readonly type: "failed";
+      readonly services?: readonly string[];
+      readonly failure: { readonly code: string; readonly message: string; readonly hint: string };
+    }
   | {
       readonly type: "status";
       readonly service: string;
@@ -29,7 +34,7 @@ export interface BacklotRun {
   readonly stdout: () => string;
   /** Settles with code or signal when it has ended and its output is read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  ready(): Promise<{ readonly dashboard: string }>;
+  ready(): Promise<{ readonly dashboard: string; readonly failed?: readonly string[] }>;
   state(service: string, state: string): Promise<Extract<JsonLine, { type: "status" }>>;
   kill(signal: NodeJS.Signals): void;
 }

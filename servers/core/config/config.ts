@@ -196,6 +196,17 @@ export function checkConfigValues(service: Service, values: Values): void {
   }
 }
 
+/** Checks flags, which are text, against their fields alone; throws CONFIG_INVALID at the first that is wrong. */
+export function checkFlags(service: Service, flags: Readonly<Record<string, string>>): void {
+  for (const [name, property] of configProperties(service)) {
+    const text = flags[name];
+    if (text === undefined) continue;
+    const source = flagName(service, name);
+    const parsed = z.safeParse(service.config.shape[name] as z.ZodType, fromText(service, name, property, text, source));
+    if (!parsed.success) throw invalid(service, name, neededText(parsed.error.issues[0]), source, parsed.error);
+  }
+}
+
 type ConfigProperties = readonly (readonly [name: string, property: JsonProperty])[];
 /** Cached: converting a schema takes milliseconds, and the supervisor needs it for every line that it logs. */
 const convertedSchemas = new WeakMap<Service["config"], ConfigProperties>();
