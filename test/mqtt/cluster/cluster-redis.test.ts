@@ -6,7 +6,7 @@ import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { type Broker, connectWire, seen, startBroker } from "../harness.ts";
-import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
+import { Inbox, kept, leave, openRedis, publishAcknowledged, spawnMember, startMember, startPair } from "./cluster-harness.ts";
 
 const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
 
@@ -193,13 +193,18 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     const redis = await openRedis(url);
     // A quarter of what Redis allows unless configured.
     await redis.config("SET", "client-output-buffer-limit", "pubsub 8388608 0 0");
-    const [one, two] = await startPair(url);
+    const one = await startMember(url);
+    const two = await spawnMember(url);
     const subscriber = await connectWire(two, 5);
     await subscriber.subscribe("large", { qos: 1 });
     const publisher = await connectWire(one, 5);
     const count = 60;
+    two.child.kill("SIGSTOP");
     for (let packetId = 1; packetId <= count; packetId++)
       publisher.publish("large", String.fromCharCode(packetId).repeat(1_000_000), { qos: 1, packetId });
+    // Shorter than the time after which it counts as dead.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    two.child.kill("SIGCONT");
     for (let packetId = 1; packetId <= count; packetId++) {
       const packet = await subscriber.expect("publish");
       expect([packet.payload.length, packet.payload[0]]).toEqual([1_000_000, packetId]);
