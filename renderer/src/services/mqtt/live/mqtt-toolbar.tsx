@@ -25,6 +25,8 @@ import styles from "./mqtt-toolbar.module.css";
 import { RunningPublishers } from "./running-publishers.tsx";
 import { useFlowRates } from "./use-flow-rates.ts";
 
+type State = ServiceView["status"]["state"];
+
 interface MqttToolbarProps {
   readonly history: MessageHistory;
   readonly service: ServiceView | undefined;
@@ -40,7 +42,8 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   const running = state === "running";
   const kept = useLastMqttView("history", (history) => history.kept) ?? 0;
   const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
-  const { publish, clear, more } = useBrokerCommands({ running, hasMessages: Math.max(kept, shown) > 0, onClear, onDialog });
+  const canClear = running || (isOver(state) && Math.max(kept, shown) > 0);
+  const { publish, clear, more } = useBrokerCommands({ running, canClear, onClear, onDialog });
   return (
     <Toolbar className={styles.toolbar} label="Messages">
       <LiveFacts kept={Math.max(kept, shown)} shown={shown} state={state} paused={paused} />
@@ -57,8 +60,11 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   );
 }
 
+/** Not while it stops: what it answers then may come from it, or from what is kept. */
+const isOver = (state: State | undefined): boolean => state === undefined || state === "stopped" || state === "failed";
+
 interface LiveFactsProps extends Pick<MqttToolbarProps, "paused"> {
-  readonly state: ServiceView["status"]["state"] | undefined;
+  readonly state: State | undefined;
   /** Recorded messages of all topics. */
   readonly kept: number;
   /** Those of the chosen topic that the list holds. */
@@ -73,7 +79,8 @@ function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
   return (
     <>
       <Facts className={styles.facts}>
-        {running ? <Rate /> : kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
+        {running && <Rate />}
+        {isOver(state) && kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
         {(running || kept > 0) && <span>{`showing ${formatCount(shown)} of ${formatCount(kept)}`}</span>}
         {pausedAt && <PausedMark arrived={arrivedText(pausedAt, figures)} />}
         {running && <RunningPublishers />}
@@ -141,14 +148,13 @@ function Losses({ figures }: { readonly figures: Figures }) {
 
 interface CommandsProps {
   readonly running: boolean;
-  /** Messages that can be cleared. */
-  readonly hasMessages: boolean;
+  readonly canClear: boolean;
   readonly onClear: () => void;
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
 /** Of the whole page, for the toolbar and the palette. Kept messages can also be exported while the service is stopped. */
-function useBrokerCommands({ running, hasMessages, onClear, onDialog }: CommandsProps) {
+function useBrokerCommands({ running, canClear, onClear, onDialog }: CommandsProps) {
   const hasSample = useMqttView("sample", ({ running }) => running) ?? false;
   const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
     id: `mqtt-${name}`,
@@ -159,7 +165,7 @@ function useBrokerCommands({ running, hasMessages, onClear, onDialog }: Commands
   });
   const commands = {
     publish: dialog("publish", "Publish a message…", IconSend),
-    clear: { id: "mqtt-clear", title: "Clear counts and history", icon: IconTrash, enabled: running || hasMessages, run: onClear },
+    clear: { id: "mqtt-clear", title: "Clear counts and history", icon: IconTrash, enabled: canClear, run: onClear },
     more: [
       [
         dialog("sample", hasSample ? "Sample traffic: on…" : "Sample traffic…", IconRobot),
