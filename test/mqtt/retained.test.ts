@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { connectWire, seen, startBroker, versions } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const retain = { retain: true };
 
@@ -150,5 +152,30 @@ describe("retained messages", () => {
     expect(await broker.act("retained.clear", { filter: "a/#" })).toEqual({ cleared: 3 });
     expect([await count("a/#"), await count("#")]).toEqual([0, 1]);
     await watcher.expectNothing();
+  });
+
+  it("[MQTT-250] searches of many clients share a turn, and what is retained meanwhile comes once", async () => {
+    const { engine } = await startEngine();
+    const count = 3_000;
+    const publish = (topic: string, payload: string) =>
+      engine.publishInternal(new Message({ topic, payload: Buffer.from(payload), qos: 0, retain: true }));
+    for (let index = 0; index < count; index++) publish(`r/${index}/x`, "old");
+    const clients = Array.from({ length: 20 }, (_, index) => new MemoryClient(engine, `client ${index}`));
+    await expect.poll(() => clients.every(({ received }) => received.length === 1)).toBe(true);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    for (const client of clients) client.subscribe("r/+/#");
+    publish(`r/${count - 1}/x`, "new");
+    publish("r/more/x", "new");
+    publish("r/1500/x", "");
+    engine.scheduler.flush();
+    const got = ({ received }: MemoryClient) => received.flatMap((packet) => (packet.type === "publish" ? [packet] : []));
+    for (const client of clients) expect(got(client).length).toBeLessThan(100);
+    turn.mockRestore();
+    for (const client of clients) {
+      await expect.poll(() => got(client).length, { timeout: 10_000 }).toBe(count + 1);
+      const live = got(client).filter(({ retain: isRetained }) => !isRetained);
+      expect(live.map(({ topic, payload }) => `${topic} ${payload}`)).toEqual([`r/${count - 1}/x new`, "r/more/x new", "r/1500/x "]);
+      expect(new Set(got(client).map(({ topic }) => topic)).size).toBe(count + 1);
+    }
   });
 });

@@ -6,6 +6,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { RetainedFeed } from "../retained/retained-feed.ts";
+import type { Message } from "../routing/message.ts";
 import type { MessageBus } from "../routing/message-bus.ts";
 import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
@@ -83,14 +84,12 @@ function retainedFeed(
   filter: string,
   { qos, noLocal, identifier }: SubscriptionOptions,
 ): RetainedFeed {
-  const find = () => {
-    const hidden = session?.hidden;
-    const matching = bus.retained.matching(filter);
-    const found = hidden ? matching.filter(({ topic }) => !hidden(topic)) : matching;
+  const accepts = (message: Message) => {
+    if (session?.hidden?.(message.topic)) return false;
     // [MQTT5-3.8.3-3]
-    return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
+    return !noLocal || message.publisherId !== clientId;
   };
-  return new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined);
+  return new RetainedFeed(bus.retained.search(filter), accepts, qos, identifier > 0 ? [identifier] : undefined);
 }
 
 function refusalOf(

@@ -9,33 +9,41 @@ export interface RetainedItem {
 
 /** The retained messages for one subscription, one at a time. */
 export class RetainedFeed {
-  private position = 0;
-  private messages: readonly Message[] | undefined = undefined;
-  private readonly find: () => readonly Message[];
+  private item: RetainedItem | undefined = undefined;
+  private readonly search: Iterator<Message | undefined>;
+  private readonly accepts: (message: Message) => boolean;
   private readonly qos: Qos;
   private readonly identifiers: readonly number[] | undefined;
 
-  /** `find` runs when the first message is needed: a slow client that subscribes repeatedly must not hold a list for each subscription. */
-  constructor(find: () => readonly Message[], qos: Qos, identifiers: readonly number[] | undefined) {
-    this.find = find;
+  constructor(
+    search: Iterator<Message | undefined>,
+    accepts: (message: Message) => boolean,
+    qos: Qos,
+    identifiers: readonly number[] | undefined,
+  ) {
+    this.search = search;
+    this.accepts = accepts;
     this.qos = qos;
     this.identifiers = identifiers;
   }
 
-  peek(): RetainedItem | undefined {
-    this.messages ??= this.find();
-    const message = this.messages[this.position];
-    return message && { message, qos: Math.min(this.qos, message.qos) as Qos, identifiers: this.identifiers };
+  /** "searching" if this step of the search found none. */
+  peek(): RetainedItem | "searching" | "done" {
+    if (this.item) return this.item;
+    const { value: message, done } = this.search.next();
+    if (done) return "done";
+    if (!message || !this.accepts(message)) return "searching";
+    this.item = { message, qos: Math.min(this.qos, message.qos) as Qos, identifiers: this.identifiers };
+    return this.item;
   }
 
   advance(): void {
-    this.position++;
+    this.item = undefined;
   }
 }
 
-/** A client's turn ends after this time or number of messages, so that others are served. */
-const turnMs = 5;
-const turnMessages = 1_000;
+/** Steps of a search, and messages, between two looks at the clock. */
+const stepsBetweenLooks = 64;
 
 /** The feeds of one client, processed in turns: a hundred thousand messages for it do not delay other clients. */
 export class RetainedFeeds {
@@ -53,21 +61,16 @@ export class RetainedFeeds {
   }
 
   /** Passes items to `take` until it returns false (the item stays), none are left, or the turn is over. */
-  give(take: (item: RetainedItem) => boolean): "all given" | "refused" | "turn over" {
-    const startedAt = performance.now();
-    let given = 0;
+  give(take: (item: RetainedItem) => boolean, isTurnOver: () => boolean): "all given" | "refused" | "turn over" {
+    let steps = 0;
     for (let feed = this.feeds[this.first]; feed; feed = this.feeds[this.first]) {
+      if (++steps % stepsBetweenLooks === 0 && isTurnOver()) return "turn over";
       const item = feed.peek();
-      if (!item) {
-        this.first++;
-        // A search without results may take as long as sending many messages.
-        if (performance.now() - startedAt > turnMs) return this.waiting > 0 ? "turn over" : "all given";
-        continue;
+      if (item === "done") this.first++;
+      else if (item !== "searching") {
+        if (!take(item)) return "refused";
+        feed.advance();
       }
-      if (given === turnMessages) return "turn over";
-      if (!take(item)) return "refused";
-      feed.advance();
-      given++;
     }
     return "all given";
   }

@@ -18,6 +18,8 @@ export class RetainedTree {
   /** Topics with more levels than the tree can hold. */
   private readonly deep = new Set<string>();
   bytes = 0;
+  /** Of the message that was retained last. */
+  order = 0;
   /** Number of $SYS messages in the count. */
   systemCount = 0;
   private levels = 0;
@@ -36,6 +38,7 @@ export class RetainedTree {
 
   set(message: Message): void {
     message.compact();
+    message.retainedOrder = ++this.order;
     const old = this.byTopic.get(message.topic);
     this.bytes += message.bytes - (old?.bytes ?? 0);
     if (!old && isSystemTopic(message.topic)) this.systemCount++;
@@ -84,47 +87,45 @@ export class RetainedTree {
 
   /** The messages whose topics match the filter. */
   matching(filter: string): Message[] {
+    return [...this.search(filter)].filter((message) => message !== undefined);
+  }
+
+  /**
+   * The messages whose topics match, one by one, and undefined for each step that finds none: a search may take long, and may be
+   * continued after the tree has changed. Messages that were retained after `upTo` are left out.
+   */
+  *search(filter: string, upTo = Number.POSITIVE_INFINITY): IterableIterator<Message | undefined> {
+    const known = (message: Message | undefined) => (message && message.retainedOrder <= upTo ? message : undefined);
     if (!hasWildcard(filter)) {
-      const message = this.byTopic.get(filter);
-      return message ? [message] : [];
+      yield known(this.byTopic.get(filter));
+      return;
     }
-    const found: Message[] = [];
-    collect(this.root, filter.split("/"), 0, found);
-    if (this.deep.size === 0) return found;
+    const levels = filter.split("/");
+    const open: { readonly children: IterableIterator<[string, Node]>; readonly depth: number }[] = [];
+    let node: Node | undefined = this.root;
+    let depth = 0;
+    for (;;) {
+      let level = levels[depth];
+      while (node && level !== undefined && level !== "+" && level !== "#") {
+        node = node.children?.get(level);
+        level = levels[++depth];
+      }
+      if (level !== undefined && node?.children) open.push({ children: node.children.entries(), depth: level === "#" ? depth : depth + 1 });
+      yield level === "+" ? undefined : known(node?.message);
+      node = undefined;
+      for (let last = open.at(-1); last && !node; last = open.at(-1)) {
+        const next = last.children.next();
+        if (next.done) open.pop();
+        // [MQTT-4.7.2-1]
+        else if (open.length > 1 || !levels[0] || !isWildcard(levels[0]) || !next.value[0].startsWith("$")) node = next.value[1];
+        depth = last.depth;
+      }
+      if (!node) break;
+    }
+    if (this.deep.size === 0) return;
     const matches = createTopicMatcher(filter);
-    for (const topic of this.deep) if (matches(topic)) found.push(this.byTopic.get(topic) as Message);
-    return found;
+    for (const topic of this.deep) yield matches(topic) ? known(this.byTopic.get(topic)) : undefined;
   }
 }
 
-function collect(node: Node, levels: readonly string[], depth: number, found: Message[]): void {
-  const level = levels[depth];
-  if (level === undefined) {
-    if (node.message) found.push(node.message);
-    return;
-  }
-  if (level === "#") {
-    collectAll(node, depth === 0, found);
-    return;
-  }
-  if (!node.children) return;
-  if (level !== "+") {
-    const child = node.children.get(level);
-    if (child) collect(child, levels, depth + 1, found);
-    return;
-  }
-  for (const [name, child] of node.children) {
-    // [MQTT-4.7.2-1]
-    if (depth === 0 && name.startsWith("$")) continue;
-    collect(child, levels, depth + 1, found);
-  }
-}
-
-function collectAll(node: Node, top: boolean, found: Message[]): void {
-  if (node.message) found.push(node.message);
-  if (!node.children) return;
-  for (const [name, child] of node.children) {
-    if (top && name.startsWith("$")) continue;
-    collectAll(child, false, found);
-  }
-}
+const isWildcard = (level: string): boolean => level === "+" || level === "#";

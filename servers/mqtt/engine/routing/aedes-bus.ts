@@ -26,6 +26,17 @@ export async function createAedesBus(options: { retained: RetainedTree; store?: 
 }
 
 function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined): RetainedStore {
+  /** Removes expired messages when they are found. */
+  function* living(found: Iterable<Message | undefined>): IterableIterator<Message | undefined> {
+    for (const message of found) {
+      const isExpired = message?.secondsLeft(Date.now()) === 0;
+      if (message && isExpired) {
+        tree.delete(message.topic);
+        store?.retainedExpired(message);
+      }
+      yield isExpired ? undefined : message;
+    }
+  }
   return {
     get count() {
       return tree.count;
@@ -46,18 +57,8 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
         store?.retained(message);
       } else if (tree.delete(message.topic)) store?.retainedRemoved(message.topic);
     },
-    matching(filter) {
-      const now = Date.now();
-      const found = tree.matching(filter);
-      const living = found.filter((message) => message.secondsLeft(now) !== 0);
-      if (living.length === found.length) return found;
-      for (const message of found) {
-        if (message.secondsLeft(now) !== 0) continue;
-        tree.delete(message.topic);
-        store?.retainedExpired(message);
-      }
-      return living;
-    },
+    matching: (filter) => [...living(tree.search(filter))].filter((message) => message !== undefined),
+    search: (filter) => living(tree.search(filter, tree.order)),
   };
 }
 

@@ -22,4 +22,6 @@ export interface RetainedStore {
   store(message: Message): void;
   /** Without expired messages. */
   matching(filter: string): readonly Message[];
+  /** The same one by one, as they are at the call; undefined for each step of the search that finds none. */
+  search(filter: string): Iterator<Message | undefined>;
 }

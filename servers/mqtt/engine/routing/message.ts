@@ -80,6 +80,8 @@ export class Message {
   groups: ReadonlyMap<string, string> | undefined = undefined;
   /** It was published at another broker. */
   fromElsewhere = false;
+  /** Among all that were retained, if it was; a message that replaces another one has a higher number. */
+  retainedOrder = 0;
   /** Its row in the session store, and the number of deliveries that reference it. */
   storedId = 0;
   storedUses = 0;

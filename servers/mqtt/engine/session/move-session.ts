@@ -16,7 +16,7 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
 }
 
 /** Dependencies for moving a session between brokers. */
-export interface MoveParts extends RestoreParts, Pick<HandoverParts, "scheduler"> {
+export interface MoveParts extends RestoreParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly departures: Pick<Departures, "begin" | "finish">;
   /** Sessions by client identifier. */

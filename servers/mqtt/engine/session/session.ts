@@ -1,6 +1,7 @@
 import type { AckPacket, Qos } from "../../codec/packet.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { fits, type PublishArguments, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
@@ -28,6 +29,7 @@ export interface SessionContext {
   readonly log: Pick<EngineLog, "error">;
   readonly load: QueueLoad;
   readonly store: SessionStore | undefined;
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** The client can take messages that wait for absent members of its shared subscriptions. */
   gatherShared(session: Session): void;
 }
@@ -268,7 +270,11 @@ export class Session {
     while (this.unsent.length > 0 && this.windowOpen(recipient)) this.sendAgain(this.unsent.shift() as Delivery, recipient);
     if (this.unsent.length > 0) return;
     if (this.feeds) {
-      const outcome = this.feeds.give((item) => this.sendRetained(item, recipient));
+      const { scheduler } = this.context;
+      const outcome = this.feeds.give(
+        (item) => this.sendRetained(item, recipient),
+        () => scheduler.isTurnOver(),
+      );
       if (outcome === "turn over") this.pumpLater();
       if (outcome !== "all given") return;
       this.feeds = undefined;
@@ -281,7 +287,7 @@ export class Session {
   private pumpLater(): void {
     if (this.pumpsLater) return;
     this.pumpsLater = true;
-    setImmediate(() => {
+    this.context.scheduler.whenWritten(() => {
       this.pumpsLater = false;
       this.recipient?.run(() => this.pump());
     });
