@@ -3,7 +3,7 @@ import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 
 /** Each connection loses in pieces of 10. */
 function open(most: number) {
-  const budget = new SharedBudget(most);
+  const budget = new SharedBudget(most, most / 16);
   const lost: string[] = [];
   const connection = (name: string, address = name) => {
     let has = 0;
@@ -55,4 +55,17 @@ it("[BL-346] what a closed connection still has counts until it is returned", ()
   expect(lost).toEqual([]);
   open_.add(1);
   expect(lost.length).toBe(1);
+});
+
+it("[BL-346] one that has no time to lose more at once loses the rest with what is added next", () => {
+  const budget = new SharedBudget(100, 50);
+  let lost = 0;
+  const share = budget.open("10.0.0.1", () => {
+    lost++;
+    share.add(-1);
+  });
+  share.add(110);
+  expect(lost).toBe(1);
+  share.add(1);
+  expect(lost).toBe(2);
 });

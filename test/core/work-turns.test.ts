@@ -168,3 +168,19 @@ it("[BL-337] steps of one work are carried out in the client's share, up to thei
   expect(await all).toBe("all");
   await expect(turns.connection("a").run(steps(1))).rejects.toThrow("no");
 });
+
+it("[BL-344] a client that has little to do now and then has its turn before those that always have more", async () => {
+  const { done, client, count } = open();
+  for (let index = 0; index < 100; index++) client(`much ${index}`, 1_000, "a");
+  // Until each of them has used up a share.
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  const little = client("little", 0, "a");
+  for (let turn = 1; turn <= 5; turn++) {
+    // Twice the time of the turn is over.
+    client(`long ${turn}`, 1, "b", 8);
+    little.receive(1);
+    const before = done.length;
+    await nextTurn();
+    expect([count("little"), done.indexOf("little", before) - before]).toEqual([turn, 0]);
+  }
+});

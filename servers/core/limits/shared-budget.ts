@@ -8,11 +8,8 @@ export interface BudgetShare {
   close(): void;
 }
 
-/** Takes back so much, if the connection has it, by an `add` before it returns. */
+/** Takes back so much, or as much as there is time for, by an `add` before it returns. */
 type Lose = (excess: number) => void;
-
-/** So much of the bound is free again after it was exceeded: what is above it is looked for rarely. */
-const freed = 1 / 16;
 
 /**
  * Bounds what is held for all clients together, such as memory. Nobody is refused before the bound. Beyond it those lose who have most: of the
@@ -20,12 +17,15 @@ const freed = 1 / 16;
  */
 export class SharedBudget {
   readonly #most: number;
+  readonly #atOnce: number;
   readonly #shares = new Set<Share>();
   #total = 0;
   #isMakingRoom = false;
 
-  constructor(most: number) {
+  /** `atOnce` is free again after the bound was exceeded: the larger it is, the more rarely those that have most are looked for. */
+  constructor(most: number, atOnce = Math.floor(most / 16)) {
     this.#most = most;
+    this.#atOnce = atOnce;
   }
 
   open(address: string, lose: Lose): BudgetShare {
@@ -40,7 +40,7 @@ export class SharedBudget {
     if (share.isClosed && share.amount === 0) this.#shares.delete(share);
     if (this.#total <= this.#most || amount < 0 || this.#isMakingRoom) return;
     this.#isMakingRoom = true;
-    this.#makeRoom(Math.floor(this.#most * (1 - freed)));
+    this.#makeRoom(this.#most - this.#atOnce);
     this.#isMakingRoom = false;
   }
 
@@ -56,6 +56,8 @@ export class SharedBudget {
       if (!share) return;
       const before = share.amount;
       share.lose(this.#total - target);
+      // It has no time to lose more.
+      if (share.amount > 0 && this.#total > target) return;
       largest.amount = largest.shares.length === 0 ? 0 : largest.amount - before + share.amount;
     }
   }

@@ -33,9 +33,10 @@ export class WorkTurns {
   #turn = 0;
   #endMs: number | undefined;
   #immediate: NodeJS.Immediate | undefined;
-  /** Addresses with connections that wait, by their keys. */
-  readonly #addresses = new Map<string, Address>();
-  readonly #waiting = new Rotation<Address>();
+  /** Connections that have used up a share. */
+  readonly #waiting = new WaitingConnections();
+  /** Those that had less to do until now: they come first, for half of the time. */
+  readonly #fresh = new WaitingConnections();
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
@@ -70,14 +71,8 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    const { key } = connection;
-    let address = this.#addresses.get(key);
-    if (!address) {
-      address = { key, connections: new Rotation() };
-      this.#addresses.set(key, address);
-      this.#waiting.add(address);
-    }
-    address.connections.add(connection);
+    if (connection.spentMs >= shareMs) this.#waiting.add(connection);
+    else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
 
@@ -92,16 +87,15 @@ export class WorkTurns {
     this.#endMs = undefined;
     this.#running = undefined;
     this.#turn++;
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.size + this.#fresh.size > 0) {
       const nowMs = this.#now();
-      if (nowMs >= this.#endOfTurn(nowMs)) return;
-      const address = this.#waiting.take() as Address;
-      const connection = address.connections.take() as Connection;
+      const endMs = this.#endOfTurn(nowMs);
+      if (nowMs >= endMs) return;
+      const isFresh = this.#fresh.size > 0 && (nowMs < endMs - turnMs / 2 || this.#waiting.size === 0);
+      const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
       const task = connection.takeTask();
       // Behind the others, and in this loop again when each address has had a share.
-      if (connection.isWaiting) address.connections.add(connection);
-      if (address.connections.size > 0) this.#waiting.add(address);
-      else this.#addresses.delete(address.key);
+      if (connection.isWaiting) this.#waiting.add(connection);
       this.#running = undefined;
       connection.begin(this.#turn);
       task?.goOn();
@@ -111,14 +105,49 @@ export class WorkTurns {
   /** What waits is not done. */
   close(): void {
     clearImmediate(this.#immediate);
-    this.#addresses.clear();
     this.#waiting.clear();
+    this.#fresh.clear();
   }
 }
 
-interface Address {
-  readonly key: string;
-  readonly connections: Rotation<Connection>;
+/** Their addresses take turns, and those of one address. */
+class WaitingConnections {
+  readonly #ofKeys = new Map<string, Rotation<Connection>>();
+  readonly #keys = new Rotation<string>();
+
+  /** Of addresses. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  has(connection: Connection): boolean {
+    return this.#ofKeys.get(connection.key)?.has(connection) ?? false;
+  }
+
+  add(connection: Connection): void {
+    const { key } = connection;
+    const known = this.#ofKeys.get(key);
+    const connections = known ?? new Rotation();
+    connections.add(connection);
+    if (known) return;
+    this.#ofKeys.set(key, connections);
+    this.#keys.add(key);
+  }
+
+  take(): Connection | undefined {
+    const key = this.#keys.take();
+    const connections = key === undefined ? undefined : this.#ofKeys.get(key);
+    if (key === undefined || !connections) return undefined;
+    const connection = connections.take();
+    if (connections.size > 0) this.#keys.add(key);
+    else this.#ofKeys.delete(key);
+    return connection;
+  }
+
+  clear(): void {
+    this.#ofKeys.clear();
+    this.#keys.clear();
+  }
 }
 
 class Connection implements WorkConnection {
@@ -205,6 +234,10 @@ class Rotation<Member> {
 
   get size(): number {
     return this.#members.size;
+  }
+
+  has(member: Member): boolean {
+    return this.#members.has(member);
   }
 
   add(member: Member): void {

@@ -5,6 +5,9 @@ import { StatusError } from "./status.ts";
 /** Of the largest messages, and of what one call may leave unread. */
 const mostOfEach = 64;
 
+/** Calls of a connection that are ended at once: each takes some 50 µs. */
+const mostLost = 64;
+
 export interface BudgetLimits {
   readonly openCalls: number;
   readonly messageBytes: number;
@@ -40,9 +43,9 @@ export class CallBudgets {
 
   constructor({ openCalls, messageBytes, unreadBytes }: BudgetLimits) {
     const [received, unread] = [mostOfEach * messageBytes, mostOfEach * unreadBytes];
-    this.#open = new SharedBudget(openCalls);
-    this.#received = new SharedBudget(received);
-    this.#unread = new SharedBudget(unread);
+    this.#open = new SharedBudget(openCalls, Math.min(mostLost, Math.floor(openCalls / 16)));
+    this.#received = new SharedBudget(received, received / 64);
+    this.#unread = new SharedBudget(unread, unread / 64);
     this.#why = {
       open: `more than ${openCalls} calls are open, and this connection has most of them`,
       received: `the messages of all calls have more than ${received} bytes, and this connection has most of them`,
@@ -54,47 +57,28 @@ export class CallBudgets {
     const exhausted = (what: keyof CallShares) => new StatusError("RESOURCE_EXHAUSTED", this.#why[what]);
     return {
       open: this.#open.open(address, (excess) => {
-        loseMost(
-          calls,
-          excess,
-          ({ isCounted }) => Number(isCounted),
-          (call) => call.breakOff(exhausted("open")),
-        );
+        const why = exhausted("open");
+        for (const call of largestOf(calls, excess, ({ isCounted }) => Number(isCounted))) call.breakOff(why);
       }),
       received: this.#received.open(address, (excess) => {
-        loseMost(
-          calls,
-          excess,
-          ({ receivedBytes }) => receivedBytes,
-          (call) => call.fail(exhausted("received")),
-        );
+        const why = exhausted("received");
+        for (const call of largestOf(calls, excess, ({ receivedBytes }) => receivedBytes)) call.fail(why);
       }),
       unread: this.#unread.open(address, (excess) => {
-        loseMost(
-          calls,
-          excess,
-          ({ unreadBytes }) => unreadBytes,
-          (call) => call.breakOff(exhausted("unread")),
-        );
+        const why = exhausted("unread");
+        for (const call of largestOf(calls, excess, ({ unreadBytes }) => unreadBytes)) call.breakOff(why);
       }),
     };
   }
 }
 
-function loseMost(
-  calls: CallList<BudgetedCall>,
-  excess: number,
-  of: (call: BudgetedCall) => number,
-  lose: (call: BudgetedCall) => void,
-): void {
+/** Those that have most, until they have so much together, or there are too many to be ended at once. */
+function largestOf(calls: CallList<BudgetedCall>, excess: number, amountOf: (call: BudgetedCall) => number): readonly BudgetedCall[] {
   const largest = calls
     .all()
-    .filter((call) => of(call) > 0)
-    .sort((one, other) => of(other) - of(one));
-  let left = excess;
-  for (const call of largest) {
-    if (left <= 0) return;
-    left -= of(call);
-    lose(call);
-  }
+    .filter((call) => amountOf(call) > 0)
+    .sort((one, other) => amountOf(other) - amountOf(one));
+  let count = 0;
+  for (let left = excess; left > 0 && count < Math.min(mostLost, largest.length); count++) left -= amountOf(largest[count] as BudgetedCall);
+  return largest.slice(0, count);
 }
