@@ -234,6 +234,29 @@ describe("TURN allocations", () => {
     expect(errorOf(await third.allocate())).toBe(0);
   });
 
+  it("[WEBRTC-28] a reserved port counts for the user who has asked for it, until it is taken or given up", async () => {
+    const server = await startTurn({ limits: { allocationsPerUser: 3 } });
+    const connect = () => TurnClientUnderTest.connect(server);
+    const first = await connect();
+    const token = requiredValue(await first.allocate([evenPort(true)]), stunAttributes.reservationToken);
+    const second = await connect();
+    expect(errorOf(await second.allocate([evenPort(true)]))).toBe(486);
+    await second.relayed();
+    expect(errorOf(await (await connect()).allocate())).toBe(486);
+    // It has its place already.
+    const third = await connect();
+    await third.relayed([[stunAttributes.reservationToken, token]]);
+    expect(errorOf(await (await connect()).allocate())).toBe(486);
+    await first.refresh(0);
+    await second.refresh(0);
+    await second.allocate([evenPort(true)]);
+    await second.refresh(0);
+    await second.relayed();
+    expect(errorOf(await first.allocate())).toBe(486);
+    server.advance(30_001);
+    await first.relayed();
+  });
+
   it("[WEBRTC-28] a storm of requests opens no more than the limit, and what was bound is closed again", async () => {
     const server = await startTurn({ limits: { allocations: 20 } });
     const clients = await Promise.all(Array.from({ length: 60 }, () => TurnClientUnderTest.connect(server)));

@@ -39,6 +39,8 @@ export interface OpenedAllocation {
 
 interface Reservation {
   readonly relay: Relay;
+  /** Who has asked for it. */
+  readonly user: string;
   readonly expiresAt: number;
 }
 
@@ -47,6 +49,7 @@ export class AllocationTable {
   readonly #options: AllocationTableOptions;
   readonly #allocations = new Map<number, Allocation>();
   readonly #reservations = new Map<string, Reservation>();
+  /** Allocations, and ports that are reserved. */
   readonly #ofUser = new Map<string, number>();
   /** Whose ports are being bound. */
   readonly #opening = new Set<Promise<unknown>>();
@@ -77,12 +80,13 @@ export class AllocationTable {
   async open(wanted: WantedAllocation): Promise<OpenedAllocation | 486 | 508> {
     const { limits } = this.#options;
     const { user, client } = wanted;
-    const ofUser = this.#ofUser.get(user) ?? 0;
-    if (ofUser >= limits.allocationsPerUser) return 486;
     // A reserved port counts as the allocation that it is kept for.
+    const places = wanted.reservesNext ? 2 : 1;
+    const kept = wanted.token && this.#reservations.get(keyOf(wanted.token))?.user === user ? 1 : 0;
+    if (this.#countOf(user) - kept + places > limits.allocationsPerUser) return 486;
     const own = wanted.token ? 0 : 1;
     if (this.#allocations.size + this.#reservations.size + this.#opening.size + own > limits.allocations) return 508;
-    this.#ofUser.set(user, ofUser + 1);
+    this.#count(user, places);
     client.isAllocating = true;
     let opened: OpenedAllocation | undefined;
     const opening = this.#bindAndAdd(wanted);
@@ -92,7 +96,7 @@ export class AllocationTable {
     } finally {
       this.#opening.delete(opening);
       client.isAllocating = false;
-      if (!opened) this.#releaseUser(user);
+      if (!opened) this.#count(user, -places);
     }
     return opened ?? 508;
   }
@@ -115,14 +119,16 @@ export class AllocationTable {
     this.#allocations.set(allocation.id, allocation);
     this.#options.onOpened(allocation);
     const missing = wanted.token ? [] : wanted.families.filter((family) => !allocation.relayOf(family));
-    return { allocation, token: next && this.#reserve(next), missing };
+    return { allocation, token: next && this.#reserve(next, user), missing };
   }
 
   #takeReservation(token: Buffer): { readonly relays: readonly Relay[]; readonly next: undefined } {
-    const key = token.toString("hex");
+    const key = keyOf(token);
     const reservation = this.#reservations.get(key);
+    if (!reservation) return { relays: [], next: undefined };
     this.#reservations.delete(key);
-    return { relays: reservation ? [reservation.relay] : [], next: undefined };
+    this.#count(reservation.user, -1);
+    return { relays: [reservation.relay], next: undefined };
   }
 
   async #bindRelays({ client, families, isEven, reservesNext }: WantedAllocation) {
@@ -142,16 +148,17 @@ export class AllocationTable {
     return { relays, next };
   }
 
-  #reserve(relay: Relay): Buffer {
+  /** It counts for the user already. */
+  #reserve(relay: Relay, user: string): Buffer {
     const token = randomBytes(8);
-    this.#reservations.set(token.toString("hex"), { relay, expiresAt: this.#options.now() + this.#options.reservationMs });
+    this.#reservations.set(keyOf(token), { relay, user, expiresAt: this.#options.now() + this.#options.reservationMs });
     return token;
   }
 
   /** Resolves when the ports are free. */
   async close(allocation: Allocation, reason: CloseReason): Promise<void> {
     if (!this.#allocations.delete(allocation.id)) return;
-    this.#releaseUser(allocation.user);
+    this.#count(allocation.user, -1);
     allocation.client.allocation = undefined;
     // Its permissions and channels are still known.
     this.#options.onClosed(allocation, reason);
@@ -165,9 +172,10 @@ export class AllocationTable {
       if (allocation.expiresAt <= now) this.close(allocation, "expired");
       else allocation.expire(now);
     }
-    for (const [key, { relay, expiresAt }] of this.#reservations) {
+    for (const [key, { relay, user, expiresAt }] of this.#reservations) {
       if (expiresAt > now) continue;
       this.#reservations.delete(key);
+      this.#count(user, -1);
       relay.close();
     }
   }
@@ -184,9 +192,15 @@ export class AllocationTable {
     ]);
   }
 
-  #releaseUser(user: string): void {
-    const left = (this.#ofUser.get(user) ?? 1) - 1;
+  #countOf(user: string): number {
+    return this.#ofUser.get(user) ?? 0;
+  }
+
+  #count(user: string, by: number): void {
+    const left = this.#countOf(user) + by;
     if (left > 0) this.#ofUser.set(user, left);
     else this.#ofUser.delete(user);
   }
 }
+
+const keyOf = (token: Buffer): string => token.toString("hex");
