@@ -1,3 +1,4 @@
+import { WorkTurns } from "../servers/core/service/work-turns.ts";
 import { pullUpstream } from "../servers/rtsp/client/pull-upstream.ts";
 import { paintedFrames } from "../test/browser/bar-code.ts";
 import { startBacklot } from "./backlot-program.ts";
@@ -69,6 +70,7 @@ async function watchSent(url: string): Promise<SentFrames> {
   let number: number | undefined;
   let sinceKey = 0;
   const upstream = await pullUpstream({
+    turns: new WorkTurns(),
     url,
     packetBytes: 1_400,
     keptBytes: 16 << 20,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { SampleViews } from "../../contract/sample-traffic.ts";
+import type { WorkTurns } from "../core/service/work-turns.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { RtspClient } from "./client/rtsp-client.ts";
 import { sessionIdOf } from "./protocol/header-fields.ts";
@@ -7,6 +8,7 @@ import { headerOf } from "./protocol/message.ts";
 
 export interface RtspSampleOptions {
   readonly port: number;
+  readonly turns: WorkTurns;
   readonly show: (view: SampleViews["sample"]) => void;
 }
 
@@ -15,13 +17,14 @@ const pauseMs = 1_500;
 const timeoutMs = 5_000;
 
 /** Clients of our own on loopback that play the test streams for some seconds, so that a new user sees traffic. */
-export function createRtspSampleTraffic({ port, show }: RtspSampleOptions): SampleSwitch {
+export function createRtspSampleTraffic({ port, turns, show }: RtspSampleOptions): SampleSwitch {
   async function playOnce(path: string, signal: AbortSignal): Promise<void> {
     const uri = `rtsp://127.0.0.1:${port}/${path}`;
     const client = await RtspClient.connect({
       host: "127.0.0.1",
       port,
       userAgent: "Backlot sample",
+      turns,
       timeoutMs,
       onPacket() {},
       onClosed() {},

@@ -6,6 +6,7 @@ import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import type { ServiceContext } from "../core/service/service.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { parsePull } from "./client/pull-line.ts";
 import { TryPlayer } from "./client/try-player.ts";
 import { ClipLibrary } from "./clips/clip-library.ts";
@@ -45,6 +46,7 @@ export async function startRtsp(
 ): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
   const limits = sessionLimits(config);
+  const turns = new WorkTurns();
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
   onStop(() => paths.closeAll(serviceStops));
   const asset = (name: string) => openClip(assetFile("rtsp", `${name}.mp4`));
@@ -59,7 +61,7 @@ export async function startRtsp(
     const onReceived = (bytes: number) => {
       pulledBytes += bytes;
     };
-    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, onReceived, log }));
+    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, turns, onReceived, log }));
   }
 
   const clips = new ClipLibrary({
@@ -93,6 +95,7 @@ export async function startRtsp(
   const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config, faults)) : undefined;
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
+    turns,
     port: config.port,
     openToLan: config.openToLan,
     udp,
@@ -111,6 +114,7 @@ export async function startRtsp(
 
   const rtmp = config.rtmp
     ? await RtmpIngest.listen({
+        turns,
         port: config.rtmpPort,
         openToLan: config.openToLan,
         paths,
@@ -195,10 +199,11 @@ export async function startRtsp(
     packetBytes: config.packetBytes,
     keptBytes: config.keptBytes,
     tls,
+    turns,
     show: (view) => context.view("try", view),
   });
   onStop(() => player.stop());
-  const sample = createRtspSampleTraffic({ port: server.port, show: (view) => context.view("sample", view) });
+  const sample = createRtspSampleTraffic({ port: server.port, turns, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters(() => {
     views.show();

@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { type AmfValue, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { ChunkReader, messageType, type RtmpMessage, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -300,6 +301,8 @@ describe("a client by RTMP", () => {
 });
 
 async function listenWith(worker: string, pingMs?: number) {
+  const entry = { begins() {}, failed() {} };
+  const parts = { access: { check: () => new Promise(() => {}) }, recorder: { begin: () => entry, endConnection() {} } } as object;
   const lines: string[] = [];
   const { RtmpIngest } = await import("../../servers/rtsp/rtmp/rtmp-ingest.ts");
   const { createLog } = await import("../../servers/core/service/log.ts");
@@ -311,9 +314,10 @@ async function listenWith(worker: string, pingMs?: number) {
     messageBytes: 1 << 20,
     silenceMs: 1_000,
     worker,
+    turns: new WorkTurns(),
     ...(pingMs !== undefined && { pingMs }),
     log: createLog({ level: () => "debug", write: ({ text }) => void lines.push(text) }),
-    ...({} as Pick<Parameters<typeof RtmpIngest.listen>[0], "paths" | "access" | "recorder" | "limits">),
+    ...(parts as Pick<Parameters<typeof RtmpIngest.listen>[0], "paths" | "access" | "recorder" | "limits">),
   });
   onEnd(() => ingest.close());
   return { ingest, lines };
@@ -341,4 +345,32 @@ it("[RTSP-190] a worker that does nothing else any more is ended and started aga
     "RTMP has ended unexpectedly: it has not answered for 3 s. It starts again in 0.5 s.",
     `RTMP listens again on port ${ingest.port}`,
   ]);
+});
+
+it("[RTSP-198] publishers take turns: one that sends much delays no other", async () => {
+  const file = path.join(temporaryDir(), "worker.mjs");
+  writeFileSync(
+    file,
+    `import { parentPort } from "node:worker_threads";
+     const messages = 20_000;
+     const taken = [0, 0, 0];
+     parentPort.on("message", ({ type, publisher }) => {
+       if (type === "taken") {
+         taken[publisher]++;
+         if (publisher === 2) parentPort.postMessage({ type: "dropped", remote: "", reason: taken[1] < messages ? "in turns" : "behind" });
+       }
+       if (type !== "listen") return;
+       parentPort.postMessage({ type: "listening", port: 1 });
+       for (const publisher of [1, 2]) {
+         const publish = { path: "live/" + publisher, address: "127.0.0." + publisher, remote: "", local: "", openedAt: 0, userAgent: "" };
+         parentPort.postMessage({ type: "publish", publisher, publish });
+       }
+       const media = { type: "media", kind: 9, timestamp: 0, payload: new Uint8Array(1) };
+       for (let count = 0; count < messages; count++) parentPort.postMessage({ ...media, publisher: 1 });
+       parentPort.postMessage({ ...media, publisher: 2 });
+     });`,
+  );
+  const { lines } = await listenWith(file);
+  await until(() => lines.some((line) => line.includes("in turns") || line.includes("behind")));
+  expect(lines.at(-1)).toContain("in turns");
 });

@@ -13,6 +13,7 @@ import { openTrackInput, type PullTransport, type TrackInput } from "./track-inp
 
 export interface PullOptions
   extends Omit<RtpSourceOptions, "tracks" | "isUnordered">,
+    Pick<RtspClientOptions, "turns">,
     Partial<Pick<RtspClientOptions, "userAgent" | "isTunnel" | "onMessage">> {
   /** rtsp or rtsps, with a user name and password where they are needed. */
   readonly url: string;
@@ -69,6 +70,7 @@ export async function pullUpstream(options: PullOptions): Promise<Upstream> {
     ...(isSecure && { tls: await options.tls() }),
     ...(username !== "" && { credentials: { username, password } }),
     userAgent: options.userAgent ?? "Backlot",
+    turns: options.turns,
     timeoutMs,
     isTunnel: options.isTunnel ?? false,
     uri,

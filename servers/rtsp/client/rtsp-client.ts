@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestParameters, digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
-import { type WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
 import { tunnelType } from "../sessions/http-tunnel.ts";
@@ -15,6 +15,8 @@ export interface RtspClientOptions {
   readonly tls?: ConnectionOptions;
   readonly credentials?: { readonly username: string; readonly password: string };
   readonly userAgent: string;
+  /** Of all connections of the service. */
+  readonly turns: WorkTurns;
   /** For the connection and for each answer. */
   readonly timeoutMs: number;
   /** In a tunnel over HTTP: a GET brings what the server sends, a POST takes the rest. */
@@ -62,7 +64,7 @@ export class RtspClient {
     this.#socket = socket;
     this.#post = post;
     this.#options = options;
-    this.#share = new WorkTurns().join(options.host, this.#goOn);
+    this.#share = options.turns.join(options.host, this.#goOn);
     socket.setNoDelay(true);
     post?.setNoDelay(true);
     post?.on("error", (error) => socket.destroy(error));

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { workerFile } from "../../core/files/asset-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
-import { type WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { isPathName } from "../protocol/header-fields.ts";
 import { RtspRefusal } from "../protocol/message.ts";
@@ -17,6 +17,8 @@ export interface RtmpIngestOptions extends RtmpListenOptions {
   readonly access: Access;
   readonly recorder: SessionRecorder;
   readonly limits: StreamLimits;
+  /** Of all connections of the service. */
+  readonly turns: WorkTurns;
   readonly log: Log;
   /** Given by tests. */
   readonly worker?: string;
@@ -33,7 +35,7 @@ const standardPingMs = 5_000;
 /** After so many a worker counts as hung. Several, since a computer that was suspended misses one. */
 const mostUnansweredPings = 3;
 
-type OfClient = Exclude<FromRtmpWorker, { type: "listening" | "failed" | "pong" }>;
+type OfPublisher = Extract<FromRtmpWorker, { readonly publisher: number }>;
 
 /** Publishers by RTMP, which a worker receives. If the worker dies, or answers no more, they are disconnected, and it is started again with growing pauses. */
 export class RtmpIngest {
@@ -41,9 +43,8 @@ export class RtmpIngest {
   readonly #publishers = new Map<number, RtmpPublisher>();
   /** Those whose rights are being checked. */
   readonly #asking = new Set<number>();
-  readonly #share: WorkShare;
-  /** From the worker, in order. How much of one publisher waits is bounded by what the worker is told to be taken. */
-  #received: OfClient[] = [];
+  /** From the worker: what waits of each publisher. */
+  readonly #inputs = new Map<number, PublisherInput>();
   #worker: Worker | undefined;
   #port: number;
   #restartMs = firstRestartMs;
@@ -58,7 +59,6 @@ export class RtmpIngest {
   private constructor(options: RtmpIngestOptions) {
     this.#options = options;
     this.#port = options.port;
-    this.#share = new WorkTurns().join("", this.#work);
   }
 
   /** Resolves when it listens; rejects as `listenTcp`. */
@@ -118,10 +118,8 @@ export class RtmpIngest {
           fault = message.failure.message;
           reject(errorOfFailure(message.failure));
         } else if (message.type === "pong") unansweredPings = 0;
-        else {
-          this.#received.push(message);
-          if (this.#received.length === 1) this.#work();
-        }
+        else if (message.type === "dropped") this.#options.log.info(`RTMP ${message.remote}: ${message.reason}`);
+        else this.#inputOf(message)?.push(message);
       });
       worker.on("error", (error) => {
         fault = errorText(error);
@@ -142,7 +140,8 @@ export class RtmpIngest {
   #ended(worker: Worker, fault: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#received = [];
+    for (const input of this.#inputs.values()) input.clear();
+    this.#inputs.clear();
     this.#endAll("RTMP has ended unexpectedly");
     if (this.#isClosed) return;
     if (this.#listenedAtMs > 0 && performance.now() - this.#listenedAtMs > healthyMs) this.#restartMs = firstRestartMs;
@@ -171,15 +170,15 @@ export class RtmpIngest {
     this.#worker?.postMessage(message);
   }
 
-  readonly #work = (): void => {
-    const received = this.#received;
-    let count = 0;
-    while (count < received.length && !this.#share.isOver) this.#receive(received[count++] as OfClient);
-    received.splice(0, count);
-    if (received.length > 0) this.#share.later();
-  };
+  #inputOf(message: OfPublisher): PublisherInput | undefined {
+    const known = this.#inputs.get(message.publisher);
+    if (known || message.type !== "publish") return known;
+    const input = new PublisherInput(this.#options.turns, message.publish.address, (received) => this.#receive(received));
+    this.#inputs.set(message.publisher, input);
+    return input;
+  }
 
-  #receive(message: OfClient): void {
+  #receive(message: OfPublisher): void {
     switch (message.type) {
       case "publish":
         void this.#publish(message.publisher, message.publish);
@@ -192,11 +191,9 @@ export class RtmpIngest {
         return;
       }
       case "gone":
+        this.#inputs.delete(message.publisher);
         this.#asking.delete(message.publisher);
         this.#publishers.get(message.publisher)?.end(message.reason, "client");
-        return;
-      case "dropped":
-        this.#options.log.info(`RTMP ${message.remote}: ${message.reason}`);
         return;
       default:
         message satisfies never;
@@ -248,6 +245,34 @@ export class RtmpIngest {
       recorder.endConnection(entry);
       this.#post({ type: "refuse", publisher: number, code, reason });
     }
+  }
+}
+
+/** What the worker has received of one publisher, in order. How much of it waits is bounded by what the worker is told to be taken. */
+class PublisherInput {
+  readonly #share: WorkShare;
+  readonly #take: (message: OfPublisher) => void;
+  #waiting: OfPublisher[] = [];
+
+  constructor(turns: WorkTurns, address: string, take: (message: OfPublisher) => void) {
+    this.#share = turns.join(address, this.#work);
+    this.#take = take;
+  }
+
+  push(message: OfPublisher): void {
+    if (this.#waiting.push(message) === 1) this.#work();
+  }
+
+  readonly #work = (): void => {
+    const waiting = this.#waiting;
+    let count = 0;
+    while (count < waiting.length && !this.#share.isOver) this.#take(waiting[count++] as OfPublisher);
+    waiting.splice(0, count);
+    if (waiting.length > 0) this.#share.later();
+  };
+
+  clear(): void {
+    this.#waiting = [];
   }
 }
 

@@ -6,11 +6,10 @@ import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { everySecond } from "../../core/service/every-second.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
-export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "turns"> {
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes"> {
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
@@ -37,7 +36,6 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const { openToLan, onStop } = options;
   const connections = new Set<RtspConnection>();
   const writes = new WriteBatch();
-  const turns = new WorkTurns();
   const perAddress = new AddressCounts();
   /** Of connections that were closed. */
   const past = { read: 0, written: 0 };
@@ -52,9 +50,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
       return;
     }
     perAddress.add(address);
-    connections.add(
-      new RtspConnection(nextId++, socket, { ...options, writes, turns, onClosed: (connection) => forget(connection, address) }),
-    );
+    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, onClosed: (connection) => forget(connection, address) }));
   }
 
   function forget(connection: RtspConnection, address: string): void {

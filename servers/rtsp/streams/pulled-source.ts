@@ -2,6 +2,7 @@ import type { ConnectionOptions } from "node:tls";
 import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { pullUpstream, type Upstream } from "../client/pull-upstream.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource } from "./paths.ts";
@@ -17,6 +18,7 @@ export interface PulledSourceOptions extends StreamLimits {
   /** How long it is fetched on after the last reader. */
   readonly idleMs: number;
   /** Bytes of packets came. */
+  readonly turns: WorkTurns;
   readonly onReceived: (bytes: number) => void;
   readonly log: Log;
 }
@@ -81,11 +83,12 @@ export class PulledSource implements PathSource {
   }
 
   async #fetch(): Promise<void> {
-    const { url, tls, packetBytes, keptBytes, onReceived } = this.#options;
+    const { url, tls, turns, packetBytes, keptBytes, onReceived } = this.#options;
     try {
       const upstream = await pullUpstream({
         url,
         tls,
+        turns,
         packetBytes,
         keptBytes,
         onReaders: () => this.#restartIdle(),
