@@ -32,6 +32,9 @@ function multipart(parts: number): Buffer {
   return Buffer.from(`${part.repeat(parts)}--b--\r\n`);
 }
 
+const files = (count: number): Buffer =>
+  Buffer.from(`${'--b\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\nx\r\n'.repeat(count)}--b--\r\n`);
+
 const bodiesOfOneMebibyte: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
   "260,000 numbers such as 1.0": { type: "application/json", text: () => `[${"1.0,".repeat(260_000)}1]` },
   "340,000 lists": { type: "application/json", text: () => `[${"[],".repeat(340_000)}1]` },
@@ -122,6 +125,13 @@ export const httpService: HostileService = {
       throwAt(target, 16, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }), "nothing"),
     "1 MiB of JSON over 16 connections": (target) =>
       throwAt(target, 16, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }), "all"),
+    "forms of 2,000 files over 16 connections": (target) =>
+      throwAt(
+        target,
+        16,
+        httpRequest("POST", "/post", { headers: "Content-Type: multipart/form-data; boundary=b\r\n", body: files(2_000) }),
+        "all",
+      ),
     "bodies without their last byte": (target) =>
       throwAt(target, 64, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }).subarray(0, -1), "all"),
     "WebSocket messages without their last byte": (target) =>

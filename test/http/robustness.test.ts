@@ -348,3 +348,48 @@ it("[HTTP-135] a form that repeats one name takes time linear in its bytes", asy
   // The square of the parts would take 36 times as long.
   expect(await cpuMs(12_000)).toBeLessThan(15 * Math.max(await cpuMs(2_000), 12));
 });
+
+it("[HTTP-12] a multipart form is read as browsers and other clients write it", async () => {
+  const { url } = await startHttp();
+  const form = new FormData();
+  for (const [name, value] of [
+    ['a"b;c=\r\nd', "1"],
+    ["ä", "\r\n--x\r\n"],
+    ["empty", ""],
+  ] as const)
+    form.append(name, value);
+  form.append("file", new File(["\r\n\r\n--"], 'q"uote.txt', { type: "text/css" }));
+  form.append("file", new File([new Uint8Array([0, 255])], "ü;.bin"));
+  const echoed = (await (await fetch(`${url}/api/echo`, { method: "POST", body: form })).json()) as { received: unknown };
+  const file = { field: "file", bytes: expect.any(Number) };
+  expect(echoed.received).toEqual({
+    fields: { 'a"b;c=\r\nd': "1", ä: "\r\n--x\r\n", empty: "" },
+    files: [
+      { ...file, filename: 'q"uote.txt', contentType: "text/css", text: "\r\n\r\n--" },
+      { ...file, filename: "ü;.bin", contentType: "application/octet-stream", base64: "AP8=" },
+    ],
+  });
+  const lines = [
+    '--x \r\nContent-Disposition: form-data; name="b"\r\nContent-Transfer-Encoding: base64\r\n\r\nYmFz\r\n',
+    '--x\r\ncontent-disposition: FORM-DATA; filename="a\\"\\\\b"; name=c\r\n\r\n--xy\r\n--xyz\r\n--x--',
+  ];
+  const body = lines.join("");
+  const own = await post(url, body, { "Content-Type": "multipart/form-data; boundary=x" });
+  expect(((await own.json()) as { received: unknown }).received).toEqual({
+    fields: { b: "bas" },
+    files: [{ field: "c", filename: 'a"\\b', contentType: "text/plain", bytes: 11, text: "--xy\r\n--xyz" }],
+  });
+  for (const [broken, type] of [
+    [body.slice(0, -4), "x"],
+    [body.replace("form-data", "attachment"), "x"],
+    [body.replace("; name=c", ""), "x"],
+    [body.replaceAll("x", "x".repeat(71)), "x".repeat(71)],
+    ["--x\r\nContent-Disposition: form-data; name=a", "x"],
+  ] as const) {
+    const refused = await post(url, broken, { "Content-Type": `multipart/form-data; boundary=${type}` });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { status: "error", message: expect.stringMatching(/^Invalid multipart body: /) },
+    ]);
+  }
+});

@@ -6,6 +6,7 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
+import { formParts, tooManyFields } from "./multipart.ts";
 import { WrittenJson } from "./written-json.ts";
 
 export type Fields = Record<string, string | string[]>;
@@ -39,16 +40,13 @@ export interface BodyReading extends BodyLimits {
 
 /** Throws 400 if the body does not match its type, 413 for a form of too many fields, 415 for an unknown charset. */
 async function parseBody(request: HttpRequest, body: Buffer, reading: BodyReading): Promise<BodyContent> {
-  if (body.length === 0) return { kind: "none" };
-  const { essence, parameters } = parseMediaType(request.headers["content-type"]);
-  const isMultipart = essence === "multipart/form-data";
-  const content = await reading.work.run(request, isMultipart ? nothing() : parseInSteps(request, body, reading));
-  return content ?? parseMultipart(parameters.boundary, body, reading.formFields);
+  return body.length === 0 ? { kind: "none" } : await reading.work.run(request, parseInSteps(request, body, reading));
 }
 
 function* parseInSteps(request: IncomingMessage, body: Buffer, { formFields: mostFields }: BodyLimits): Generator<void, BodyContent> {
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
   const charset = parameters.charset;
+  if (essence === "multipart/form-data") return yield* parseMultipart(parameters.boundary, body, mostFields);
   if (isJsonType(essence)) {
     return { kind: "json", json: yield* parseJson(utf8Bytes(body, charset)) };
   }
@@ -75,10 +73,6 @@ function decodeText(body: Buffer, charset = "utf-8"): string {
 }
 
 const isUtf8Label = (charset: string): boolean => /^utf-?8$/i.test(charset);
-
-function* nothing(): Generator<void, undefined> {
-  yield;
-}
 
 /** The same in UTF-8. */
 function utf8Bytes(body: Buffer, charset = "utf-8"): Buffer {
@@ -120,43 +114,19 @@ function parseForm(body: Buffer, charset: string | undefined, mostFields: number
   return { kind: "form", fields: formFields(decodeText(body, charset)) };
 }
 
-const tooManyFields = (mostFields: number) => new HttpRefusal(413, `The form has more than ${mostFields} fields`);
-
-/** On average, of a part of a multipart form. */
-const partHeaderBytes = 128;
-
-async function parseMultipart(boundary: string | undefined, body: Buffer, mostFields: number): Promise<BodyContent> {
-  if (!boundary) throw new HttpRefusal(400, "Invalid multipart body: its Content-Type has no boundary");
-  let parts = 0;
-  let headerBytes = 0;
-  const mostHeaderBytes = Math.max(16_384, mostFields * partHeaderBytes);
-  // RFC 2046 §5.1.1: one is in front of each part, and one behind the last.
-  const delimiter = `--${boundary}`;
-  for (const at of positionsOf(delimiter, body)) {
-    const headerEnd = body.indexOf("\r\n\r\n", at);
-    if (headerEnd === -1 || body.toString("latin1", at + delimiter.length, at + delimiter.length + 2) === "--") break;
-    parts += 1;
-    headerBytes += headerEnd - at;
-    if (parts > mostFields) throw tooManyFields(mostFields);
-    if (headerBytes > mostHeaderBytes)
-      throw new HttpRefusal(413, `The headers of the form's parts have more than ${mostHeaderBytes} bytes`);
-  }
-  // The same boundary, where the field has several.
-  const headers = { "Content-Type": `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"` };
-  const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
-    throw new HttpRefusal(400, "Invalid multipart body");
-  });
+function* parseMultipart(boundary: string | undefined, body: Buffer, mostFields: number): Generator<void, BodyContent> {
   const fields = Object.create(null) as Fields;
   const files: UploadedFile[] = [];
-  for (const [field, value] of form) {
-    if (typeof value === "string") addField(fields, field, value);
-    else {
-      const bytes = Buffer.from(await value.arrayBuffer());
-      files.push({ field, filename: value.name, contentType: value.type || "application/octet-stream", bytes });
-    }
+  for (const { name, filename, contentType, bytes } of yield* formParts(body, boundary, mostFields)) {
+    if (filename === undefined) addField(fields, name, utf8Decoder.decode(bytes));
+    // RFC 7578 §4.4
+    else files.push({ field: name, filename, contentType: contentType ?? "text/plain", bytes });
   }
   return { kind: "multipart", fields, files };
 }
+
+/** Without the byte order mark. */
+const utf8Decoder = new TextDecoder();
 
 export interface ReadContent {
   readonly content: BodyContent;
