@@ -1,5 +1,5 @@
 import { accessRuleRows, isRuleFor, parseAccessRule } from "../../core/credentials/access-rules.ts";
-import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
+import { createTopicMatcher, isTopicFilter } from "../codec/topic.ts";
 import type { Identity } from "../engine/connection/access.ts";
 
 /** With their texts in the form. */
@@ -28,32 +28,103 @@ export function parseTopicRule(text: string): TopicRule | undefined {
   return rule && isTopicFilter(rule.subject) ? { user: rule.user, right: rule.right, filter: rule.subject } : undefined;
 }
 
+class Node {
+  readonly children = new Map<string, Node>();
+  /** Of the rules that end here. */
+  readonly users = new Set<string>();
+}
+
+/** Rules in a tree of the levels of their filters: the time of a check does not grow with their number. */
+class RuleTree {
+  private readonly root = new Node();
+  /** Their filters depend on the client. */
+  private readonly personal: TopicRule[] = [];
+  private readonly users = new Set<string>();
+
+  constructor(rules: readonly TopicRule[]) {
+    for (const rule of rules) {
+      this.users.add(rule.user);
+      if (/%[uc]/.test(rule.filter)) this.personal.push(rule);
+      else this.add(rule);
+    }
+  }
+
+  private add({ user, filter }: TopicRule): void {
+    let node = this.root;
+    for (const level of filter.split("/")) {
+      let child = node.children.get(level);
+      if (!child) {
+        child = new Node();
+        node.children.set(level, child);
+      }
+      node = child;
+    }
+    node.users.add(user);
+  }
+
+  /** Whether any of the rules is for this client. */
+  concerns({ username }: Identity): boolean {
+    return isFor(username, this.users);
+  }
+
+  /** Whether a rule for the client matches every topic that the filter matches; a topic name is a filter too. */
+  covers(identity: Identity, filter: string): boolean {
+    return this.coversForAll(identity, filter) || this.filtersOf(identity).some((own) => filterCovers(own, filter));
+  }
+
+  /** The same for topics, of one client. */
+  matcherFor(identity: Identity): (topic: string) => boolean {
+    const own = this.filtersOf(identity).map(createTopicMatcher);
+    return (topic) => this.coversForAll(identity, topic) || own.some((matches) => matches(topic));
+  }
+
+  private coversForAll({ username }: Identity, filter: string): boolean {
+    return isCovered(this.root, filter.split("/"), 0, filter.startsWith("$"), username);
+  }
+
+  private filtersOf(identity: Identity): string[] {
+    if (this.personal.length === 0) return [];
+    return this.personal.flatMap(({ user, filter }) => (isRuleFor(identity.username, user) ? (substitute(filter, identity) ?? []) : []));
+  }
+}
+
+/** As `isRuleFor`, for many rules. */
+const isFor = (username: string | undefined, users: ReadonlySet<string>): boolean => users.has("*") || users.has(username ?? "-");
+
+/** As `filterCovers`, from this level on. */
+function isCovered(
+  { children, users }: Node,
+  levels: readonly string[],
+  at: number,
+  isHidden: boolean,
+  username: string | undefined,
+): boolean {
+  const skipsWildcards = isHidden && at === 0;
+  const rest = skipsWildcards ? undefined : children.get("#");
+  if (rest && isFor(username, rest.users)) return true;
+  const level = levels[at];
+  if (level === undefined) return isFor(username, users);
+  if (level === "#") return false;
+  const any = skipsWildcards ? undefined : children.get("+");
+  if (any && isCovered(any, levels, at + 1, isHidden, username)) return true;
+  const exact = level === "+" ? undefined : children.get(level);
+  return exact !== undefined && isCovered(exact, levels, at + 1, isHidden, username);
+}
+
 /** Without rules everything is allowed. With rules, a topic needs a rule that allows it and none that denies it. */
 export function createTopicRules(rules: readonly TopicRule[]) {
   const anyRight = rules.length === 0;
-
-  function filtersFor(identity: Identity, rights: readonly TopicRight[]): string[] {
-    return rules
-      .filter(({ user, right }) => rights.includes(right) && isRuleFor(identity.username, user))
-      .flatMap(({ filter }) => substitute(filter, identity) ?? []);
-  }
+  const treeOf = (...rights: readonly TopicRight[]) => new RuleTree(rules.filter(({ right }) => rights.includes(right)));
+  const [writing, reading, denying] = [treeOf("write", "readwrite"), treeOf("read", "readwrite"), treeOf("deny")];
 
   return {
     restricts: !anyRight,
-    mayPublish(identity: Identity, topic: string): boolean {
-      if (anyRight) return true;
-      const matches = (filter: string) => topicMatches(filter, topic);
-      return filtersFor(identity, ["write", "readwrite"]).some(matches) && !filtersFor(identity, ["deny"]).some(matches);
-    },
-    maySubscribe(identity: Identity, filter: string): boolean {
-      if (anyRight) return true;
-      const allowed = filtersFor(identity, ["read", "readwrite"]).some((rule) => filterCovers(rule, filter));
-      return allowed && !filtersFor(identity, ["deny"]).some((rule) => filterCovers(rule, filter));
-    },
-    hiddenFrom(identity: Identity): ((topic: string) => boolean) | undefined {
-      const matchers = filtersFor(identity, ["deny"]).map(createTopicMatcher);
-      return matchers.length === 0 ? undefined : (topic) => matchers.some((matches) => matches(topic));
-    },
+    mayPublish: (identity: Identity, topic: string): boolean =>
+      anyRight || (writing.covers(identity, topic) && !denying.covers(identity, topic)),
+    maySubscribe: (identity: Identity, filter: string): boolean =>
+      anyRight || (reading.covers(identity, filter) && !denying.covers(identity, filter)),
+    hiddenFrom: (identity: Identity): ((topic: string) => boolean) | undefined =>
+      denying.concerns(identity) ? denying.matcherFor(identity) : undefined,
   };
 }
 
