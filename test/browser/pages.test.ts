@@ -210,6 +210,8 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await search.fill("sample traffic");
   await page.getByText("Send sample traffic to HTTP").waitFor();
   expect(await page.getByText("Stop sample traffic of HTTP").count()).toBe(0);
+  await search.fill("theme");
+  await page.getByText("Colour scheme: dark").waitFor();
   await search.fill("new profile");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "New profile" }).waitFor();

@@ -154,6 +154,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
         ...schemes.map(({ value, title, Icon }) => ({
           id: `scheme-${value}`,
           label: `Colour scheme: ${title.toLowerCase()}`,
+          keywords: "theme mode appearance",
           leftSection: icon(Icon),
           onClick: () => setColorScheme(value),
         })),
