@@ -69,6 +69,7 @@ export async function startRtsp(
     mostBytes: config.fileBytes,
     paths,
     limits,
+    turns,
     log,
     show: (files) => context.view("files", { files }),
   });

@@ -3,7 +3,9 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { initSegment, isMp4Track, mediaSegment } from "../../servers/rtsp/hls/fragmented-mp4.ts";
-import { clipOfBytes, openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
+import { bufferSource } from "../../servers/rtsp/media/mp4/byte-source.ts";
+import { clipOfBytes, openClip, readClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
+import { samplesOfStep } from "../../servers/rtsp/media/mp4/sample-table.ts";
 import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -339,6 +341,26 @@ describe.skipIf(lacksFfmpeg)("files of ffmpeg", () => {
     }
     clip.close();
   });
+});
+
+it("[RTSP-106] the index is read in steps, in whichever table the file has many entries", () => {
+  const count = 40_000;
+  const samples = Array.from({ length: count }, (_, index) => ({ bytes: Buffer.of(index), duration: 1_024, isSync: true }));
+  const steps = (samplesPerChunk: number) => {
+    const reading = readClip(bufferSource(buildMp4({ tracks: [{ ...sound, samples }], samplesPerChunk })));
+    let steps = 0;
+    for (;;) {
+      const { done, value } = reading.next();
+      if (!done) {
+        steps++;
+        continue;
+      }
+      expect(value.frameCount).toBe(count);
+      return steps;
+    }
+  };
+  // Sizes, times, places, what is shown, and the order.
+  for (const samplesPerChunk of [1, count]) expect(steps(samplesPerChunk)).toBeGreaterThanOrEqual(5 * Math.floor(count / samplesOfStep));
 });
 
 /** Two passes of the same frames in four fragments. */

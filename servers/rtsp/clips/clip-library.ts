@@ -5,7 +5,8 @@ import type { RtspFileView } from "../../../contract/services/rtsp.ts";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import { openClip } from "../media/mp4/open-clip.ts";
+import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+import { openClipInTurns } from "../media/mp4/open-clip.ts";
 import type { Clip } from "../media/track.ts";
 import { isPathName } from "../protocol/header-fields.ts";
 import { ClipSource } from "../streams/clip-source.ts";
@@ -20,6 +21,7 @@ export interface ClipLibraryOptions {
   readonly mostBytes: number;
   readonly paths: Paths;
   readonly limits: StreamLimits;
+  readonly turns: WorkTurns;
   readonly log: Log;
   readonly show: (files: readonly RtspFileView[]) => void;
 }
@@ -46,12 +48,14 @@ export class ClipLibrary {
   readonly #folder: string;
   readonly #index: string;
   readonly #uploads: ClipUploads;
+  readonly #connection: WorkConnection;
   #clips: readonly KeptClip[] = [];
   /** Changes of the index are made one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: ClipLibraryOptions) {
     this.#options = options;
+    this.#connection = options.turns.connection("");
     this.#folder = path.join(options.dataDir, "clips");
     this.#index = path.join(this.#folder, "clips.json");
     this.#uploads = new ClipUploads({ folder: this.#folder, mostBytes: options.mostBytes });
@@ -61,7 +65,7 @@ export class ClipLibrary {
   async restore(): Promise<void> {
     await this.#uploads.removePartial();
     this.#clips = (await this.#read()).map((clip) => ({ ...clip, source: undefined, problem: undefined }));
-    for (const clip of this.#clips) this.#open(clip);
+    for (const clip of this.#clips) await this.#open(clip);
     this.#show();
   }
 
@@ -85,7 +89,7 @@ export class ClipLibrary {
     return await this.#inTurn(async () => {
       let clip: Clip | undefined;
       try {
-        clip = openClip(place);
+        clip = await openClipInTurns(place, this.#connection);
         const kept: KeptClip = { path: this.#freePath(name), name, file, bytes, source: undefined, problem: undefined };
         await this.#save([...this.#clips, kept]);
         this.#play(kept, clip);
@@ -130,7 +134,7 @@ export class ClipLibrary {
       await this.#save(clips);
       this.#clips = clips;
       if (clip.source) this.#options.paths.rename(name, to, clip.source);
-      else this.#open(renamed);
+      else await this.#open(renamed);
       this.#show();
     });
   }
@@ -153,11 +157,11 @@ export class ClipLibrary {
   }
 
   /** Plays it, or says why not. */
-  #open(clip: KeptClip): void {
+  async #open(clip: KeptClip): Promise<void> {
     let media: Clip | undefined;
     try {
       if (this.#options.paths.get(clip.path)) throw new Error("the path has another source; give the file another path");
-      media = openClip(path.join(this.#folder, clip.file));
+      media = await openClipInTurns(path.join(this.#folder, clip.file), this.#connection);
       this.#play(clip, media);
     } catch (error) {
       media?.close();

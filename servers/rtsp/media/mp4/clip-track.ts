@@ -6,10 +6,16 @@ import type { ByteSource } from "./byte-source.ts";
 import { damaged } from "./media-file-error.ts";
 import type { Edit } from "./movie.ts";
 import type { AudioEntry, VideoEntry } from "./sample-entry.ts";
-import type { SampleTable } from "./sample-table.ts";
+import { type SampleTable, type Steps, samplesOfStep } from "./sample-table.ts";
 
 /** RFC 3640 §3.3.6 has 13 bits for the size of a frame. */
 const mostAacBytes = 8_191;
+
+interface ChosenTrack {
+  readonly entry: VideoEntry | AudioEntry;
+  readonly edit: Edit;
+  readonly table: SampleTable;
+}
 
 /** The frames of one track between the limits that its edit sets, on the clock of the stream. */
 export class ClipTrack {
@@ -27,10 +33,27 @@ export class ClipTrack {
   readonly #mediaStart: number;
   #offsetSeconds: number;
 
-  constructor(
+  /** Throws MEDIA_DAMAGED where nothing can be shown. */
+  static *open(source: ByteSource, index: number, chosen: ChosenTrack): Steps<ClipTrack> {
+    const { entry, edit, table } = chosen;
+    const first = yield* entry.track.kind === "video" ? firstPicture(table, edit.mediaStart) : firstSound(table, edit.mediaStart);
+    const end = yield* endOfEdit(table, first, edit);
+    if (first >= end) throw damaged("the edit list of a track leaves nothing of it");
+    let earliest = Number.POSITIVE_INFINITY;
+    let latest = Number.NEGATIVE_INFINITY;
+    for (let sample = first; sample < end; sample++) {
+      earliest = Math.min(earliest, table.displayTime(sample));
+      latest = Math.max(latest, table.endOfDisplay(sample));
+      if (sample % samplesOfStep === 0) yield;
+    }
+    return new ClipTrack(source, index, chosen, { first, end, earliest, latest });
+  }
+
+  private constructor(
     source: ByteSource,
     index: number,
-    { entry, edit, table }: { entry: VideoEntry | AudioEntry; edit: Edit; table: SampleTable },
+    { entry, edit, table }: ChosenTrack,
+    { first, end, earliest, latest }: { first: number; end: number; earliest: number; latest: number },
   ) {
     this.#source = source;
     this.#index = index;
@@ -38,19 +61,11 @@ export class ClipTrack {
     this.#lengthBytes = "lengthBytes" in entry ? entry.lengthBytes : 4;
     this.#mediaStart = edit.mediaStart;
     this.#offsetSeconds = edit.delaySeconds;
-    const isVideo = entry.track.kind === "video";
-    this.#first = isVideo ? firstPicture(table, edit.mediaStart) : firstSound(table, edit.mediaStart);
-    this.#end = endOfEdit(table, this.#first, edit);
-    if (this.#first >= this.#end) throw damaged("the edit list of a track leaves nothing of it");
-    let earliest = Number.POSITIVE_INFINITY;
-    let latest = Number.NEGATIVE_INFINITY;
-    for (let sample = this.#first; sample < this.#end; sample++) {
-      earliest = Math.min(earliest, table.displayTime(sample));
-      latest = Math.max(latest, table.endOfDisplay(sample));
-    }
+    this.#first = first;
+    this.#end = end;
     this.startSeconds = this.#secondsOf(earliest);
     this.endSeconds = this.#secondsOf(latest);
-    this.track = isVideo ? this.#withParameterSets(entry.track) : entry.track;
+    this.track = entry.track.kind === "video" ? this.#withParameterSets(entry.track) : entry.track;
   }
 
   get frameCount(): number {
@@ -140,26 +155,26 @@ function h265Picture(all: readonly Buffer[]): { units: Buffer[]; isKey: boolean 
 }
 
 /** The last picture at which decoding can start and all that is shown from `mediaStart` on is still to come. */
-function firstPicture(table: SampleTable, mediaStart: number): number {
+function* firstPicture(table: SampleTable, mediaStart: number): Steps<number> {
   let sample = 0;
-  while (sample < table.count && table.displayTime(sample) < mediaStart) sample++;
+  while (sample < table.count && table.displayTime(sample) < mediaStart) if (++sample % samplesOfStep === 0) yield;
   if (sample === table.count) return sample;
-  while (sample > 0 && table.isSync[sample] !== 1) sample--;
+  while (sample > 0 && table.isSync[sample] !== 1) if (--sample % samplesOfStep === 0) yield;
   return sample;
 }
 
 /** Sound that ends before `mediaStart` is the encoder's priming. */
-function firstSound(table: SampleTable, mediaStart: number): number {
+function* firstSound(table: SampleTable, mediaStart: number): Steps<number> {
   let sample = 0;
-  while (sample < table.count && table.endOfDisplay(sample) <= mediaStart) sample++;
+  while (sample < table.count && table.endOfDisplay(sample) <= mediaStart) if (++sample % samplesOfStep === 0) yield;
   return sample;
 }
 
-function endOfEdit(table: SampleTable, first: number, { mediaStart, durationSeconds }: Edit): number {
+function* endOfEdit(table: SampleTable, first: number, { mediaStart, durationSeconds }: Edit): Steps<number> {
   if (durationSeconds === undefined) return table.count;
   // The duration is rounded to the movie's timescale, often milliseconds: a frame that begins just before the end is behind it.
   const end = mediaStart + (durationSeconds - 0.001) * table.timescale;
   let last = table.count;
-  while (last > first && table.displayTime(last - 1) >= end) last--;
+  while (last > first && table.displayTime(last - 1) >= end) if (--last % samplesOfStep === 0) yield;
   return last;
 }

@@ -1,6 +1,6 @@
 import type { BoxReader } from "./box.ts";
 import { damaged } from "./media-file-error.ts";
-import { checkDisplayOffset, checkDuration, checkSize, mostSamples, type SampleTable } from "./sample-table.ts";
+import { checkDisplayOffset, checkDuration, checkSize, mostSamples, type SampleTable, type Steps, samplesOfStep } from "./sample-table.ts";
 
 interface Defaults {
   readonly duration: number;
@@ -31,14 +31,16 @@ export class FragmentedSamples {
   }
 
   /** The samples of the track with this number, behind those that the table has. */
-  append(id: number, table: SampleTable): void {
+  *append(id: number, table: SampleTable): Steps<void> {
     const defaults = this.#defaults.get(id) ?? { duration: 0, size: 0, flags: 0 };
     for (const { moof, position } of this.#fragments()) {
-      for (const box of moof.children()) if (box.type === "traf") this.#readTrackFragment(moof.of(box), position, id, defaults, table);
+      for (const box of moof.children())
+        if (box.type === "traf") yield* this.#readTrackFragment(moof.of(box), position, id, defaults, table);
+      yield;
     }
   }
 
-  #readTrackFragment(traf: BoxReader, moofPosition: number, id: number, defaults: Defaults, table: SampleTable): void {
+  *#readTrackFragment(traf: BoxReader, moofPosition: number, id: number, defaults: Defaults, table: SampleTable): Steps<void> {
     const tfhd = traf.need("tfhd");
     tfhd.version();
     if (tfhd.fourBytes() !== id) return;
@@ -59,20 +61,20 @@ export class FragmentedSamples {
     let offset = base;
     for (const box of traf.children()) {
       if (box.type !== "trun") continue;
-      const run = this.#readRun(traf.of(box), { duration, size, flags: sampleFlags }, base, offset, time, table);
+      const run = yield* this.#readRun(traf.of(box), { duration, size, flags: sampleFlags }, base, offset, time, table);
       offset = run.offset;
       time = run.time;
     }
   }
 
-  #readRun(
+  *#readRun(
     trun: BoxReader,
     defaults: Defaults,
     base: number,
     following: number,
     start: number,
     table: SampleTable,
-  ): { offset: number; time: number } {
+  ): Steps<{ offset: number; time: number }> {
     trun.version();
     const { flags } = trun;
     const count = trun.fourBytes();
@@ -105,6 +107,7 @@ export class FragmentedSamples {
       table.isSync[sample] = sampleFlags & notSync ? 0 : 1;
       offset += size;
       time += duration;
+      if (sample % samplesOfStep === 0) yield;
     }
     return { offset, time };
   }

@@ -4,7 +4,7 @@ import { formatHeadBytes, formatOf } from "./file-format.ts";
 import { FragmentedSamples } from "./fragmented-samples.ts";
 import { convertLine, damaged, unsupported } from "./media-file-error.ts";
 import { readSampleEntry, type SampleEntry } from "./sample-entry.ts";
-import { readSampleTable, type SampleTable } from "./sample-table.ts";
+import { readSampleTable, type SampleTable, type Steps } from "./sample-table.ts";
 
 /** A track of pictures or sound as the file declares it; its samples are read when it is chosen. */
 export interface MovieTrack {
@@ -12,7 +12,7 @@ export interface MovieTrack {
   readonly isEnabled: boolean;
   readonly entry: SampleEntry;
   readonly edit: Edit;
-  readSamples(): SampleTable;
+  readSamples(): Steps<SampleTable>;
 }
 
 /** What an edit list asks of a player, ISO/IEC 14496-12 §8.6.6: a delay, the first moment that is shown, and for how long. */
@@ -124,9 +124,9 @@ function readTrack(
     isEnabled: (tkhd.flags & 1) === 1,
     entry: readSampleEntry(stbl.need("stsd")),
     edit: readEdit(trak.find("edts")?.find("elst"), movieTimescale),
-    readSamples() {
-      const table = readSampleTable(stbl, timescale, fileBytes);
-      fragmented?.append(id, table);
+    *readSamples() {
+      const table = yield* readSampleTable(stbl, timescale, fileBytes);
+      if (fragmented) yield* fragmented.append(id, table);
       return table;
     },
   };

@@ -1,9 +1,10 @@
+import type { WorkConnection } from "../../../core/service/work-turns.ts";
 import type { Clip } from "../track.ts";
 import { type ByteSource, bufferSource, openByteSource } from "./byte-source.ts";
 import { ClipTrack } from "./clip-track.ts";
 import { convertLine, damaged, unsupported } from "./media-file-error.ts";
 import { type MovieTrack, readMovie } from "./movie.ts";
-import { mostSamples } from "./sample-table.ts";
+import { mostSamples, type SampleTable, type Steps, samplesOfStep } from "./sample-table.ts";
 
 /** A loop that is shorter would only be a storm of restarts. */
 const shortestSeconds = 0.1;
@@ -17,7 +18,18 @@ const mostFramesPerSecond = 2_000;
 export function openClip(file: string): Clip {
   const source = openByteSource(file);
   try {
-    return readClip(source);
+    return allOf(readClip(source));
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+/** The same between what else there is to do: a file with millions of samples takes more than half a second. */
+export async function openClipInTurns(file: string, connection: WorkConnection): Promise<Clip> {
+  const source = openByteSource(file);
+  try {
+    return await connection.run(readClip(source));
   } catch (error) {
     source.close();
     throw error;
@@ -25,11 +37,19 @@ export function openClip(file: string): Clip {
 }
 
 /** The same for a file that is in memory as a whole. */
-export const clipOfBytes = (bytes: Buffer): Clip => readClip(bufferSource(bytes));
+export const clipOfBytes = (bytes: Buffer): Clip => allOf(readClip(bufferSource(bytes)));
 
-function readClip(source: ByteSource): Clip {
+function allOf<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+export function* readClip(source: ByteSource): Steps<Clip> {
   const chosen = chooseTracks(readMovie(source));
-  const samples = chosen.map((track) => track.readSamples());
+  const samples: SampleTable[] = [];
+  for (const track of chosen) samples.push(yield* track.readSamples());
   const sampleCount = samples.reduce((sum, { count }) => sum + count, 0);
   if (sampleCount > mostSamples) throw damaged(`it has ${sampleCount} samples; at most ${mostSamples} are read`);
   const tracks = chosen.flatMap(({ entry, edit }, index) => {
@@ -37,14 +57,15 @@ function readClip(source: ByteSource): Clip {
     return table && entry.isStreamable && table.count > 0 ? [{ entry, edit, table }] : [];
   });
   if (tracks.length === 0) throw damaged("it has no samples");
-  const clipTracks = tracks.map((track, index) => new ClipTrack(source, index, track));
+  const clipTracks: ClipTrack[] = [];
+  for (const [index, track] of tracks.entries()) clipTracks.push(yield* ClipTrack.open(source, index, track));
   const shownSeconds =
     Math.max(...clipTracks.map(({ endSeconds }) => endSeconds)) - Math.min(...clipTracks.map(({ startSeconds }) => startSeconds));
   // Longer only in a file that shows pictures at the same time; the next pass must not be decoded before the end of this one.
   const durationSeconds = Math.max(shownSeconds, ...clipTracks.map(({ decodedSeconds }) => decodedSeconds));
   const startSeconds = Math.min(...clipTracks.map((track) => Math.min(track.startSeconds, track.decodeSeconds(0))));
   for (const track of clipTracks) track.begin(startSeconds);
-  const order = orderFrames(clipTracks);
+  const order = yield* orderFrames(clipTracks);
   if (durationSeconds < shortestSeconds || durationSeconds > longestSeconds) throw damaged(`it lasts ${durationSeconds} seconds`);
   if (order.length / durationSeconds > mostFramesPerSecond) {
     throw damaged(`it has ${order.length} frames in ${durationSeconds} seconds`);
@@ -87,7 +108,7 @@ function chooseTracks(all: readonly MovieTrack[]): readonly MovieTrack[] {
 }
 
 /** All frames by the second in which they are decoded, each as frame × number of tracks + track; of equal ones, pictures come first. */
-function orderFrames(tracks: readonly ClipTrack[]): Float64Array {
+function* orderFrames(tracks: readonly ClipTrack[]): Steps<Float64Array> {
   const order = new Float64Array(tracks.reduce((sum, { frameCount }) => sum + frameCount, 0));
   const next = tracks.map(() => 0);
   for (let at = 0; at < order.length; at++) {
@@ -104,6 +125,7 @@ function orderFrames(tracks: readonly ClipTrack[]): Float64Array {
     const frame = next[first] as number;
     order[at] = frame * tracks.length + first;
     next[first] = frame + 1;
+    if (at % samplesOfStep === 0) yield;
   }
   return order;
 }

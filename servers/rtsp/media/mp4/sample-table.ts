@@ -1,6 +1,11 @@
 import type { BoxReader } from "./box.ts";
 import { damaged } from "./media-file-error.ts";
 
+/** What is done in steps that take a fraction of a millisecond each; a file may have millions of samples. */
+export type Steps<Result> = Generator<void, Result>;
+/** In one step. */
+export const samplesOfStep = 4_096;
+
 /** Where the samples of a track are and when they are decoded and shown; 29 bytes each. */
 export class SampleTable {
   readonly timescale: number;
@@ -69,7 +74,7 @@ export function checkDisplayOffset(offset: number, timescale: number): void {
 }
 
 /** Reads the tables of stbl, ISO/IEC 14496-12 §8.6 and §8.7. What they declare is checked against each other and the file's size. */
-export function readSampleTable(stbl: BoxReader, timescale: number, fileBytes: number): SampleTable {
+export function* readSampleTable(stbl: BoxReader, timescale: number, fileBytes: number): Steps<SampleTable> {
   const sizes = stbl.need("stsz");
   sizes.version();
   const commonSize = sizes.fourBytes();
@@ -82,17 +87,18 @@ export function readSampleTable(stbl: BoxReader, timescale: number, fileBytes: n
     const size = commonSize === 0 ? sizes.fourBytes() : commonSize;
     checkSize(size);
     table.sizes[sample] = size;
+    if (sample % samplesOfStep === 0) yield;
   }
-  readTimes(stbl.need("stts"), table);
+  yield* readTimes(stbl.need("stts"), table);
   const displayOffsets = stbl.find("ctts");
-  if (displayOffsets) readDisplayOffsets(displayOffsets, table);
+  if (displayOffsets) yield* readDisplayOffsets(displayOffsets, table);
   const sync = stbl.find("stss");
-  if (sync) readSyncSamples(sync, table);
-  placeSamples(stbl, table, fileBytes);
+  if (sync) yield* readSyncSamples(sync, table);
+  yield* placeSamples(stbl, table, fileBytes);
   return table;
 }
 
-function readTimes(stts: BoxReader, table: SampleTable): void {
+function* readTimes(stts: BoxReader, table: SampleTable): Steps<void> {
   stts.version();
   let sample = 0;
   let time = 0;
@@ -104,12 +110,14 @@ function readTimes(stts: BoxReader, table: SampleTable): void {
       table.decodeTimes[sample] = time;
       table.durations[sample] = duration;
       time += duration;
+      if (sample % samplesOfStep === 0) yield;
     }
+    if (entries % samplesOfStep === 0) yield;
   }
   if (sample < table.count) throw damaged(`only ${sample} of ${table.count} samples have a time`);
 }
 
-function readDisplayOffsets(ctts: BoxReader, table: SampleTable): void {
+function* readDisplayOffsets(ctts: BoxReader, table: SampleTable): Steps<void> {
   ctts.version();
   let sample = 0;
   for (let entries = ctts.entries(8); entries > 0 && sample < table.count; entries--) {
@@ -117,21 +125,26 @@ function readDisplayOffsets(ctts: BoxReader, table: SampleTable): void {
     // Version 0 has no sign, but writers use one in both.
     const offset = ctts.signedFourBytes();
     checkDisplayOffset(offset, table.timescale);
-    for (let end = Math.min(table.count, sample + samples); sample < end; sample++) table.displayOffsets[sample] = offset;
+    for (let end = Math.min(table.count, sample + samples); sample < end; sample++) {
+      table.displayOffsets[sample] = offset;
+      if (sample % samplesOfStep === 0) yield;
+    }
+    if (entries % samplesOfStep === 0) yield;
   }
 }
 
-function readSyncSamples(stss: BoxReader, table: SampleTable): void {
+function* readSyncSamples(stss: BoxReader, table: SampleTable): Steps<void> {
   stss.version();
   for (let entries = stss.entries(4); entries > 0; entries--) {
     const number = stss.fourBytes();
     if (number < 1 || number > table.count) throw damaged(`sample ${number} is a key frame, and there are ${table.count}`);
     table.isSync[number - 1] = 1;
+    if (entries % samplesOfStep === 0) yield;
   }
 }
 
 /** stsc with stco or co64: samples follow each other in chunks. */
-function placeSamples(stbl: BoxReader, table: SampleTable, fileBytes: number): void {
+function* placeSamples(stbl: BoxReader, table: SampleTable, fileBytes: number): Steps<void> {
   const shortOffsets = stbl.find("stco");
   const offsets = shortOffsets ?? stbl.need("co64");
   offsets.version();
@@ -158,7 +171,9 @@ function placeSamples(stbl: BoxReader, table: SampleTable, fileBytes: number): v
       if (offset + size > fileBytes) throw damaged(`sample ${sample + 1} of ${table.count} lies beyond the end of the file`);
       table.offsets[sample] = offset;
       offset += size;
+      if (sample % samplesOfStep === 0) yield;
     }
+    if (chunk % samplesOfStep === 0) yield;
   }
   if (sample < table.count) throw damaged(`only ${sample} of ${table.count} samples have a place in the file`);
 }
