@@ -54,9 +54,9 @@ export function InspectorFrame({ title, hint, mono = false, mark, actions, onClo
         <h2 className={styles.name} data-mono={mono || undefined} title={hint && shownText(hint)}>
           {typeof title === "string" ? shownText(title) : title}
         </h2>
-        {mark}
+        {mark && <span className={styles.mark}>{mark}</span>}
         <Spring />
-        {actions}
+        {actions && <div className={styles.actions}>{actions}</div>}
         <Tooltip label="Close (Esc)">
           <ActionIcon aria-label="Close the inspector" onClick={onClose}>
             <IconX size={16} stroke={1.5} />

@@ -68,7 +68,7 @@ function outline(tone: MarkTone) {
 /** Its shape and its word; `title` explains a short word. */
 export function ToneMark({ tone, word, title }: { readonly tone: MarkTone; readonly word: string; readonly title?: string }) {
   return (
-    <span className={`${styles.mark} ${styles[tone]}`} title={title && shownText(title)}>
+    <span className={`${styles.mark} ${styles[tone]}`} title={shownText(title ?? word)}>
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         {outline(tone)}
       </svg>
