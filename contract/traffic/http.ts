@@ -34,6 +34,8 @@ export interface HttpExchangeFacts {
     readonly headers: HeaderList;
     readonly trailers: HeaderList;
     readonly body: HttpBody;
+    /** Of a request that could not be parsed: the bytes that arrived with its beginning. `headers` has the lines of it that can be read. */
+    readonly unparsed?: HttpBody;
   };
   /** Absent where no answer was begun. */
   readonly response?: {

@@ -170,9 +170,28 @@ it("[HTTP-98] bytes that never became a request are a row too", async () => {
     outcome: expect.stringMatching(/^400, Malformed request/),
   });
   const detail = service.detail(row.id);
-  expect(Buffer.from(detail.request.body.base64, "base64").toString("latin1")).toContain("/bad\x01path");
+  expect(Buffer.from(detail.request.unparsed?.base64 ?? "", "base64").toString("latin1")).toContain("/bad\x01path");
   expect(detail.response).toMatchObject({ status: 400, reason: "Bad Request", headers: expect.arrayContaining([["Connection", "close"]]) });
   expect(detail.aborted).toContain("Malformed request");
+});
+
+it("[HTTP-98] such a row has the header fields that can be read, and no body", async () => {
+  const service = await startHttp();
+  const sent = "FOO /any HTTP/1.1\r\nHost: a\r\nUser-Agent: curl/8.5.0\r\nBad Header: 1\r\nCookie: sid=1 \r\nContent-Length: 2\r\n\r\nhi";
+  await raw(service.port, sent);
+  const row = await service.ended(() => true);
+  expect(row).toMatchObject({ verb: "FOO", target: "/any", client: "curl", bytesIn: 0 });
+  const { request } = service.detail(row.id);
+  expect(request).toMatchObject({
+    headers: [
+      ["Host", "a"],
+      ["User-Agent", "curl/8.5.0"],
+      ["Cookie", "sid=1"],
+      ["Content-Length", "2"],
+    ],
+    body: { bytes: 0, base64: "" },
+    unparsed: { bytes: sent.length, base64: Buffer.from(sent).toString("base64") },
+  });
 });
 
 it("[HTTP-99] each finished request is one log line", async () => {

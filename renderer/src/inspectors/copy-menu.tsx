@@ -25,7 +25,7 @@ export function CopyMenu({ rememberAs, choices }: CopyMenuProps) {
   if (!offered) return null;
   const copy = (choice: CopyChoice) => {
     setChosen(choice.id);
-    copyNow(choice.text());
+    copyNow(new Promise((resolve) => resolve(choice.text())));
   };
   const Icon = copied ? IconCheck : IconCopy;
   return (

@@ -47,7 +47,8 @@ async function messageReplay(message: WebSocketMessage, service: ServiceView, cl
 }
 
 async function resendRequest(client: ControlClient, exchange: HttpExchange, service: ServiceView): Promise<string> {
-  const { method, target, headers, body } = exchange.request;
+  const { method, target, headers, body, unparsed } = exchange.request;
+  if (unparsed) throw notWhole("It is no valid request.");
   if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.");
   const { missingBytes, toFillIn = [] } = replayOf(exchange, service);
   if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`);

@@ -31,6 +31,10 @@ export type RowCommands = { readonly [Kind in DetailKind]?: KindCommands<Kind> }
 export const notWhole = (why: string): FailureError =>
   new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint: "Send it from Try, with what is missing." });
 
+/** Why a recorded row cannot be copied as a command. */
+export const notCopied = (why: string, hint: string): FailureError =>
+  new FailureError({ code: "CALL_INVALID", message: `It cannot be copied. ${why}`, hint });
+
 /** Why a recorded row cannot be opened in Try. */
 export const notForTry = (why: string): FailureError =>
   new FailureError({

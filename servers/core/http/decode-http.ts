@@ -39,9 +39,9 @@ export const webSocketMessageDecoder: DetailDecoder<"websocket-message"> = {
       : ({ direction: "received", type: verb === "binary" ? "binary" : "text", body: { bytes: bytesIn, base64: "" } } as const);
     return { kind: "websocket-message", id, parent, at, index, ...facts, outcome, ...(tookMs !== undefined && { tookMs }) };
   },
-  withoutCredentials: ({ row, detail }) => ({
-    row: rowWithoutCredentials(row),
-    detail: detail && { ...detail, body: bodyWithoutCredentials(detail.body) },
+  withoutCredentials: ({ row, detail }, found) => ({
+    row: rowWithoutCredentials(row, found),
+    detail: detail && { ...detail, body: bodyWithoutCredentials(detail.body, found) },
   }),
 };
 
@@ -64,6 +64,7 @@ function readExchange({ row, detail }: RecordedRow) {
   let aborted: string | undefined;
   let timing: HttpExchangeFacts["timing"] = {};
   let closed: { readonly code: number; readonly reason: string } | undefined;
+  let unparsed: HttpBody | undefined;
   const bodies: readonly [Buffer[], Buffer[]] = [[], []];
   const overBudget: [boolean, boolean] = [false, false];
   const hiddenIn: [number | undefined, number | undefined] = [undefined, undefined];
@@ -112,6 +113,9 @@ function readExchange({ row, detail }: RecordedRow) {
       case httpTag.closed:
         closed = { code: reader.u32(), reason: reader.text() };
         break;
+      case httpTag.unparsed:
+        unparsed = readUnparsed(reader);
+        break;
       default:
         throw new RecordError("a piece of an exchange has an unknown tag");
     }
@@ -125,13 +129,28 @@ function readExchange({ row, detail }: RecordedRow) {
   const facts: HttpExchangeFacts = {
     id: row.id,
     at: row.at,
-    request: { method: row.verb, target, httpVersion, headers, trailers, body: body(bodySide.request, row.bytesIn) },
+    request: {
+      method: row.verb,
+      target,
+      httpVersion,
+      headers,
+      trailers,
+      body: body(bodySide.request, row.bytesIn),
+      ...(unparsed && { unparsed }),
+    },
     ...(response && { response: { ...response, body: body(bodySide.response, row.bytesOut) } }),
     ...(aborted !== undefined && { aborted }),
     timing,
     connection,
   };
   return { facts, closed };
+}
+
+function readUnparsed(reader: RecordReader): HttpBody {
+  const bytes = reader.u32();
+  const kept = reader.u32();
+  const shown = reader.bytes();
+  return { bytes, base64: shown.toString("base64"), ...(shown.length !== kept && { hiddenIn: kept }) };
 }
 
 function readTiming(reader: RecordReader): HttpExchangeFacts["timing"] {

@@ -5,7 +5,7 @@ import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
 import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
 import { BodyCapture } from "./body-capture.ts";
 import type { HeldBodies } from "./held-bodies.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
@@ -36,6 +36,8 @@ export interface HttpEntryHead {
   readonly bodyLimit: number;
   readonly bodyBudget?: BodyBudget | undefined;
   readonly redaction?: HttpRedaction | undefined;
+  /** Of a request that could not be parsed: the bytes that arrived with its beginning. */
+  readonly unparsed?: Buffer | undefined;
 }
 
 const rowTargetLength = 1_024;
@@ -165,7 +167,8 @@ export class HttpEntry implements TrafficEntry {
   // An estimate: counting the bytes of the head exactly would cost too much.
   get heldBytes(): number {
     const bodies = this.requestBody.held + this.responseBody.held;
-    return 400 + this.head.target.length + this.head.rawHeaders.length * 40 + bodies + (this.parts?.held ?? 0);
+    const { target, rawHeaders, unparsed } = this.head;
+    return 400 + target.length + rawHeaders.length * 40 + (unparsed?.length ?? 0) + bodies + (this.parts?.held ?? 0);
   }
 
   get open(): boolean {
@@ -217,6 +220,17 @@ export class HttpEntry implements TrafficEntry {
     this.#writeFields(record, rawHeaders);
     record.connection(connection);
     record.u32(this.ordinal);
+    if (this.head.unparsed) this.#writeUnparsed(record, this.head.unparsed);
+  }
+
+  #writeUnparsed(record: RecordWriter, bytes: Buffer): void {
+    const { bodyLimit, bodyBudget } = this.head;
+    const isWhole = bytes.length > bodyLimit && bytes.length <= mostKeptBytes && bodyBudget?.take(bytes.length - bodyLimit) === true;
+    const kept = isWhole ? bytes : bytes.subarray(0, bodyLimit);
+    record.u8(httpTag.unparsed);
+    record.u32(bytes.length);
+    record.u32(kept.length);
+    record.bytes(this.head.redaction?.body(kept) ?? kept);
   }
 
   #writeFields(record: RecordWriter, raw: readonly string[]): void {

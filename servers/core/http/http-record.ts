@@ -23,6 +23,8 @@ export const httpTag = {
   closed: 11,
   /** A body was not kept whole because the budget was used up. */
   overBudget: 12,
+  /** Of a request that could not be parsed: how many bytes came, how many are kept, and those with secrets redacted. */
+  unparsed: 13,
 } as const;
 
 export const bodySide = { request: 0, response: 1 } as const;

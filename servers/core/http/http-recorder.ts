@@ -50,6 +50,7 @@ export interface EntryFacts {
   readonly httpVersion: string;
   readonly rawHeaders: readonly string[];
   readonly userAgent: string | undefined;
+  readonly unparsed?: Buffer | undefined;
 }
 
 export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
@@ -65,7 +66,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
     const connection = connections.of(socket);
     connection.requests += 1;
     begun += 1;
-    const { kind, method, target, httpVersion, rawHeaders } = facts;
+    const { kind, method, target, httpVersion, rawHeaders, unparsed } = facts;
     const client = clientNameOf(facts.userAgent);
     const entry = new HttpEntry({
       id: traffic.nextId(),
@@ -79,6 +80,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
       bodyLimit,
       bodyBudget,
       redaction,
+      unparsed,
     });
     if (watched.size > 0) watched.get(connection.remote)?.(entry.id);
     traffic.touch(entry);

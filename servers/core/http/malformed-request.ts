@@ -4,7 +4,7 @@ import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
 import { jsonType } from "./http-answer.ts";
 import type { HttpErrors } from "./http-dispatch.ts";
-import type { HttpRecorder } from "./http-recorder.ts";
+import type { EntryFacts, HttpRecorder } from "./http-recorder.ts";
 import type { ClientError } from "./pipeline.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
@@ -60,8 +60,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
 
   function answerOwn(socket: Socket, error: ClientError, bytes: Buffer | undefined, verdict: Verdict, reason: string): void {
     const { head, body } = answerText(verdict);
-    const entry = recorder.beginEntry(socket, { kind: "http", ...startLine(bytes), rawHeaders: [], userAgent: undefined });
-    if (bytes) entry.received(bytes);
+    const entry = recorder.beginEntry(socket, { kind: "http", ...startLine(bytes), ...readableFields(bytes), unparsed: bytes });
     entry.aborted = reason;
     entry.answeredRaw(verdict.status, head, body);
     log.debug(`Malformed request from ${entry.head.connection.remote}: ${error.message}`);
@@ -169,6 +168,25 @@ function startLine(bytes: Buffer | undefined): { method: string; target: string;
   if (!bytes) return { method: "?", target: "(incomplete)", httpVersion: "" };
   const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, 2_048));
   return { method: match?.[1] ?? "?", target: match?.[2] || "(malformed)", httpVersion: match?.[3] ?? "" };
+}
+
+const mostReadFields = 200;
+
+/** The lines before the empty line that are header fields (RFC 9112 §5). The first line is never one. */
+function readableFields(bytes: Buffer | undefined): Pick<EntryFacts, "rawHeaders" | "userAgent"> {
+  const rawHeaders: string[] = [];
+  let userAgent: string | undefined;
+  const text = bytes?.toString("latin1") ?? "";
+  for (let start = text.indexOf("\n") + 1; start > 0 && rawHeaders.length < 2 * mostReadFields; ) {
+    const end = text.indexOf("\n", start);
+    const line = text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
+    if (line === "") break;
+    const [, name, value = ""] = /^([!#$%&'*+.^`|~\w-]+):[ \t]*([^\0\r]*?)[ \t]*$/.exec(line) ?? [];
+    if (name !== undefined) rawHeaders.push(name, value);
+    if (name?.toLowerCase() === "user-agent") userAgent ??= value;
+    start = end + 1;
+  }
+  return { rawHeaders, userAgent };
 }
 
 /**

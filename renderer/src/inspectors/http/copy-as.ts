@@ -5,6 +5,7 @@ import { shellQuoted } from "../../ui/copy/copy-text.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
+import { notCopied } from "../kind-commands.ts";
 
 /** A request to be written as a command or program. */
 export interface Replay {
@@ -18,6 +19,8 @@ export interface Replay {
   readonly body: Uint8Array;
   /** Set if the body is not complete. */
   readonly missingBytes?: number;
+  /** Of a request that could not be parsed: its bytes. The other fields have what can be read of it. */
+  readonly unparsed?: Uint8Array | undefined;
   /** Names of header fields whose credentials were not kept. */
   readonly toFillIn?: readonly string[];
 }
@@ -29,8 +32,12 @@ export function replayOf({ request, connection }: HttpExchangeFacts, service: Se
     name,
     isHidden(value) ? value.replace(hidden, placeholder) : value,
   ]);
-  const missingBytes = request.body.bytes - body.length;
-  return { ...request, headers, origin: originOfConnection(service, connection), body, missingBytes, toFillIn };
+  const origin = originOfConnection(service, connection);
+  if (request.unparsed) {
+    const unparsed = fromBase64(request.unparsed.base64);
+    return { ...request, headers, origin, body, unparsed, missingBytes: request.unparsed.bytes - unparsed.length, toFillIn };
+  }
+  return { ...request, unparsed: undefined, headers, origin, body, missingBytes: request.body.bytes - body.length, toFillIn };
 }
 
 /** In place of a credential that was not kept. */
@@ -46,9 +53,11 @@ export const copyFormatTitles: Readonly<Record<CopyFormat, string>> = {
   raw: "Raw HTTP",
 };
 
-/** For the menu of an inspector. */
+/** For the menu of an inspector. No program sends what cannot be parsed: its bytes can be copied. */
 export const httpCopies = (replay: Replay): readonly CopyChoice[] =>
-  copyFormats.map((id) => ({ id, title: copyFormatTitles[id], text: () => copyAs(id, replay) }));
+  copyFormats
+    .filter((id) => id === "raw" || replay.unparsed === undefined)
+    .map((id) => ({ id, title: copyFormatTitles[id], text: () => copyAs(id, replay) }));
 
 const writers: Readonly<Record<CopyFormat, (replay: Replay) => string>> = {
   curl: asCurl,
@@ -57,7 +66,12 @@ const writers: Readonly<Record<CopyFormat, (replay: Replay) => string>> = {
   raw: asRaw,
 };
 
-export const copyAs = (format: CopyFormat, replay: Replay): string => writers[format](replay);
+/** Throws for a request that could not be parsed, but for its bytes. */
+export function copyAs(format: CopyFormat, replay: Replay): string {
+  if (!replay.unparsed) return writers[format](replay);
+  if (format === "raw") return bodyText(replay.unparsed) ?? `(${replay.unparsed.length} bytes that are not text)`;
+  throw notCopied(`${copyFormatTitles[format]} sends valid requests only.`, "Copy it as Raw HTTP.");
+}
 
 /** Headers that the client sets itself, from the URL, the body or the connection. */
 const ownHeaders = new Set([

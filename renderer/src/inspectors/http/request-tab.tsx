@@ -1,13 +1,17 @@
 import { useMemo } from "react";
-import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import type { HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { isSecretHeader, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { useReveal } from "../../ui/forms/secret-text.tsx";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";
 import styles from "./http-inspector.module.css";
 
 export function RequestTab({ exchange: { request } }: { readonly exchange: HttpExchangeFacts }) {
-  const { method, target, headers, trailers, body } = request;
+  const { method, target, headers, trailers, body, unparsed } = request;
   const query = useMemo(() => queryOf(target), [target]);
   return (
     <>
@@ -18,11 +22,51 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
       {query.length > 0 && <HeaderListView title="Query" headers={query} />}
       <HeaderListView headers={headers} />
       {trailers.length > 0 && <HeaderListView title="Trailers" headers={trailers} />}
+      {unparsed && <UnparsedRequest unparsed={unparsed} />}
       <InspectorContent>
-        <HttpBodyViewer of="request" route={`${method} ${target}`} body={body} headers={headers} emptyText="The request has no body." />
+        <HttpBodyViewer
+          of="request"
+          route={`${method} ${target}`}
+          body={body}
+          headers={headers}
+          emptyText={unparsed ? "It was refused before a body." : "The request has no body."}
+        />
       </InspectorContent>
     </>
   );
+}
+
+/** The bytes of a request that could not be parsed; credentials in its lines are masked until revealed. */
+function UnparsedRequest({ unparsed }: { readonly unparsed: HttpBody }) {
+  const { revealed, button } = useReveal("credentials in the head");
+  const masked = useMemo(() => maskedHead(unparsed), [unparsed]);
+  const shown = masked && !revealed ? masked : unparsed;
+  const content = useMemo(() => ({ bytes: fromBase64(shown.base64), totalBytes: shown.bytes, hiddenIn: shown.hiddenIn }), [shown]);
+  return (
+    <InspectorContent>
+      <ContentViewer
+        of="request"
+        title="Raw head"
+        content={content}
+        contentType=""
+        contentEncoding=""
+        rememberAs="http unparsed"
+        cutBy="Recorded body"
+        {...(masked && { controls: button })}
+      />
+    </InspectorContent>
+  );
+}
+
+/** Undefined where nothing is masked. */
+function maskedHead(unparsed: HttpBody): HttpBody | undefined {
+  const bytes = fromBase64(unparsed.base64);
+  const text = String.fromCharCode(...bytes);
+  const masked = text.replace(/^([!#$%&'*+.^`|~\w-]+):[ \t]*([^\r\n]+)/gm, (line, name: string, value: string) =>
+    isSecretHeader(name) ? `${name}: ${maskedValue(name, value).replaceAll("•", "*")}` : line,
+  );
+  if (masked === text) return undefined;
+  return { bytes: unparsed.bytes, base64: btoa(masked), hiddenIn: bytes.length };
 }
 
 function queryOf(target: string): readonly (readonly [string, string])[] {

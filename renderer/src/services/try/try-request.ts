@@ -45,6 +45,7 @@ export const firstRequest: TryRequest = { method: "GET", target: "/api/data", he
 
 /** A recorded request as the form takes it: without the values of header fields that may be credentials. Throws if the form cannot represent it. */
 export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
+  if (request.unparsed) throw notForTry("It is no valid request.");
   const method = tryMethods.find((known) => known === request.method);
   if (!method) throw notForTry(`Try does not send ${request.method}.`);
   const target = request.target.replace(/^https?:\/\/[^/?]*/i, "");
