@@ -8,24 +8,30 @@ export function loggedTarget(target: string): string {
   return text.length > shownTarget ? `${text.slice(0, shownTarget)}…` : text;
 }
 
-export function redactTarget(target: string): string {
+/** `onHidden` is called with each value that is left out, as it was written. */
+export function redactTarget(target: string, onHidden?: (value: string) => void): string {
   const queryAt = target.indexOf("?");
-  if (queryAt === -1) return redactPath(target);
-  return redactPath(target.slice(0, queryAt)) + redactQuery(target.slice(queryAt));
+  if (queryAt === -1) return redactPath(target, onHidden);
+  return redactPath(target.slice(0, queryAt), onHidden) + redactQuery(target.slice(queryAt), onHidden);
 }
 
 /** RFC 9110 §4.2.4: an absolute-form target may hold a password, and so may a URL within a path. */
-function redactPath(path: string): string {
+function redactPath(path: string, onHidden?: (value: string) => void): string {
   if (!path.includes("@") && !path.includes("%40")) return path;
-  return path.replace(/((?:[/\\]|%2f|%5c){2})(?:(?!%2f|%5c|%40)[^/\\@])*(?:@|%40)/gi, "$1…@");
+  return path.replace(/((?:[/\\]|%2f|%5c){2})((?:(?!%2f|%5c|%40)[^/\\@])*)(?:@|%40)/gi, (_, slashes: string, user: string) => {
+    onHidden?.(user.replace(/^.*?(?::|%3a)/i, ""));
+    return `${slashes}…@`;
+  });
 }
 
-function redactQuery(query: string): string {
+function redactQuery(query: string, onHidden?: (value: string) => void): string {
   const decoded = decodeFully(query);
   if (!secretName.test(decoded) && !userinfo.test(decoded)) return query;
-  return query.replace(/([?&;])([^=&;?]*)=([^&;]*)/g, (whole, mark: string, name: string, value: string) =>
-    secretName.test(decodeSafely(name)) || holdsSecret(decodeFully(value)) ? `${mark}${name}=…` : whole,
-  );
+  return query.replace(/([?&;])([^=&;?]*)=([^&;]*)/g, (whole, mark: string, name: string, value: string) => {
+    if (!secretName.test(decodeSafely(name)) && !holdsSecret(decodeFully(value))) return whole;
+    onHidden?.(value);
+    return `${mark}${name}=…`;
+  });
 }
 
 const userinfo = /[/\\]{2}[^/\\?#]*@/;

@@ -2,15 +2,21 @@ import { hidden } from "../../../contract/traffic/secret-headers.ts";
 
 /** Decides by the name and, if needed, by the value; undefined for an object or a list. */
 export type IsSecret = (name: string, value?: string) => boolean;
+/** Called with each value that is hidden, decoded. */
+export type OnHidden = (value: string) => void;
 
 /**
  * A JSON or form body without the values of secret names, also where it was cut in the middle.
  * Anything ambiguous is redacted: it may contain a secret.
  */
-export function redactBody(text: string, isSecret: IsSecret): string {
+export function redactBody(text: string, isSecret: IsSecret, onHidden?: OnHidden): string {
   const trimmed = withoutMargin(text);
   if (trimmed === "") return text;
-  const shown = isJson(trimmed) ? redactJson(trimmed, isSecret) : isForm(trimmed) ? redactForm(trimmed, isSecret) : hidden;
+  const shown = isJson(trimmed)
+    ? redactJson(trimmed, isSecret, onHidden)
+    : isForm(trimmed)
+      ? redactForm(trimmed, isSecret, onHidden)
+      : hidden;
   return shown === trimmed ? text : shown;
 }
 
@@ -22,24 +28,26 @@ const isJson = (trimmed: string) => trimmed[0] === "{" || trimmed[0] === "[";
 /** A form has neither spaces nor control characters (URL standard, application/x-www-form-urlencoded). */
 const isForm = (trimmed: string) => /^[^\s=&]+=[^\s]*$/.test(trimmed);
 
-const redactForm = (text: string, isSecret: IsSecret) =>
+const redactForm = (text: string, isSecret: IsSecret, onHidden?: OnHidden) =>
   text
     .split("&")
     .map((pair) => {
       const equals = pair.indexOf("=");
       if (equals === -1) return pair === "" ? "" : hidden;
       const name = pair.slice(0, equals);
-      return isSecretPair(name, pair.slice(equals + 1), isSecret) ? `${name}=${hidden}` : pair;
+      return isSecretPair(name, pair.slice(equals + 1), isSecret, onHidden) ? `${name}=${hidden}` : pair;
     })
     .join("&");
 
 /** Each part of "payload[code]" counts as a name, and a value may itself be JSON: payload={"code":"123456"}. */
-function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean {
+function isSecretPair(name: string, value: string, isSecret: IsSecret, onHidden?: OnHidden): boolean {
   try {
     const text = formText(value);
     const names = formText(name).split(/[[\].]+/);
     const trimmed = text.trim();
-    return names.some((part) => isSecret(part, text)) || (isJson(trimmed) && redactJson(trimmed, isSecret) !== trimmed);
+    const isNamed = names.some((part) => isSecret(part, text));
+    if (isNamed) onHidden?.(text);
+    return isNamed || (isJson(trimmed) && redactJson(trimmed, isSecret, onHidden) !== trimmed);
   } catch {
     // A value that cannot be decoded counts as a secret.
     return true;
@@ -101,7 +109,7 @@ function stringEnd(text: string, from: number): number {
 }
 
 /** Scans tokens without recursion, so that depth costs neither memory nor stack. Returns `text` itself where nothing is hidden. */
-function redactJson(text: string, isSecret: IsSecret): string {
+function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden): string {
   const open: ("{" | "[")[] = [];
   let expected: "value" | "key" | "colon" | "next" = "value";
   /** Depth at which a redacted object or list began. */
@@ -115,6 +123,11 @@ function redactJson(text: string, isSecret: IsSecret): string {
   const hide = (start: number, end: number) => {
     redacted += `${text.slice(copied, start)}"${hidden}"`;
     copied = end;
+  };
+  const report = (start: number, end: number) => onHidden?.(shownValue(text.slice(start, end)));
+  const hideValue = (start: number, end: number) => {
+    hide(start, end);
+    report(start, end);
   };
   const hideRest = (from: number) => redacted + (hiddenFrom === -1 ? text.slice(copied, from) : "") + hidden;
 
@@ -150,7 +163,8 @@ function redactJson(text: string, isSecret: IsSecret): string {
         else {
           // null is no secret.
           if (hiddenFrom === -1 && key !== undefined && !isNull(start, end) && isSecretMember(key, text.slice(start, end), isSecret))
-            hide(start, end);
+            hideValue(start, end);
+          else if (hiddenFrom !== -1) report(start, end);
           key = undefined;
           expected = "next";
         }
@@ -183,6 +197,14 @@ function isSecretMember(key: string, value: string | undefined, isSecret: IsSecr
     return isSecret(stringOf(key), value?.startsWith('"') ? stringOf(value) : value);
   } catch {
     return true;
+  }
+}
+
+function shownValue(token: string): string {
+  try {
+    return token.startsWith('"') ? stringOf(token) : token;
+  } catch {
+    return token.slice(1, -1);
   }
 }
 

@@ -1,55 +1,90 @@
-/** Rows and details for an export, without the values of credentials. */
+/**
+ * Rows and details for an export, without the values of credentials: those that a name points to, and the same values elsewhere. What the first
+ * step finds is added to `found`, so that an exchange is complete when it has passed twice.
+ */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { hidden, isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
+import type { FoundCredentials } from "../credentials/found-credentials.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 
 /** `type` is that of the content of which the preview shows the start. */
-export const rowWithoutCredentials = (row: TrafficRow, type: ContentLabel = unlabelled): TrafficRow => ({
+export const rowWithoutCredentials = (row: TrafficRow, found: FoundCredentials, type: ContentLabel = unlabelled): TrafficRow => ({
   ...row,
-  target: redactTarget(row.target),
-  preview: textWithoutCredentials(row.preview, type),
+  target: targetWithoutCredentials(row.target, found),
+  outcome: found.hideIn(row.outcome),
+  preview: textWithoutCredentials(row.preview, found, type, true),
+  ...(row.reason !== undefined && { reason: found.hideIn(row.reason) }),
 });
+
+export const targetWithoutCredentials = (target: string, found: FoundCredentials): string =>
+  found.hideIn(redactTarget(target, (value) => found.add(value)));
 
 interface ExportedExchange<Exchange extends HttpExchangeFacts> {
   readonly row: TrafficRow;
   readonly detail: Exchange | null;
 }
 
-export function exchangeWithoutCredentials<Exchange extends HttpExchangeFacts>({
-  row,
-  detail,
-}: ExportedExchange<Exchange>): ExportedExchange<Exchange> {
+export function exchangeWithoutCredentials<Exchange extends HttpExchangeFacts>(
+  { row, detail }: ExportedExchange<Exchange>,
+  found: FoundCredentials,
+): ExportedExchange<Exchange> {
   const headers = row.bytesIn > 0 ? detail?.request.headers : detail?.response?.headers;
   return {
-    row: rowWithoutCredentials(row, headers ? typeOf(headers) : unlabelled),
-    detail: detail && { ...detail, ...bothSides(detail) },
+    row: rowWithoutCredentials(row, found, headers ? typeOf(headers) : unlabelled),
+    detail: detail && { ...detail, ...bothSides(detail, found) },
   };
 }
 
-function bothSides({ request, response }: HttpExchangeFacts): Pick<HttpExchangeFacts, "request" | "response"> {
+function bothSides({ request, response, aborted }: HttpExchangeFacts, found: FoundCredentials) {
   return {
     request: {
       ...request,
-      target: redactTarget(request.target),
-      headers: fieldsWithoutCredentials(request.headers),
-      trailers: fieldsWithoutCredentials(request.trailers),
-      body: bodyWithoutCredentials(request.body, typeOf(request.headers)),
+      target: targetWithoutCredentials(request.target, found),
+      headers: fieldsWithoutCredentials(request.headers, found),
+      trailers: fieldsWithoutCredentials(request.trailers, found),
+      body: bodyWithoutCredentials(request.body, found, typeOf(request.headers)),
+      // Nobody knows what lines that cannot be read hold.
+      ...(request.unparsed && { unparsed: hiddenBody(request.unparsed) }),
     },
     ...(response && {
       response: {
         ...response,
-        headers: fieldsWithoutCredentials(response.headers),
-        body: bodyWithoutCredentials(response.body, typeOf(response.headers)),
+        headers: fieldsWithoutCredentials(response.headers, found),
+        body: bodyWithoutCredentials(response.body, found, typeOf(response.headers)),
       },
     }),
+    ...(aborted !== undefined && { aborted: found.hideIn(aborted) }),
   };
 }
 
+const hiddenBody = (body: HttpBody): HttpBody => ({
+  ...body,
+  base64: Buffer.from(hidden).toString("base64"),
+  hiddenIn: body.hiddenIn ?? Buffer.byteLength(body.base64, "base64"),
+});
+
 /** The URLs in Location, Referer and others have query fields too. */
-export const fieldsWithoutCredentials = (fields: HeaderList): HeaderList =>
-  fields.map(([name, value]) => [name, isSecretHeader(name) ? maskedValue(name, value) : redactTarget(value)]);
+export const fieldsWithoutCredentials = (fields: HeaderList, found: FoundCredentials): HeaderList =>
+  fields.map(([name, value]) => {
+    if (!isSecretHeader(name)) return [name, targetWithoutCredentials(value, found)];
+    for (const credential of credentialsIn(name, value)) found.add(credential);
+    return [name, maskedValue(name, value)];
+  });
+
+/** What a header field that carries credentials is made of. */
+function credentialsIn(name: string, value: string): readonly string[] {
+  if (/^(set-)?cookie2?$/i.test(name)) {
+    const pairs = /^set-/i.test(name) ? value.split(";", 1) : value.split(";");
+    return pairs.map((pair) => pair.slice(pair.indexOf("=") + 1));
+  }
+  const [, scheme = "", rest = ""] = /^([\w-]+) +(.+)$/.exec(value) ?? [];
+  if (rest === "") return [value];
+  if (scheme.toLowerCase() !== "basic") return [value, rest];
+  const pair = Buffer.from(rest, "base64").toString("utf8");
+  return [rest, pair, pair.slice(pair.indexOf(":") + 1)];
+}
 
 /** The sender's content type. */
 interface ContentLabel {
@@ -63,31 +98,38 @@ function typeOf(headers: HeaderList): ContentLabel {
   return { label: value("content-type"), isEncoded: !/^(?:identity)?$/i.test(value("content-encoding").trim()) };
 }
 
-export function bodyWithoutCredentials(body: HttpBody, type = unlabelled): HttpBody {
-  const base64 = base64WithoutCredentials(body.base64, type);
-  return base64 === body.base64 ? body : { ...body, base64, hiddenIn: body.hiddenIn ?? Buffer.byteLength(body.base64, "base64") };
+export function bodyWithoutCredentials(body: HttpBody, found: FoundCredentials, type = unlabelled): HttpBody {
+  const kept = Buffer.byteLength(body.base64, "base64");
+  const base64 = base64WithoutCredentials(body.base64, found, type, kept < body.bytes);
+  return base64 === body.base64 ? body : { ...body, base64, hiddenIn: body.hiddenIn ?? kept };
 }
 
-/** Returns the same text if nothing is hidden. */
-export function base64WithoutCredentials(base64: string, type = unlabelled): string {
-  const text = Buffer.from(base64, "base64").toString("utf8");
-  const shown = textWithoutCredentials(text, type);
-  return shown === text ? base64 : Buffer.from(shown).toString("base64");
+/** `isCut`: not all of the content is kept. Returns the same text if nothing is hidden. */
+export function base64WithoutCredentials(base64: string, found: FoundCredentials, type = unlabelled, isCut = false): string {
+  const bytes = Buffer.from(base64, "base64");
+  const text = bytes.toString("utf8");
+  const named = withoutNamed(text, found, type);
+  const shown = found.hideInBytes(named === text ? bytes : Buffer.from(named), isCut);
+  return shown === bytes ? base64 : shown.toString("base64");
 }
+
+/** JSON and forms without the values of secret names, and every text without values that were found. */
+export const textWithoutCredentials = (text: string, found: FoundCredentials, type = unlabelled, isCut = false): string =>
+  found.hideIn(withoutNamed(text, found, type), isCut);
 
 /** Content types with named fields, and how a name may be escaped in them. */
 const namedFields = /json|x-www-form-urlencoded|multipart\/form-data/i;
 const escaped = /\\u|%/i;
 const multipartStart = /^--\S+\r?\n/;
 
-/** JSON and forms without the values of secret names. Compressed bodies, and multipart bodies with such a name, are hidden completely. */
-export function textWithoutCredentials(text: string, { label, isEncoded } = unlabelled): string {
+/** Compressed bodies that may hold a credential, and multipart bodies with a secret name, are hidden completely. */
+function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded }: ContentLabel): string {
   if (text === "") return text;
   const isLabelled = namedFields.test(label);
-  if (isEncoded) return isLabelled ? hidden : text;
+  if (isEncoded) return isLabelled || found.size > 0 ? hidden : text;
   if (!secretName.test(text) && !escaped.test(text)) return text;
   const isRead = isLabelled || isRedactable(text) || multipartStart.test(text);
-  return isRead ? redactBody(text, isSecretName) : text;
+  return isRead ? redactBody(text, isSecretName, (value) => found.add(value)) : text;
 }
 
 const isSecretName = (name: string) => secretName.test(name);

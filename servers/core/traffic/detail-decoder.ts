@@ -1,6 +1,7 @@
 import type { DetailKind, DetailPart, Details } from "../../../contract/traffic/detail.ts";
 import type { PartsSummary } from "../../../contract/traffic/parts.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { FoundCredentials } from "../credentials/found-credentials.ts";
 import { RecordReader } from "./record-reader.ts";
 
 /** A part as it is kept. */
@@ -31,8 +32,11 @@ export interface DetailDecoder<Kind extends DetailKind = DetailKind> {
   detail(recorded: RecordedRow): Details[Kind];
   /** For a kind that has parts. */
   part?(part: RecordedPart): DetailPart;
-  /** For exports: the same without passwords, tokens and other credentials (`servers/core/http/without-credentials.ts`). */
-  withoutCredentials(exported: ExportedRow<Kind>): ExportedRow<Kind>;
+  /**
+   * For exports: the same without passwords, tokens and other credentials (`servers/core/http/without-credentials.ts`). `found` has those that are
+   * known, which are hidden wherever they occur, and gets those that are found.
+   */
+  withoutCredentials(exported: ExportedRow<Kind>, found: FoundCredentials): ExportedRow<Kind>;
 }
 
 export interface ExportedRow<Kind extends DetailKind = DetailKind> {

@@ -1,5 +1,5 @@
 import { type GrpcCall, type GrpcMessagePart, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
-import { fieldsWithoutCredentials, rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { fieldsWithoutCredentials, rowWithoutCredentials, targetWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import { statusName } from "../engine/status.ts";
@@ -22,13 +22,16 @@ export const callDecoder: DetailDecoder<"grpc-call"> = {
       base64: content.toString("base64", compressed ? 4 : 0),
     };
   },
-  withoutCredentials: ({ row, detail }) => ({
-    row: rowWithoutCredentials(row),
+  withoutCredentials: ({ row, detail }, found) => ({
+    row: rowWithoutCredentials(row, found),
     detail: detail && {
       ...detail,
-      requestHeaders: fieldsWithoutCredentials(detail.requestHeaders),
-      ...(detail.responseHeaders && { responseHeaders: fieldsWithoutCredentials(detail.responseHeaders) }),
-      ...(detail.trailers && { trailers: fieldsWithoutCredentials(detail.trailers) }),
+      path: targetWithoutCredentials(detail.path, found),
+      requestHeaders: fieldsWithoutCredentials(detail.requestHeaders, found),
+      ...(detail.responseHeaders && { responseHeaders: fieldsWithoutCredentials(detail.responseHeaders, found) }),
+      ...(detail.trailers && { trailers: fieldsWithoutCredentials(detail.trailers, found) }),
+      ...(detail.status && { status: { ...detail.status, message: found.hideIn(detail.status.message) } }),
+      ...(detail.aborted !== undefined && { aborted: found.hideIn(detail.aborted) }),
     },
   }),
 };

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type MqttMessage, mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
-import { redactTarget, secretName } from "../../core/http/http-log-line.ts";
-import { base64WithoutCredentials, textWithoutCredentials } from "../../core/http/without-credentials.ts";
+import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
+import { secretName } from "../../core/http/http-log-line.ts";
+import { base64WithoutCredentials, targetWithoutCredentials, textWithoutCredentials } from "../../core/http/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -133,23 +134,26 @@ export const mqttMessageDecoder: DetailDecoder<"mqtt-message"> = {
     const { message, routed } = readMessage(row, detail);
     return describeMessage(message, routed);
   },
-  withoutCredentials: ({ row, detail }) => ({
+  withoutCredentials: ({ row, detail }, found) => ({
     // A topic is no URL.
-    row: { ...row, preview: textWithoutCredentials(row.preview) },
-    detail: detail && messageWithoutCredentials(detail),
+    row: { ...row, target: found.hideIn(row.target), preview: textWithoutCredentials(row.preview, found) },
+    detail: detail && messageWithoutCredentials(detail, found),
   }),
 };
 
-function messageWithoutCredentials(message: MqttMessage): MqttMessage {
+function messageWithoutCredentials(message: MqttMessage, found: FoundCredentials): MqttMessage {
   const { packet, ...rest } = message;
   const type = { label: message.properties.contentType ?? "", isEncoded: false };
-  const payload = base64WithoutCredentials(message.payload, type);
-  const userProperties = message.properties.userProperties?.map(
-    ([key, value]) => [key, secretName.test(key) ? hidden : redactTarget(value)] as const,
-  );
+  const payload = base64WithoutCredentials(message.payload, found, type);
+  const userProperties = message.properties.userProperties?.map(([key, value]) => {
+    if (!secretName.test(key)) return [key, targetWithoutCredentials(value, found)] as const;
+    found.add(value);
+    return [key, hidden] as const;
+  });
   const shown = {
     ...rest,
-    start: base64WithoutCredentials(message.start, type),
+    topic: found.hideIn(rest.topic),
+    start: base64WithoutCredentials(message.start, found, type, true),
     payload,
     properties: { ...message.properties, ...(userProperties && { userProperties }) },
   };

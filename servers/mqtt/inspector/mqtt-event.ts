@@ -55,5 +55,5 @@ export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
     const reader = new RecordReader(detail);
     return { kind: "mqtt-event", id, at, clientId: reader.text(), text: reader.text() };
   },
-  withoutCredentials: ({ row, detail }) => ({ row: { ...row, preview: textWithoutCredentials(row.preview) }, detail }),
+  withoutCredentials: ({ row, detail }, found) => ({ row: { ...row, preview: textWithoutCredentials(row.preview, found) }, detail }),
 };

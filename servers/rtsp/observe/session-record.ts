@@ -20,9 +20,10 @@ export const sessionDecoder: DetailDecoder<"rtsp"> = {
     base64: content.toString("base64"),
   }),
   // Whoever knows the identifier of an open session can use it.
-  withoutCredentials({ row, detail }) {
-    const { session: _, ...rest } = detail ?? {};
-    return { row: rowWithoutCredentials(row), detail: detail && (rest as RtspSession) };
+  withoutCredentials({ row, detail }, found) {
+    const { session, ...rest } = detail ?? {};
+    if (session !== undefined) found.add(session);
+    return { row: rowWithoutCredentials(row, found), detail: detail && (rest as RtspSession) };
   },
 };
 

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { ExportPart } from "../../../contract/export.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import type { DetailDecoder, DetailDecoders, ExportedRow } from "../../core/traffic/detail-decoder.ts";
+import { FoundCredentials } from "../../core/credentials/found-credentials.ts";
+import type { DetailDecoder, ExportedRow } from "../../core/traffic/detail-decoder.ts";
 import type { PartReader } from "../export-pump.ts";
 import { harEntry, harHead, harTail } from "./har.ts";
 import type { RowFilter } from "./row-matcher.ts";
@@ -24,6 +25,7 @@ const sliceMs = 4;
 /** One export of the rows that are kept when it begins: the oldest first, of several services by their time. It has to be read in order. */
 export function createTrafficExport({ stores, format, credentials, version, ...filter }: TrafficExportOptions): PartReader {
   const caller = {};
+  const withoutCredentials = createCredentialRemoval();
   const cursors = stores.map((store) => ({ store, upTo: store.newestId(), after: 0, rows: [] as TrafficRow[], isDone: false }));
   let entries = 0;
 
@@ -67,7 +69,7 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
       if (!found) return { text: format === "har" ? `${text}${harTail}` : text, items, ...(total !== undefined && { total }) };
       // As it is now: an open row that was filtered may have ended meanwhile.
       const read = (await found.store.detail(found.row.id)) ?? { row: found.row, detail: null };
-      const written = write(credentials ? read : await withoutCredentials(read, found.store.decoders));
+      const written = write(credentials ? read : await withoutCredentials(read, found.store));
       if (written !== "") {
         text += written;
         items++;
@@ -81,9 +83,38 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
   };
 }
 
-/** Without its decoder nobody knows what a row contains. */
-async function withoutCredentials(exported: ExportedRow, decoders: DetailDecoders): Promise<ExportedRow> {
-  const { row } = exported;
-  const decoder: DetailDecoder | undefined = await decoders[row.kind]?.();
-  return decoder ? decoder.withoutCredentials(exported) : { row: { ...row, target: "", preview: "" }, detail: null };
+type ExportedStore = TrafficExportOptions["stores"][number];
+
+/** Removes credentials of rows that come one after the other: messages of a connection are without those of its handshake too. */
+function createCredentialRemoval() {
+  const ofParents = new Map<string, FoundCredentials>();
+
+  async function remove(exported: ExportedRow, store: ExportedStore, found: FoundCredentials): Promise<ExportedRow> {
+    const { row } = exported;
+    const decoder: DetailDecoder | undefined = await store.decoders[row.kind]?.();
+    // Without its decoder nobody knows what a row contains.
+    if (!decoder) return { row: { ...row, target: "", preview: "" }, detail: null };
+    const known = found.size;
+    const shown = decoder.withoutCredentials(exported, found);
+    // What was found at the end may occur at the beginning.
+    return found.size === known ? shown : decoder.withoutCredentials(exported, found);
+  }
+
+  async function ofParent({ service, parent }: TrafficRow, store: ExportedStore): Promise<FoundCredentials | undefined> {
+    if (parent === undefined) return undefined;
+    const key = `${service} ${parent}`;
+    const known = ofParents.get(key);
+    if (known) return known;
+    const found = new FoundCredentials();
+    const exported = await store.detail(parent);
+    if (exported) await remove(exported, store, found);
+    if (ofParents.size >= mostParents) ofParents.clear();
+    ofParents.set(key, found);
+    return found;
+  }
+
+  return async (exported: ExportedRow, store: ExportedStore): Promise<ExportedRow> =>
+    remove(exported, store, new FoundCredentials(await ofParent(exported.row, store)));
 }
+
+const mostParents = 20;

@@ -181,5 +181,5 @@ export const mediaDecoder: DetailDecoder<"webrtc-media"> = {
       ...(totalMs !== undefined && { totalMs }),
     };
   },
-  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+  withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };

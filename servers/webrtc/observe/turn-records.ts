@@ -29,12 +29,12 @@ export const turnRequestDecoder: DetailDecoder<"turn-request"> = {
       ...(software !== "" && { software }),
     };
   },
-  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+  withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };
 
 export const turnAllocationDecoder: DetailDecoder<"turn-allocation"> = {
   detail: readAllocation,
-  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+  withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };
 
 /** Of the states that were written one after the other, the last one counts. */

@@ -8,7 +8,7 @@ export const peerTag = { head: 1, state: 2 } as const;
 
 export const peerDecoder: DetailDecoder<"webrtc-peer"> = {
   detail: readPeer,
-  withoutCredentials: ({ row, detail }) => ({ row: rowWithoutCredentials(row), detail }),
+  withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };
 
 /** Of the states that were written one after the other, the last one counts. */
@@ -46,9 +46,9 @@ function readState(reader: RecordReader) {
 
 export const signalDecoder: DetailDecoder<"webrtc-signal"> = {
   detail: readSignal,
-  withoutCredentials: ({ row, detail }) => ({
-    row: rowWithoutCredentials(row),
-    detail: detail && { ...detail, base64: base64WithoutCredentials(detail.base64) },
+  withoutCredentials: ({ row, detail }, found) => ({
+    row: rowWithoutCredentials(row, found),
+    detail: detail && { ...detail, base64: base64WithoutCredentials(detail.base64, found, undefined, true) },
   }),
 };
 
