@@ -85,7 +85,7 @@ export const grpcConfig = z.strictObject({
   }),
   protoTypes: field(wholeNumber(1, 1_000_000, 20_000), {
     title: "Most types",
-    help: "Messages, enums, services and methods of all protocol files together.",
+    help: "Messages, enums, services and methods of all protocol files together. A thousand messages with five fields take 7 MB of memory, and twice as much while they are compiled.",
     env: "GRPC_PROTO_TYPES",
     group: "Your own protos",
   }),

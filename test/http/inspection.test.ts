@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ClientWork } from "../../servers/core/http/client-work.ts";
 import type { HttpRequest } from "../../servers/core/http/http-route.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
-import { jsonFault, noFault } from "../../servers/http/formats/json-grammar.ts";
+import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
 import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";

@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { valuesOfJson } from "../../core/limits/json-grammar.ts";
 import { StatusError } from "./status.ts";
 
 /** What a value takes at least when it is decoded: a limit of bytes is also one of so many values. */
@@ -36,29 +37,6 @@ export function requireWrittenValues(messages: readonly Uint8Array[], type: Desc
       `a reply rule reads the request, which has more than ${limit} fields with those that have their default`,
     );
   }
-}
-
-const [quote, backslash, comma, colon, bracket, brace] = Buffer.from('"\\,:[{');
-
-/** Lists, objects, names, and what follows a comma. Ends early where it is more than `most`. */
-function valuesOfJson(bytes: Uint8Array, most: number): number {
-  let values = 0;
-  for (let at = 0; at < bytes.length && values <= most; at++) {
-    switch (bytes[at]) {
-      case quote:
-        at++;
-        while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
-        break;
-      case comma:
-      case colon:
-      case bracket:
-      case brace:
-        values++;
-        break;
-      default:
-    }
-  }
-  return values;
 }
 
 /** So many packed numbers count as one value: an array of them takes little. */

@@ -1,5 +1,4 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { BytePieces } from "./byte-pieces.ts";
 import {
   backslash,
   closeList,
@@ -14,7 +13,8 @@ import {
   quote,
   spaceEnd,
   stepBytes,
-} from "./json-grammar.ts";
+} from "../../core/limits/json-grammar.ts";
+import { BytePieces } from "./byte-pieces.ts";
 
 const space = 0x20;
 const lineFeed = 0x0a;

@@ -46,6 +46,32 @@ export function* jsonFault(bytes: Uint8Array): Generator<void, number> {
   }
 }
 
+/**
+ * Lists, objects, names, and what follows a comma: so many values are made of it, at least. Ends early where it is more
+ * than `most`, and where the bytes are not JSON.
+ */
+export function valuesOfJson(bytes: Uint8Array, most: number): number {
+  let values = 0;
+  for (let at = 0; at < bytes.length && values <= most; at++) {
+    switch (bytes[at]) {
+      case quote: {
+        const end = stringEnd(bytes, at);
+        if (end < 0) return values;
+        at = end - 1;
+        break;
+      }
+      case comma:
+      case colon:
+      case openList:
+      case openObject:
+        values++;
+        break;
+      default:
+    }
+  }
+  return values;
+}
+
 export const quote = 0x22;
 export const backslash = 0x5c;
 export const comma = 0x2c;
