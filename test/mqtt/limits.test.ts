@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Packet } from "../../servers/mqtt/codec/packet.ts";
-import { connectPacket, connectWire, openWire, seen, startBroker, versions } from "./harness.ts";
+import {
+  connectPacket,
+  connectWire,
+  openWire,
+  openWireWebSocket,
+  publishPacket,
+  seen,
+  startBroker,
+  versions,
+  type WireClient,
+} from "./harness.ts";
 
 describe("bounds", () => {
   it.each(versions)(
@@ -182,6 +193,36 @@ describe("bounds", () => {
     const late = await connectWire(broker, 5);
     expect((await late.subscribe("a/+")).reasons).toEqual([0]);
     expect((await late.subscribe("late/+/+")).reasons).toEqual([0]);
+  });
+
+  it("[MQTT-252] packets that are not completed are bounded for all clients together: those with most end", async () => {
+    const broker = await startBroker({ memoryBytes: 4 << 20 });
+    const whole = encodePacket(publishPacket("t", "x".repeat(300_000)), 5);
+    const write = ({ socket }: WireClient, bytes: Buffer) => "write" in socket && socket.write(bytes);
+    const little = await connectWire(broker, 5);
+    write(little, whole.subarray(0, 1_000));
+    const clients = await Promise.all(Array.from({ length: 8 }, () => connectWire(broker, 5)));
+    for (const client of clients) write(client, whole.subarray(0, 250_000));
+    const ended = () => clients.filter(({ closed }) => closed);
+    await expect.poll(() => ended().length).toBeGreaterThan(3);
+    expect(ended().length).toBeLessThan(8);
+    for (const { received } of ended()) expect(received.at(-1)).toMatchObject({ type: "disconnect", reason: 0x97 });
+    write(little, whole.subarray(1_000));
+    little.send({ type: "pingreq" });
+    await little.expect("pingresp");
+  });
+
+  it("[MQTT-252] fragments of a WebSocket's message count with the memory that they take", async () => {
+    const broker = await startBroker({ memoryBytes: 4 << 20, webSocket: true });
+    const client = await openWireWebSocket(broker.urls.WS ?? "", 5);
+    client.send(connectPacket(5, "fragments"));
+    await client.expect("connack");
+    const { socket } = client;
+    for (let fragments = 0; fragments < 12_000; fragments++) {
+      if ("ping" in socket) socket.send(Buffer.alloc(1, 0x30), { fin: false, binary: true }, () => {});
+    }
+    await client.expectClose();
+    await expect.poll(() => broker.logs.join()).toContain("What clients have sent and not completed");
   });
 
   it("[MQTT-266] a packet with more filters or user properties than configured is refused with 0x97", async () => {

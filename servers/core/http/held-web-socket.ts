@@ -21,6 +21,14 @@ type ClosedWith = typeof tryAgainLater;
 /** For the client to answer the close frame. */
 const lingerMs = 1_000;
 
+const receiverOf = (webSocket: WebSocket) => (webSocket as WebSocket & { readonly _receiver: MessageReceiver })._receiver;
+
+/** Memory of the message that arrives. */
+export function arrivingBytes(webSocket: WebSocket): number {
+  const { _bufferedBytes, _messageLength, _numFragments } = receiverOf(webSocket);
+  return _bufferedBytes + _messageLength + fragmentBytes * _numFragments;
+}
+
 /** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. */
 export class HeldWebSocket {
   readonly #webSocket: WebSocket;
@@ -47,15 +55,13 @@ export class HeldWebSocket {
   }
 
   get #receiver(): MessageReceiver {
-    return (this.#webSocket as WebSocket & { readonly _receiver: MessageReceiver })._receiver;
+    return receiverOf(this.#webSocket);
   }
 
   /** To be called when a message was taken or sent, or another one waits. */
   count(): void {
     if (this.#isOver) return;
-    const { _bufferedBytes, _messageLength, _numFragments } = this.#receiver;
-    const arriving = _bufferedBytes + _messageLength + fragmentBytes * _numFragments;
-    const bytes = arriving + this.waitingBytes + this.#webSocket.bufferedAmount;
+    const bytes = arrivingBytes(this.#webSocket) + this.waitingBytes + this.#webSocket.bufferedAmount;
     const added = bytes - this.#bytes;
     this.#bytes = bytes;
     this.#share.add(added);

@@ -4,6 +4,8 @@ import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const connectType = 1;
+/** The object of a Buffer, which may hold one byte. */
+const chunkBytes = 100;
 
 /**
  * Splits a byte stream into packets: `append` received bytes, then call `next` until it returns undefined.
@@ -93,6 +95,15 @@ export class PacketDecoder {
     if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");
     if (end === bytes.length) this.bytes = undefined;
     return packet;
+  }
+
+  /** Memory of what was received and not decoded. */
+  get heldBytes(): number {
+    return (this.bytes?.length ?? 0) + (this.waiting ? this.waitingBytes + this.waiting.length * chunkBytes : 0);
+  }
+
+  discard(): void {
+    this.bytes = this.waiting = this.frame = undefined;
   }
 
   /** The bytes of the packet that `next` returned last; a view, valid until the next call. */

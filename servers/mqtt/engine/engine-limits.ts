@@ -18,7 +18,7 @@ const ofBroker = limitsIn("Limits of the broker");
 export const limitFields = {
   memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
     title: "Memory for clients",
-    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, and in Redis the messages that other brokers have not read.",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read.",
     unit: "B",
     env: "MQTT_MEMORY_BYTES",
   }),
@@ -169,6 +169,8 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly retainedBytes: number;
   /** Of the messages that Redis keeps for brokers that are behind. */
   readonly journalBytes: number;
+  /** Of what all clients have sent and could not be handled yet. */
+  readonly allArrivingBytes: number;
   /** Of all sessions with their wills. */
   readonly allSessionBytes: number;
   /** Of the subscriptions of all sessions; above it each session has its share. */
@@ -200,6 +202,7 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
     allUnreadBytes: memoryBytes / 2,
     allQueueBytes: memoryBytes / 4,
     retainedBytes: memoryBytes / 4,
+    allArrivingBytes: memoryBytes / 4,
     journalBytes: Math.floor(memoryBytes / 4),
     allSessionBytes: memoryBytes / 4,
     allSubscriptionBytes: memoryBytes / 4,

@@ -1,4 +1,5 @@
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Packet } from "../codec/packet.ts";
 import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isSystemTopic } from "../codec/topic.ts";
@@ -55,6 +56,7 @@ export class Engine {
   readonly log: EngineLog;
   readonly counters = new EngineCounters();
   readonly scheduler = new FlushScheduler();
+  readonly arriving: SharedBudget;
   readonly sessions = new Map<string, Session>();
   readonly connections = new Set<Connection>();
   /** Connections whose CONNECT was accepted, by client identifier. */
@@ -72,6 +74,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.limits = options.limits;
+    this.arriving = new SharedBudget(options.limits.allArrivingBytes);
     this.access = options.access;
     this.bus = options.bus;
     this.cluster = options.cluster;

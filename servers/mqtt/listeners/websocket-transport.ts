@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
+import { arrivingBytes } from "../../core/http/held-web-socket.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -26,6 +27,10 @@ class WebSocketTransport implements Transport {
 
   get pendingBytes(): number {
     return this.socket.bufferedAmount;
+  }
+
+  get arrivingBytes(): number {
+    return arrivingBytes(this.socket);
   }
 
   write(bytes: Buffer): boolean {
@@ -126,6 +131,8 @@ function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, en
     }
     connection.receive(data);
   });
+  // After the listener of ws, which has counted the bytes.
+  socket.on("data", () => connection.countArriving());
   webSocket.on("error", () => {});
   webSocket.on("close", () => connection.close("The connection was lost."));
 }

@@ -1,3 +1,4 @@
+import type { BudgetShare, SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { encodePacket } from "../../codec/encode-packet.ts";
 import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.ts";
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
@@ -28,6 +29,8 @@ export interface ConnectionContext {
   readonly limits: EngineLimits;
   readonly counters: EngineCounters;
   readonly scheduler: FlushScheduler;
+  /** Of what clients have sent and could not be handled yet, such as parts of packets. */
+  readonly arriving: SharedBudget;
   readonly log: Pick<EngineLog, "error">;
   /** Monotonic, in milliseconds, as of the last sweep. */
   now(): number;
@@ -92,6 +95,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private excessMessages = 0;
   private slowed = false;
   private heldForReading = false;
+  private readonly arrivingShare: BudgetShare;
+  private arrivingBytes = 0;
   /** Since it looked at the clock last, in this turn of the event loop. */
   private steps = 0;
   private turn = 0;
@@ -103,6 +108,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.output = new Output(transport, context.scheduler, context.limits.unreadBytes, this);
     this.decoder = new PacketDecoder(context.limits.maximumPacketSize, context.limits.packetItems);
     this.lastPacketAt = this.openedAt;
+    this.arrivingShare = context.arriving.open(this.address, () => {
+      this.disconnect(reasonCode.quotaExceeded, "What clients have sent and not completed takes too much memory, and this one's has most.");
+    });
   }
 
   get clientId(): string {
@@ -162,6 +170,15 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     } catch (error) {
       this.fault(error);
     }
+    this.countArriving();
+  }
+
+  /** To be called when more was received or handled. */
+  countArriving(): void {
+    const bytes = this.state === "closed" ? 0 : this.decoder.heldBytes + (this.transport.arrivingBytes ?? 0);
+    const added = bytes - this.arrivingBytes;
+    this.arrivingBytes = bytes;
+    this.arrivingShare.add(added);
   }
 
   /** Stops taking packets until `release`, so that they keep their order. */
@@ -176,6 +193,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.transport.resume();
       this.takePackets();
     });
+    this.countArriving();
   }
 
   /** Packets are queued because of the broker, not because of the client. */
@@ -344,6 +362,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";
+    this.decoder.discard();
+    this.countArriving();
+    this.arrivingShare.close();
     this.attempt(() => {
       // Of thousands that are cut off together, each commit would be one for a few rows.
       if (this.output.isEmpty) this.output.flush();

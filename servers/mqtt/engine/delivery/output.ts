@@ -8,6 +8,8 @@ export interface Transport {
   write(bytes: Buffer): boolean;
   /** Bytes that the operating system has not accepted yet. */
   readonly pendingBytes: number;
+  /** Received and not passed on, such as parts of a WebSocket's message. */
+  readonly arrivingBytes?: number;
   /** Closes after the pending bytes were written. */
   end(): void;
   destroy(): void;
