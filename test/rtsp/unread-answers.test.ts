@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
+import { createTcpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
 import { onEnd, startRtsp } from "./harness.ts";
@@ -65,4 +66,22 @@ it("[RTSP-77] who leaves most of its answers over HTTP unread is disconnected wh
     })
     .toBeGreaterThan(0);
   expect((await httpRequest(`${server.httpUrl}/v3/paths/list`)).status).toBe(200);
+});
+
+it("[RTSP-25] a packet is the same bytes for all clients that have chosen a channel, so that slow ones take no more memory", () => {
+  const written: Buffer[] = [];
+  const connection = { channels: new Map(), unsentBytes: 0, writePackets: (bytes: Buffer) => void written.push(bytes) };
+  const transport = (channel: number) => createTcpTransport(0, [channel, channel + 1], connection, { kind: "tcp" } as never);
+  const bytes = Buffer.from("24000001aa24000001bb", "hex");
+  const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
+  const packets = { frame, bytes, offsets: [0, 5], payloadBytes: 2, sequence: 0, timestamp: 0 };
+  for (const channel of [0, 8, 8, 10]) transport(channel).send(packets);
+  expect(written.map((one) => one.toString("hex"))).toEqual([
+    "24000001aa24000001bb",
+    "24080001aa24080001bb",
+    "24080001aa24080001bb",
+    "240a0001aa240a0001bb",
+  ]);
+  expect(written[0]).toBe(bytes);
+  expect(written[2]).toBe(written[1]);
 });

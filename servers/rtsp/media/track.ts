@@ -83,6 +83,8 @@ export interface Clip {
 export interface FramePackets {
   readonly frame: Frame;
   readonly bytes: Buffer;
+  /** The same with other channels, for all clients that have chosen them. */
+  onChannels?: Map<number, Buffer>;
   /** Where each packet begins in `bytes`, with its four bytes. */
   readonly offsets: readonly number[];
   /** Of the payloads, as a sender report counts them. */

@@ -37,20 +37,23 @@ export function createTcpTransport(
     answer,
     title: `TCP, channels ${channels.join("-")}`,
     connection,
-    send({ bytes, offsets }) {
-      if (rtpChannel === 2 * track) {
-        connection.writePackets(bytes);
-        return;
-      }
-      const copy = Buffer.from(bytes);
-      for (const offset of offsets) copy[offset + 1] = rtpChannel;
-      connection.writePackets(copy);
-    },
+    send: (packets) => connection.writePackets(rtpChannel === 2 * track ? packets.bytes : onChannel(packets, rtpChannel)),
     sendReport: (report) => connection.writePackets(interleaved(rtcpChannel, report)),
     release() {
       for (const channel of channels) connection.channels.delete(channel);
     },
   };
+}
+
+/** Made once for each channel: what waits for thousands of slow clients is the same bytes. */
+function onChannel(packets: FramePackets, channel: number): Buffer {
+  packets.onChannels ??= new Map();
+  const known = packets.onChannels.get(channel);
+  if (known) return known;
+  const copy = Buffer.from(packets.bytes);
+  for (const offset of packets.offsets) copy[offset + 1] = channel;
+  packets.onChannels.set(channel, copy);
+  return copy;
 }
 
 /** RFC 2326 §10.12 */
