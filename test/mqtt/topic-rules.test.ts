@@ -5,7 +5,7 @@ import { threadCpuMs } from "../support/cpu-time.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 describe("many topic rules", () => {
-  it("[MQTT-104] decide as each of them alone", () => {
+  it("[MQTT-251] decide as each of them alone", () => {
     const random = seededRandom(11);
     const pick = <Value>(values: readonly Value[]): Value => values[random.below(values.length)] as Value;
     const levels = () => Array.from({ length: 1 + random.below(4) }, () => pick(["a", "b", "%c", "+", "$x"])).join("/");
