@@ -132,6 +132,22 @@ export const httpService: HostileService = {
         httpRequest("POST", "/post", { headers: "Content-Type: multipart/form-data; boundary=b\r\n", body: files(2_000) }),
         "all",
       ),
+    "bytes of a seed, pipelined": (target) => throwAt(target, 16, repeated(httpRequest("GET", "/bytes/102400?seed=1"), 200), "all"),
+    "answers in chunks of one byte": (target) =>
+      throwAt(
+        target,
+        16,
+        repeated(
+          Buffer.concat([
+            httpRequest("GET", "/stream-bytes/102400?chunk_size=1"),
+            httpRequest("GET", "/range/102400?chunk_size=1"),
+            httpRequest("GET", `/stream/100?${"a&".repeat(2_000)}`),
+          ]),
+          20,
+        ),
+        "all",
+      ),
+    "slow answers, pipelined": (target) => throwAt(target, 100, repeated(httpRequest("GET", "/drip?numbytes=500&duration=10"), 100), "all"),
     "bodies without their last byte": (target) =>
       throwAt(target, 64, httpRequest("POST", "/anything", { headers: jsonHeader, body: numbersOfOneMebibyte }).subarray(0, -1), "all"),
     "WebSocket messages without their last byte": (target) =>

@@ -1,6 +1,7 @@
+import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
 import { ClientWork } from "../../servers/core/http/client-work.ts";
-import type { HttpRequest } from "../../servers/core/http/http-route.ts";
+import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
 import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
 import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
@@ -155,6 +156,23 @@ it("[HTTP-149] a large body is read and laid out in many small steps", () => {
   const text = `${"x".repeat(65_535)}${"😀\n".repeat(65_536)}`;
   const [steps, pieces] = counted(quoted(text));
   expect([steps > 3, Buffer.concat(pieces).toString()]).toEqual([true, JSON.stringify(text)]);
+});
+
+it("[HTTP-149] an answer in many pieces is written in the client's turns, as fast as it reads", async () => {
+  const request = { socket: { remoteAddress: "127.0.0.1", destroyed: false } } as HttpRequest;
+  const response = new EventEmitter() as HttpResponse;
+  const written: string[] = [];
+  response.write = ((piece: string) => {
+    written.push(piece);
+    if (piece !== "b") return true;
+    setImmediate(() => {
+      expect(written.join("")).toBe("ab");
+      response.emit("drain");
+    });
+    return false;
+  }) as HttpResponse["write"];
+  await new ClientWork().write(request, response, "abcd");
+  expect(written.join("")).toBe("abcd");
 });
 
 it("[HTTP-149] work for a client that has disconnected ends", async () => {

@@ -20,10 +20,9 @@ export function waitWithClient(response: ServerResponse, milliseconds: number): 
   });
 }
 
-/** Writes a chunk and waits for "drain" while the client reads too slowly. */
-export async function writeToClient(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
+/** Waits while the client reads too slowly; to be called when `write` has returned false. Rejects with ClientLeft. */
+export async function drained(response: ServerResponse): Promise<void> {
   if (response.destroyed) throw new ClientLeft();
-  if (response.write(chunk)) return;
   await new Promise<void>((resolve, reject) => {
     const onClose = () => {
       response.off("drain", onDrain);

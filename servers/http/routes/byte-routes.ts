@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
+import { waitWithClient } from "../../core/http/client-wait.ts";
+import type { ClientWork } from "../../core/http/client-work.ts";
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -11,14 +12,14 @@ import { type Route, routeGroup } from "./route.ts";
 
 const octets = "application/octet-stream";
 
-export const byteRoutes = (config: HttpConfig): readonly Route[] =>
+export const byteRoutes = (config: WorkConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [
     {
       path: "/bytes/:count",
       methods: ["GET"],
       summary: `Random bytes, at most ${config.generatedBytes}`,
       query: { seed: "the same bytes for the same seed" },
-      handle: (request, response) => send(response, 200, octets, bytesFor(request, config)),
+      handle: async (request, response) => send(response, 200, octets, await bytesFor(request, config)),
     },
     {
       path: "/stream-bytes/:count",
@@ -42,38 +43,58 @@ export const byteRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-function bytesFor(request: HttpRequest, config: HttpConfig): Buffer {
+export interface WorkConfig extends HttpConfig {
+  /** In which answers are made. */
+  readonly work: ClientWork;
+}
+
+async function bytesFor(request: HttpRequest, config: WorkConfig): Promise<Buffer> {
   const count = Math.min(integerParam(request, "count"), config.generatedBytes);
   const seed = queryOf(request).get("seed");
   if (seed === null) return randomBytes(count);
-  const next = seededRandom(seed);
-  return Buffer.from(Uint8Array.from({ length: count }, () => Math.floor(next() * 256)));
+  return await config.work.run(request, bytesOfSeed(seed, count));
 }
 
-async function streamBytes(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
-  const bytes = bytesFor(request, config);
+const bytesInStep = 8 << 10;
+
+function* bytesOfSeed(seed: string, count: number): Generator<void, Buffer> {
+  const next = seededRandom(seed);
+  const bytes = Buffer.allocUnsafe(count);
+  for (let at = 0; at < count; at++) {
+    bytes[at] = Math.floor(next() * 256);
+    if (at % bytesInStep === bytesInStep - 1) yield;
+  }
+  return bytes;
+}
+
+export function* chunksOf(bytes: Buffer, chunkSize: number): Generator<Buffer, void> {
+  for (let start = 0; start < bytes.length; start += chunkSize) yield bytes.subarray(start, start + chunkSize);
+}
+
+async function streamBytes(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
+  const bytes = await bytesFor(request, config);
   const chunkSize = integerQuery(queryOf(request), "chunk_size", { fallback: 10_240, minimum: 1 });
   response.setHeader("Content-Type", octets);
-  if (request.method !== "HEAD") {
-    for (let start = 0; start < bytes.length; start += chunkSize) await writeToClient(response, bytes.subarray(start, start + chunkSize));
-  }
+  if (request.method !== "HEAD") await config.work.write(request, response, chunksOf(bytes, chunkSize));
   response.end();
 }
 
-async function streamLines(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
+async function streamLines(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
   const count = Math.min(integerParam(request, "count"), config.streamLines);
-  const view = viewRequest(request);
   response.setHeader("Content-Type", "application/json; charset=utf-8");
-  if (request.method !== "HEAD") {
-    for (let id = 0; id < count; id++) await writeToClient(response, `${JSON.stringify({ ...view, id })}\n`);
-  }
+  if (request.method !== "HEAD") await config.work.write(request, response, linesOf(request, count));
   response.end();
+}
+
+function* linesOf(request: HttpRequest, count: number): Generator<string, void> {
+  const view = viewRequest(request);
+  for (let id = 0; id < count; id++) yield `${JSON.stringify({ ...view, id })}\n`;
 }
 
 /** Bytes that are due are sent together; this bounds the number of writes per second. */
 const dripsPerSecond = 50;
 
-async function drip(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
+async function drip(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
   const query = queryOf(request);
   const maximumMs = config.delaySeconds * 1_000;
   const durationMs = durationQuery(query, "duration", { fallbackMs: Math.min(2_000, maximumMs), maximumMs });
@@ -98,7 +119,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   for (let step = 0, sent = 0; step < steps; step++) {
     if (step > 0) await waitWithClient(response, pauseMs);
     const due = Math.round(((step + 1) * count) / steps);
-    await writeToClient(response, "*".repeat(due - sent));
+    await config.work.write(request, response, ["*".repeat(due - sent)]);
     sent = due;
   }
   response.end();

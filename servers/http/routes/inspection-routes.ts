@@ -49,7 +49,7 @@ export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Rou
       path: "/get",
       methods: ["GET"],
       summary: "What a GET brought: query, header",
-      handle: (request, response) => sendPrettyJson(response, viewRequest(request)),
+      handle: (request, response) => work.once(request, () => sendPrettyJson(response, viewRequest(request))),
     },
     ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(withBody),
     { path: "/anything{/*rest}", methods: "any", summary: "What any method brought, to any path below", handle: showAnything },

@@ -1,12 +1,13 @@
-import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
+import { waitWithClient } from "../../core/http/client-wait.ts";
+import type { ClientWork } from "../../core/http/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { HttpConfig } from "../http-config.ts";
+import { chunksOf, type WorkConfig } from "./byte-routes.ts";
 import { etagMatches } from "./caching-routes.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
 import { sendError } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-export const rangeRoutes = (config: HttpConfig): readonly Route[] =>
+export const rangeRoutes = (config: WorkConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [
     {
       path: "/range/:count",
@@ -21,7 +22,7 @@ const letters = "abcdefghijklmnopqrstuvwxyz";
 const contentOf = (start: number, length: number) =>
   Buffer.from(letters.repeat(Math.ceil((length + 26) / 26)).slice(start % 26, (start % 26) + length));
 
-async function sendRange(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
+async function sendRange(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
   const count = integerParam(request, "count");
   const etag = `"range${count}"`;
   response.setHeader("ETag", etag);
@@ -33,6 +34,7 @@ async function sendRange(request: HttpRequest, response: HttpResponse, config: H
   const query = queryOf(request);
   const pace: Pace = {
     chunkSize: integerQuery(query, "chunk_size", { fallback: 10_240, minimum: 1 }),
+    work: config.work,
     msPerByte: durationQuery(query, "duration", { fallbackMs: 0, maximumMs: config.delaySeconds * 1_000 }) / count,
   };
   const ranges = rangesOf(request, etag, count);
@@ -68,6 +70,7 @@ function rangesOf(request: HttpRequest, etag: string, count: number): readonly B
 const contentRange = ({ start, end }: ByteRange, count: number) => `bytes ${start}-${end}/${count}`;
 
 interface Pace {
+  readonly work: ClientWork;
   readonly chunkSize: number;
   readonly msPerByte: number;
 }
@@ -77,11 +80,13 @@ async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pac
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/octet-stream");
   response.setHeader("Content-Length", body.length);
   if (request.method !== "HEAD") {
-    for (let start = 0; start < body.length; start += pace.chunkSize) {
-      const chunk = body.subarray(start, start + pace.chunkSize);
-      await writeToClient(response, chunk);
-      if (pace.msPerByte > 0) await waitWithClient(response, chunk.length * pace.msPerByte);
-    }
+    const chunks = chunksOf(body, pace.chunkSize);
+    if (pace.msPerByte === 0) await pace.work.write(request, response, chunks);
+    else
+      for (const chunk of chunks) {
+        await pace.work.write(request, response, [chunk]);
+        await waitWithClient(response, chunk.length * pace.msPerByte);
+      }
   }
   response.end();
 }
