@@ -158,7 +158,7 @@ it("[BL-225] the sparklines of a row of cards end on one line", async () => {
   }
 });
 
-it("[BL-350] the filter of a list beside an inspector keeps its place while it is used, and covers nothing", async () => {
+it("[BL-352] the filter of a list beside an inspector keeps its place while it is used, and covers nothing", async () => {
   const { page, origin } = await openBrowserShell("http");
   await page.setViewportSize({ width: 1_280, height: 800 });
   await fetch(`${origin}/api/data`);
