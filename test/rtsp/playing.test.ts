@@ -54,6 +54,9 @@ it("[RTSP-16] a tunnel takes base64 in any pieces, from the same address; other 
   stranger.socket.removeAllListeners("data").resume();
   stranger.write("POST /stream HTTP/1.0\r\nx-sessioncookie: abc\r\n\r\n");
   await stranger.ended();
+  // It would bring requests to nobody.
+  get.socket.destroy();
+  await post.ended();
 });
 
 describe("players", () => {

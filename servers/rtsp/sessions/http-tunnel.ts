@@ -5,6 +5,7 @@ import { headerOf, type RtspRequest } from "../protocol/message.ts";
 /** The connection of a GET: requests that come by a POST are its own. */
 export interface TunnelEnd {
   readonly address: string;
+  readonly isOpen: boolean;
   /** While it is busy, `from` is not read. */
   receiveTunnelled(bytes: Buffer, from: Socket): void;
 }

@@ -115,6 +115,10 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     return this.#socket instanceof TLSSocket ? (this.#socket.getProtocol() ?? undefined) : undefined;
   }
 
+  get isOpen(): boolean {
+    return !this.#isClosing;
+  }
+
   get isTunnel(): boolean {
     return this.#tunnelCookie !== undefined;
   }
@@ -310,6 +314,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   /** Once a second. */
   tick(nowMs: number): void {
     if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
+    else if (this.#tunnel && !this.#tunnel.end.isOpen) this.close();
     else if (this.#sessions.size === 0 && !this.#isBusy && !this.#tunnel && nowMs - this.#activeAtMs > this.#parts.limits.idleMs)
       this.close();
   }
