@@ -5,8 +5,10 @@ import { encodeForwarded } from "../../../servers/mqtt/codec/encode-properties.t
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../../support/real-servers.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { temporaryDir } from "../../support/temporary-dir.ts";
 import { type Broker, connectWire, seen, startBroker } from "../harness.ts";
-import { Inbox, kept, leave, openRedis, publishAcknowledged, spawnMember, startMember, startPair } from "./cluster-harness.ts";
+import { spawnBroker } from "../spawned-broker.ts";
+import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
 
 const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
 
@@ -193,8 +195,10 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     const redis = await openRedis(url);
     // A quarter of what Redis allows unless configured.
     await redis.config("SET", "client-output-buffer-limit", "pubsub 8388608 0 0");
-    const one = await startMember(url);
-    const two = await spawnMember(url);
+    // A suspended broker must not count as dead.
+    const config = { cluster: url, clusterTimeoutMs: 60_000 };
+    const one = await startBroker(config);
+    const two = await spawnBroker(temporaryDir(), config);
     const subscriber = await connectWire(two, 5);
     await subscriber.subscribe("large", { qos: 1 });
     const publisher = await connectWire(one, 5);
@@ -202,7 +206,6 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     two.child.kill("SIGSTOP");
     for (let packetId = 1; packetId <= count; packetId++)
       publisher.publish("large", String.fromCharCode(packetId).repeat(1_000_000), { qos: 1, packetId });
-    // Shorter than the time after which it counts as dead.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     two.child.kill("SIGCONT");
     for (let packetId = 1; packetId <= count; packetId++) {
