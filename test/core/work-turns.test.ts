@@ -184,3 +184,28 @@ it("[BL-344] a client that has little to do now and then has its turn before tho
     expect([count("little"), done.indexOf("little", before) - before]).toEqual([turn, 0]);
   }
 });
+
+it("[BL-345] a task of a connection does not overtake those that wait", async () => {
+  let nowMs = 0;
+  const connection = new WorkTurns(() => nowMs).connection("a");
+  const done: string[] = [];
+  const task = (name: string, ms: number) => {
+    const share = connection.join(goOn);
+    function goOn(): void {
+      if (share.isOver) {
+        share.later();
+        return;
+      }
+      nowMs += ms;
+      done.push(name);
+    }
+    goOn();
+  };
+  task("first", 5);
+  for (const name of ["second", "third", "fourth"]) task(name, 3);
+  await nextTurn();
+  // The third and the fourth still wait in a turn that is new.
+  task("fifth", 1);
+  while (done.length < 5) await nextTurn();
+  expect(done).toEqual(["first", "second", "third", "fourth", "fifth"]);
+});

@@ -71,7 +71,7 @@ it("[GRPC-5] ChatService: members of a room see who joins, says and leaves; a st
   bob.send("join", { room: "lobby", name: "Ada" });
   bob.send("join", { room: "lobby", name: "Bob" });
   bob.send("say", { room: "lobby", text: "hello" });
-  await until(() => ada.events.length === 3);
+  await until(() => ada.events.length === 3 && bob.events.length === 3);
   bob.stream.cancel();
   await until(() => ada.events.length === 4);
   expect(ada.events).toMatchObject([

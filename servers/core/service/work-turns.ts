@@ -98,7 +98,9 @@ export class WorkTurns {
       if (connection.isWaiting) this.#waiting.add(connection);
       this.#running = undefined;
       connection.begin(this.#turn);
+      connection.current = task;
       task?.goOn();
+      connection.current = undefined;
     }
   };
 
@@ -154,6 +156,8 @@ class Connection implements WorkConnection {
   readonly turns: WorkTurns;
   readonly key: string;
   readonly #tasks = new Rotation<Task>();
+  /** The task whose turn it is. */
+  current: Task | undefined;
   turn = -1;
   spentMs = 0;
   items = 0;
@@ -218,7 +222,10 @@ class Task implements WorkShare {
   }
 
   get isOver(): boolean {
-    return this.#connection.turns.isOver(this.#connection);
+    const connection = this.#connection;
+    // Tasks of the connection that wait already come first.
+    if (connection.isWaiting && connection.current !== this) return true;
+    return connection.turns.isOver(connection);
   }
 
   later(): void {

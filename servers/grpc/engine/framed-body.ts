@@ -45,6 +45,11 @@ export class FramedBody {
     this.#queue.clear();
   }
 
+  /** A message is complete. */
+  get hasNext(): boolean {
+    return this.#queue.length >= prefixBytes && this.#queue.length >= prefixBytes + this.#queue.uint32At(1);
+  }
+
   /** The next complete message. */
   next(): WireMessage | undefined {
     if (this.#queue.length < prefixBytes) return undefined;

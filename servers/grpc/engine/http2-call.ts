@@ -143,7 +143,7 @@ export class Http2Call implements StartableTransport {
     if (this.#isDelivering || this.#isWaiting) return;
     this.#isDelivering = true;
     while (this.#isWanted && !this.#isInflating && !this.#isEnding) {
-      if (this.#share.isOver) {
+      if (this.#body.hasNext && this.#share.isOver) {
         this.#isWaiting = true;
         this.#share.later();
         break;

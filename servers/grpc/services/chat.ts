@@ -2,6 +2,7 @@ import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lan
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage, type MessageType } from "../engine/message-type.ts";
+import { StatusError } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
 interface ChatRequest {
@@ -25,6 +26,8 @@ interface ChatEvent {
 const mostRooms = 1_000;
 const mostRoomsOfOne = 50;
 const mostMembers = 1_000;
+/** ListRooms fails if there are more, in all rooms. */
+const mostListed = 10_000;
 const longestName = 100;
 /** Each member gets it. */
 const longestText = 65_536;
@@ -109,7 +112,12 @@ class ChatRooms {
   }
 
   list(): { readonly name: string; readonly members: readonly string[] }[] {
-    return [...this.#rooms].map(([name, { members }]) => ({ name, members: [...members.keys()] }));
+    let listed = 0;
+    return [...this.#rooms].map(([name, { members }]) => {
+      listed += members.size;
+      if (listed > mostListed) throw new StatusError("RESOURCE_EXHAUSTED", `there are more than ${mostListed} members`);
+      return { name, members: [...members.keys()] };
+    });
   }
 
   /** Resolves, if it takes longer, when all have been told: the member is read no further meanwhile. */

@@ -20,7 +20,7 @@ const mostListed = 100;
 /** grpc.health.v1: the state of each service, and of the whole server as "". */
 export class Health {
   readonly #states = new Map<string, HealthState>([["", "SERVING"]]);
-  readonly #watchers = new Map<string, Set<(state: HealthState) => void>>();
+  readonly #watchers = new Map<string, Set<() => void>>();
   readonly #onChange: () => void;
 
   constructor(onChange: () => void) {
@@ -40,7 +40,7 @@ export class Health {
     if (this.state(service) === state) return;
     if (state === "SERVICE_UNKNOWN") this.#states.delete(service);
     else this.#states.set(service, state);
-    for (const watcher of [...(this.#watchers.get(service) ?? [])]) watcher(state);
+    for (const watcher of [...(this.#watchers.get(service) ?? [])]) watcher();
     this.#onChange();
   }
 
@@ -54,7 +54,7 @@ export class Health {
     for (const [service] of [...this.#states]) this.set(service, "NOT_SERVING");
   }
 
-  watch(service: string, watcher: (state: HealthState) => void): () => void {
+  watch(service: string, watcher: () => void): () => void {
     const watchers = this.#watchers.get(service) ?? new Set();
     this.#watchers.set(service, watchers.add(watcher));
     return () => {
@@ -73,9 +73,21 @@ export function healthService(health: Health, pool: DescriptorPool): ServiceHand
   );
 
   function watch(call: GrpcCall, service: string): void {
-    const send = (state: HealthState) => call.run(() => void call.send(reply.frame({ status: numbers[state] })));
-    send(health.state(service));
-    call.whenOver(health.watch(service, send));
+    let sent: HealthState | undefined;
+    const share = call.work.join(show);
+    /** In the turns of all clients: a service may have thousands of watchers. */
+    function show(): void {
+      const state = health.state(service);
+      if (state === sent || call.isEnding) return;
+      if (share.isOver) {
+        share.later();
+        return;
+      }
+      sent = state;
+      call.run(() => void call.send(reply.frame({ status: numbers[state] })));
+    }
+    show();
+    call.whenOver(health.watch(service, show));
   }
 
   return {

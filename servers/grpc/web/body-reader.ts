@@ -9,6 +9,8 @@ export interface BodyReader {
   /** Bytes that were not taken yet. */
   readonly length: number;
   clear(): void;
+  /** A message is complete. */
+  readonly hasNext: boolean;
   /** The next complete message. */
   next(): WireMessage | undefined;
   /** To be called when the body has ended and `next` has nothing more. */
@@ -70,8 +72,12 @@ export class BareBody implements BodyReader {
     this.#queue.push(chunk);
   }
 
+  get hasNext(): boolean {
+    return this.#hasEnded && !this.#wasTaken;
+  }
+
   next(): WireMessage | undefined {
-    if (!this.#hasEnded || this.#wasTaken) return undefined;
+    if (!this.hasNext) return undefined;
     this.#wasTaken = true;
     const content = this.#queue.take(this.#queue.length);
     // Clients do not compress an empty message.

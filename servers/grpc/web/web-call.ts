@@ -165,7 +165,7 @@ export abstract class WebCall implements StartableTransport {
     this.#isPumping = true;
     try {
       while (this.#isWanted && !this.#isDone) {
-        if (this.#share.isOver) {
+        if (this.#body.hasNext && this.#share.isOver) {
           this.#isWaiting = true;
           this.#share.later();
           break;
