@@ -59,7 +59,7 @@ it("[WEBRTC-405] successive candidates of one peer for another are one arrow whe
 const namesOf = (signals: readonly LadderSignal[]) =>
   Object.fromEntries(signals.flatMap(({ from, to = from }) => [from, to]).map((id) => [id, id.split(" ")[0] ?? ""]));
 
-it("[WEBRTC-404] where there are more peers than lines, those that came after one another share one, of the same name first", () => {
+it("[WEBRTC-404] where there are more peers than lines, those of one name that came after one another share one, and no others", () => {
   const calls = [1, 2, 3, 4].flatMap((time) => [
     signal("offer", `anna ${time}`, `ben ${time}`),
     signal("answer", `ben ${time}`, `anna ${time}`),
@@ -76,6 +76,14 @@ it("[WEBRTC-404] where there are more peers than lines, those that came after on
     ...["2>3 offer", "3>2 answer", "2>3 offer", "3>2 answer"],
     ...["0>1 offer", "1>0 answer"],
     ...["2>3 offer", "3>2 answer", "2>3 offer", "3>2 answer"],
+  ]);
+  const later = [signal("offer", "anna 1", "ben 1"), signal("chat", "ben 1", "nobody"), signal("offer", "a", "b"), signal("answer", "b", "a")];
+  const apart = layOutLadder({ signals: later, mostLanes: 4, foldsCandidates: true, names: namesOf(later) });
+  expect(apart.lanes).toEqual([
+    { id: "ben 1", peers: 1 },
+    { id: "a", peers: 1 },
+    { id: "b", peers: 1 },
+    { id: othersLane, peers: 2 },
   ]);
 });
 

@@ -20,7 +20,7 @@ import { tabsOf } from "../pages/service/service-page.tsx";
 import { settingTexts } from "../pages/settings/setting-row.tsx";
 import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
-import { usePlayingSamples, useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
+import { playingSamples, useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
 import { lanSwitchTitle, useLanSwitch } from "../ui/services/use-lan-switch.ts";
 import { useServiceOperations } from "../ui/services/use-service-operations.ts";
@@ -41,11 +41,11 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
   const sendSample = useStartSampleTraffic();
   const stopSample = useStopSampleTraffic();
-  const playing = usePlayingSamples(opened);
   const clearTraffic = useClearTraffic();
   const switchLan = useLanSwitch();
   const { setColorScheme } = useMantineColorScheme();
   const built = services.filter((service) => service.built);
+  const samples = playingSamples(built);
   const configs = useConfigs(
     built.map(({ id }) => id),
     opened,
@@ -78,13 +78,13 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
             },
           ]
         : []),
-      ...(running && playing.has(id)
+      ...(running && service.playsSample
         ? [
             {
               id: `end-sample-${id}`,
               label: `Stop sample traffic of ${title}`,
               leftSection: icon(IconSquare),
-              onClick: () => void stopSample(id),
+              onClick: () => void stopSample([id]),
             },
           ]
         : []),
@@ -128,6 +128,16 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
       actions: [
         { id: "start-all", label: "Start all", leftSection: icon(IconPlayerPlay), onClick: () => void startAll() },
         { id: "stop-all", label: "Stop all", leftSection: icon(IconSquare), onClick: () => void stopAll() },
+        ...(samples.length > 0
+          ? [
+              {
+                id: "end-samples",
+                label: "Stop all sample traffic",
+                leftSection: icon(IconSquare),
+                onClick: () => void stopSample(samples),
+              },
+            ]
+          : []),
         ...built.flatMap(ofService),
       ],
     },

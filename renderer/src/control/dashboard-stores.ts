@@ -69,8 +69,11 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
 
   async function seedRates(): Promise<void> {
     const history = await client.call("rate.history", { seconds: sparklineSamples, points: sparklineSamples });
-    for (const { service: id, itemsPerSecond } of history.series)
+    // After a restart of Backlot there is no history of some services: what an earlier one has sent is over.
+    for (const id of serviceIds) {
+      const { itemsPerSecond = [] } = history.series.find(({ service }) => service === id) ?? {};
       recentRate(id).set({ itemsPerSecond: itemsPerSecond.slice(-sparklineSamples) });
+    }
   }
 
   async function seedNotable(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
 
-/** A line from top to bottom: a peer, or several that were not there at the same time, the service, or the peers that have none of their own. */
+/** A line from top to bottom: a peer, or several of one name that were not there at the same time, the service, or the peers that have none of their own. */
 export interface Lane {
   /** The identifier of the last peer that had it, `serviceLane`, or `othersLane` for the rest. */
   readonly id: string;
@@ -48,8 +48,8 @@ export interface LadderOptions {
 }
 
 /**
- * Each peer has a lane, in the order in which they first appear. Where there are more peers than lanes, those that came after one another
- * share one; where that does not suffice, the newest have lanes and the rest shares the last one.
+ * Each peer has a lane, in the order in which they first appear. Where there are more peers than lanes, one that came back under its name
+ * shares the lane that it had; where that does not suffice, the newest have lanes and the rest shares the last one.
  */
 export function layOutLadder({ signals, mostLanes, foldsCandidates, names = {}, before = [] }: LadderOptions): LaidOutLadder {
   const spans = spansOf(signals);
@@ -153,7 +153,7 @@ function lanesOf(
   return { lanes: rest === 0 ? lanes : [...lanes, { id: othersLane, peers: rest }], places };
 }
 
-/** Gives each peer in turn a lane: that of one with the same name at another time, an empty one, or any on which nobody else was meanwhile. */
+/** Gives each peer in turn a lane: that of one with the same name at another time, or an empty one. */
 function shareLanes(
   ranked: readonly Span[],
   most: number,
@@ -163,8 +163,8 @@ function shareLanes(
   let rest = 0;
   for (const span of ranked) {
     const name = names[span.id];
-    const free = open.filter(({ spans }) => spans.every((one) => isApart(one, span)));
-    const lane = free.find((one) => name !== undefined && one.name === name) ?? (open.length < most ? undefined : free[0]);
+    // Never that of a peer with another name: its head would be over arrows that are not its own.
+    const lane = open.find((one) => name !== undefined && one.name === name && one.spans.every((other) => isApart(other, span)));
     if (lane) lane.spans.push(span);
     else if (open.length < most) open.push({ spans: [span], name });
     else rest++;
