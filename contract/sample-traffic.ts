@@ -8,6 +8,19 @@ export const sampleActions = {
   "sample.stop": operation<null>()(z.strictObject({})),
 };
 
+/** Clients of sample traffic have it in their User-Agent, after the software that they stand for. */
+export const sampleAgent = "Backlot-sample";
+
+const sampleMark = " (sample)";
+
+/** The client of a row, as services write it; MQTT's sample is no client. */
+export const sampleClientName = (software: string): string => `${software}${sampleMark}`;
+
+export const isSampleClient = (client: string): boolean => client.endsWith(sampleMark) || client === "sample traffic";
+
+/** Without the mark, which lists show in their own way. */
+export const withoutSampleMark = (client: string): string => (client.endsWith(sampleMark) ? client.slice(0, -sampleMark.length) : client);
+
 /** The views of every service: `interface EchoViews extends SampleViews`. */
 export interface SampleViews<Params extends object = object> {
   /** `params`: those that it was started with. */

@@ -74,6 +74,8 @@ export interface ServiceView {
   readonly openToLan: boolean;
   /** Its configuration changed since it started. */
   readonly restartNeeded: boolean;
+  /** Sends itself sample traffic. */
+  readonly playsSample: boolean;
 }
 
 /** A command or program text to copy. */

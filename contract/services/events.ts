@@ -89,6 +89,9 @@ export const eventColumns = [
 ] as const satisfies readonly (keyof EventRow)[];
 export type EventColumn = (typeof eventColumns)[number];
 
+/** The plugin version of events that sample traffic or "Generate sample events" has stored. */
+export const samplePluginVersion = "sample";
+
 /** Up to the year 9999, the latest that an event's time can have. */
 const time = z.int().min(0).max(253_402_300_799_999);
 
@@ -103,6 +106,8 @@ const eventFilter = z.strictObject({
   /** Milliseconds since the epoch, both included; events have whole seconds. */
   from: time.optional(),
   to: time.optional(),
+  /** Only sample events, or all others. */
+  sample: z.enum(["only", "without"]).optional(),
 });
 export type EventFilter = z.output<typeof eventFilter>;
 

@@ -18,6 +18,8 @@ export const rowFilterFields = {
   outcome: z.string().max(200).default(""),
   /** A kind of detail; empty for all. */
   ofKind: z.string().max(50).default(""),
+  /** Leaves sample traffic out. */
+  withoutSample: z.boolean().default(false),
 };
 
 const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {

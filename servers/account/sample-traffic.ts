@@ -36,7 +36,7 @@ export const accountSample = (log: Log): HttpSample => ({
     async function signIn(): Promise<void> {
       const isLogin = refresh === "";
       const body = isLogin ? { username: sampleUser.email, password: sampleUser.password } : { refresh_token: refresh };
-      const answer = await send({ method: "POST", path: isLogin ? "/login" : "/token", headers: { "User-Agent": portal } }, body);
+      const answer = await send({ method: "POST", path: isLogin ? "/login" : "/token", software: portal }, body);
       // The service may be stopping: the sample traffic ignores that.
       if (!answer) return;
       const pair = answer.status === 200 ? (JSON.parse(answer.text) as { token?: unknown; refresh?: unknown }) : {};
@@ -49,7 +49,7 @@ export const accountSample = (log: Log): HttpSample => ({
 
     async function read({ method, target, as, software }: Turn): Promise<void> {
       const authorization = as === "bearer" ? `Bearer ${token}` : basic;
-      await send({ method, path: target, headers: { "User-Agent": software, ...(as !== "nobody" && { Authorization: authorization }) } });
+      await send({ method, path: target, software, headers: as === "nobody" ? {} : { Authorization: authorization } });
     }
 
     async function next(): Promise<void> {

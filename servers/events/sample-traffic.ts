@@ -1,7 +1,8 @@
+import { samplePluginVersion } from "../../contract/services/events.ts";
 import type { HttpSample, SendSample } from "../core/http/http-sample-traffic.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 
-const headers = { "User-Agent": "editor-plugin/0.5.0", "X-Plugin-Version": "0.5.0" };
+const plugin = { software: "editor-plugin/0.5.0", headers: { "X-Plugin-Version": samplePluginVersion } };
 
 /** Posts like an editor plugin, and sometimes reads. */
 function begin(send: SendSample): () => void {
@@ -9,9 +10,9 @@ function begin(send: SendSample): () => void {
   let turn = 0;
   return () => {
     turn += 1;
-    if (turn % 30 === 0) void send({ method: "GET", path: "/stats", headers });
-    else if (turn % 30 === 15) void send({ method: "GET", path: "/events?limit=10", headers });
-    else void send({ method: "POST", path: "/events", headers }, source.event());
+    if (turn % 30 === 0) void send({ method: "GET", path: "/stats", ...plugin });
+    else if (turn % 30 === 15) void send({ method: "GET", path: "/events?limit=10", ...plugin });
+    else void send({ method: "POST", path: "/events", ...plugin }, source.event());
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
-import type { SampleViews } from "../../contract/sample-traffic.ts";
+import { type SampleViews, sampleAgent } from "../../contract/sample-traffic.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { asIs, type OwnClientOptions, openClient } from "./clients/own-client.ts";
 import { prefixBytes } from "./engine/message-type.ts";
@@ -70,5 +70,5 @@ export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptio
     };
   }
 
-  return createSampleSwitch({ play: async () => play(await openClient({ port, channel }, "sample")), show });
+  return createSampleSwitch({ play: async () => play(await openClient({ port, channel }, sampleAgent)), show });
 }

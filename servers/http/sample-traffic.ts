@@ -55,11 +55,12 @@ function begin(send: SendSample): () => void {
     method: "GET",
     path: "/api/stream?count=0&duration=1s",
     agent: false,
-    headers: { "User-Agent": clients.page, Accept: "text/event-stream" },
+    software: clients.page,
+    headers: { Accept: "text/event-stream" },
   });
   return () => {
     const { method, path, client, body } = pick(random());
-    void send({ method, path, headers: { "User-Agent": client, Accept: "*/*" } }, body);
+    void send({ method, path, software: client, headers: { Accept: "*/*" } }, body);
   };
 }
 

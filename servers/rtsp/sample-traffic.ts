@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { SampleViews } from "../../contract/sample-traffic.ts";
+import { type SampleViews, sampleAgent } from "../../contract/sample-traffic.ts";
 import type { WorkTurns } from "../core/service/work-turns.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { RtspClient } from "./client/rtsp-client.ts";
@@ -23,7 +23,7 @@ export function createRtspSampleTraffic({ port, turns, show }: RtspSampleOptions
     const client = await RtspClient.connect({
       host: "127.0.0.1",
       port,
-      userAgent: "Backlot sample",
+      userAgent: sampleAgent,
       turns,
       timeoutMs,
       onPacket() {},

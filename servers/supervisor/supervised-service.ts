@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigView } from "../../contract/config.ts";
 import type { LogLevel } from "../../contract/log.ts";
+import type { SampleViews } from "../../contract/sample-traffic.ts";
 import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix } from "../../contract/service.ts";
 import type { RateSample } from "../../contract/traffic/row.ts";
 import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
@@ -87,6 +88,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     rows: settings.current.app.keptRows,
   });
   let lastCounters: { at: number; counters: Counters } | undefined;
+
+  let playsSample = false;
 
   /** Values for this run, set in the dashboard; they override all others. */
   let runValues: Readonly<Record<string, unknown>> = {};
@@ -213,6 +216,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     onView(name, value, pid) {
       const { state } = managed.status;
       if (state === "running" || state === "stopping") resumption.viewed(name, value);
+      if (name === "sample") showSample((value as SampleViews["sample"]).running);
       hub.publish(views, { name, value, pid });
     },
     onStream: options.onStream,
@@ -229,6 +233,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
         return;
       }
       if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
+      if (status.state !== "running") showSample(false);
       if (status.state === "running") options.onStarted();
       if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));
       if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
@@ -254,7 +259,13 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       plannedEndpoints: service.endpoints(config),
       openToLan: (runningConfig ?? config).openToLan === true,
       restartNeeded: restartNeeded(),
+      playsSample,
     };
+  }
+  function showSample(plays: boolean): void {
+    if (plays === playsSample) return;
+    playsSample = plays;
+    hub.publish("status", view());
   }
   function restartNeeded(): boolean {
     const running = managed.runningConfig;

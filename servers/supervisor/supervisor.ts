@@ -171,7 +171,18 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       const planned = options.planned.find((service) => service.id === id);
       if (!planned) return [];
       const status: ServiceStatus = { state: "stopped" };
-      return [{ ...planned, rateUnit: "", built: false, status, plannedEndpoints: [], openToLan: false, restartNeeded: false }];
+      return [
+        {
+          ...planned,
+          rateUnit: "",
+          built: false,
+          status,
+          plannedEndpoints: [],
+          openToLan: false,
+          restartNeeded: false,
+          playsSample: false,
+        },
+      ];
     });
   hub.publishAll("status", views());
 

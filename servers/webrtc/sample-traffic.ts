@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { SampleViews } from "../../contract/sample-traffic.ts";
+import { type SampleViews, sampleAgent } from "../../contract/sample-traffic.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 
 export interface WebrtcSampleOptions {
@@ -44,7 +44,7 @@ class SampleClient {
   }
 
   static async connect(port: number, signal: AbortSignal): Promise<SampleClient> {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers: { "User-Agent": "Backlot-sample" } });
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers: { "User-Agent": sampleAgent } });
     socket.on("error", () => {});
     const client = new SampleClient(socket);
     const [welcome] = (await once(socket, "message", { signal })) as [Buffer];

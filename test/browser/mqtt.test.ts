@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createConnection } from "node:net";
 import path from "node:path";
 import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
@@ -325,4 +327,21 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await clear.click();
   await page.getByText("Cleared 1 message.").waitFor();
   await kept.waitFor({ state: "detached" });
+});
+
+it("[MQTT-303] a refused connection is on the page with its reason, also while no client is connected", async () => {
+  const { page, host } = await open();
+  // An empty client identifier for a session that is to be kept (MQTT 3.1.1 §3.1.3.1).
+  const connect = Buffer.from("100c00044d5154540400003c0000", "hex");
+  const url = new URL(`tcp://${host}`);
+  const socket = createConnection(Number(url.port), url.hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(connect);
+  await once(socket, "data");
+  const list = page.getByRole("list", { name: "Refused connections, newest first" });
+  await list.getByRole("button").first().click();
+  await page
+    .getByRole("complementary")
+    .getByText(/was refused: /)
+    .waitFor();
 });

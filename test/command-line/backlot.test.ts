@@ -166,7 +166,7 @@ describe("the command line", () => {
     [["--dashboard-port", "x"], "USAGE: --dashboard-port takes"],
     [["--only", "mqtt", "--http-port", "abc"], 'USAGE: HTTP, port (from --http-port): "abc" is not a number'],
     [["--headless", "--http-port", "99999"], "USAGE: HTTP, port (from --http-port): at most 65535 is allowed"],
-  ])("[BL-74] [BL-350] refuses %j with exit code 2", async (args, message) => {
+  ])("[BL-74] [BL-362] refuses %j with exit code 2", async (args, message) => {
     const run = startBacklot([...args, "--json"]);
     expect(await run.ended).toEqual({ code: 2, signal: null });
     expect(run.stderr()).toContain(message);
@@ -254,7 +254,7 @@ describe("services named by --only", () => {
     expect(states(run.lines.items)).toContain("http stopped");
   });
 
-  it("[BL-82] [BL-83] [BL-350] with --start-all the others run on when one fails; ready, the exit code and the last line say so", async () => {
+  it("[BL-82] [BL-83] [BL-362] with --start-all the others run on when one fails; ready, the exit code and the last line say so", async () => {
     const run = startFixtures(["--start-all", "--mqtt-starts", "fails"]);
     expect(await run.ready()).toMatchObject({ failed: ["mqtt"] });
     const told = states(run.lines.items);

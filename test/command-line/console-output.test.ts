@@ -22,6 +22,7 @@ const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceV
   rateUnit: "req/s",
   openToLan: false,
   restartNeeded: false,
+  playsSample: false,
   ...extra,
 });
 const endpoints = [{ label: "HTTP", url: "http://127.0.0.1:8080" }];

@@ -280,6 +280,7 @@ it("[EV-77] sample traffic posts to the service until it is stopped", async () =
   await events.act("sample.start");
   await expect.poll(() => events.view("totals")?.events ?? 0).toBeGreaterThan(1);
   expect(events.view("sample")).toMatchObject({ running: true });
+  expect((await events.act("page", { filter: { sample: "without" } })).rows).toEqual([]);
   await events.act("sample.stop");
   await expect.poll(() => events.view("sample")).toEqual({ running: false });
 });

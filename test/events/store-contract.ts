@@ -13,7 +13,11 @@ const dayMs = 86_400_000;
 export const start = Date.UTC(2026, 10, 20, 12, 0, 0);
 
 export const stored = (part: Body = {}, at = start): NewEvent =>
-  newEvent(completionEvent.parse(eventBody(part)), { created_at: eventTime(at), ip_hash: "ab".repeat(32), plugin_version: "0.5.0" });
+  newEvent(completionEvent.parse(eventBody(part)), {
+    created_at: eventTime(at),
+    ip_hash: "ab".repeat(32),
+    plugin_version: part.language === "lua" ? "sample" : "0.5.0",
+  });
 
 /** Some thousand events over several blocks of ids, the same each time. */
 export function manyEvents(count: number): NewEvent[] {
@@ -123,6 +127,8 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
         { text: "100%_" },
         { from: start + 7_000_000, to: start + 9_000_500 },
         { device_id: device(2), language: "lua" },
+        { sample: "only" },
+        { sample: "without", outcome: "accepted" },
       ];
       for (const filter of filters) {
         const expected = events.flatMap((event, index) => (matches(event, filter) ? [index + 1] : []));
@@ -173,6 +179,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
           ...(random.below(2) && { language: pick(["go", "rust", "lua", "none"]) }),
           ...(random.below(3) === 0 && { provider: pick(["a", "b"]) }),
           ...(random.below(6) === 0 && { device_id: device(random.below(7)) }),
+          ...(random.below(6) === 0 && { sample: random.below(2) ? ("only" as const) : ("without" as const) }),
           ...(random.below(6) === 0 && { text: pick(["go", "UST"]) }),
         }),
       );
@@ -369,6 +376,7 @@ export function matches(event: NewEvent, filter: EventFilter): boolean {
     (!filter.outcome || event.outcome === filter.outcome) &&
     (!filter.language || event.language === filter.language) &&
     (!filter.provider || event.provider === filter.provider) &&
+    (!filter.sample || (filter.sample === "only") === (event.plugin_version === "sample")) &&
     (!filter.text || event.language.includes(filter.text.toLowerCase())) &&
     (filter.from === undefined || at >= filter.from) &&
     (filter.to === undefined || at <= filter.to)

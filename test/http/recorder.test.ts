@@ -267,7 +267,9 @@ it.each([
   ["Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15", "Safari"],
   ["Dalvik/2.1.0 (Linux; U; Android 14)", "Dalvik"],
   ["(odd)", ""],
-])("[HTTP-101] the client %s is called %s", (userAgent, name) => {
+  ["okhttp/4.12.0 Backlot-sample", "okhttp (sample)"],
+  ["Backlot-sample/1.0 grpc-node-js/1.14.0", "Backlot (sample)"],
+])("[HTTP-101] [BL-365] the client %s is called %s", (userAgent, name) => {
   expect(clientName(userAgent)).toBe(name);
 });
 

@@ -77,7 +77,12 @@ it("[WEBRTC-404] where there are more peers than lines, those of one name that c
     ...["0>1 offer", "1>0 answer"],
     ...["2>3 offer", "3>2 answer", "2>3 offer", "3>2 answer"],
   ]);
-  const later = [signal("offer", "anna 1", "ben 1"), signal("chat", "ben 1", "nobody"), signal("offer", "a", "b"), signal("answer", "b", "a")];
+  const later = [
+    signal("offer", "anna 1", "ben 1"),
+    signal("chat", "ben 1", "nobody"),
+    signal("offer", "a", "b"),
+    signal("answer", "b", "a"),
+  ];
   const apart = layOutLadder({ signals: later, mostLanes: 4, foldsCandidates: true, names: namesOf(later) });
   expect(apart.lanes).toEqual([
     { id: "ben 1", peers: 1 },

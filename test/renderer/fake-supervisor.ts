@@ -62,6 +62,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     plannedEndpoints: endpointsOf(id),
     openToLan: id === "mqtt" && scenario !== "first",
     restartNeeded: id === "http" && scenario === "full",
+    playsSample: false,
   });
   const isRunning = (id: ServiceId) => statuses.get(id)?.state === "running";
   const rateOf = (id: ServiceId, seconds: number) => sketchOf(id).rate * wave(seconds, id);

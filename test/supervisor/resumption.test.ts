@@ -40,3 +40,14 @@ it("[BL-313] a stop ends them", async () => {
   expect(await lines(supervised, "sample traffic at 7")).toBe(1);
   expect(await lines(supervised, "goes on with")).toBe(0);
 });
+
+it("[BL-361] the status of a service says whether it sends itself sample traffic", async () => {
+  const { supervisor, dashboard } = await supervise();
+  await supervisor.start("http");
+  const statuses = dashboard.follow("status");
+  await dashboard.call("service.action", { id: "http", action: "view", params: { name: "sample", value: { running: true, params: {} } } });
+  await statuses.until(({ id, playsSample }) => id === "http" && playsSample);
+  const ends = statuses.next(({ id, playsSample }) => id === "http" && !playsSample);
+  await dashboard.call("service.stop", { id: "http" });
+  expect((await ends).status.state).toBe("stopping");
+});

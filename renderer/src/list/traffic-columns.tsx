@@ -1,10 +1,10 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { useNow } from "../ui/status/since.tsx";
 import { formatBytes } from "../ui/texts/quantity.ts";
-import { shownText } from "../ui/texts/shown-text.ts";
 import { clockTime, formatDurationExact, formatTook, isoTime } from "../ui/texts/time.ts";
 import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
+import { ClientName } from "./sample-mark.tsx";
 
 /** The time of day of a part or message. */
 export const timeColumn = <Row extends { readonly at: number }>(rank: number): Column<Row> => ({
@@ -63,7 +63,7 @@ export const clientColumn = (rank: number, samples: Pick<Column<TrafficRow>, "mi
   rank,
   cell: ({ client, peer }) => (
     <CellText tone="soft" title={peer}>
-      {shownText(client)} <CellText small>{peer.slice(peer.lastIndexOf(":"))}</CellText>
+      <ClientName client={client} /> <CellText small>{peer.slice(peer.lastIndexOf(":"))}</CellText>
     </CellText>
   ),
 });

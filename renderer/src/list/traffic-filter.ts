@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isSampleClient } from "../../../contract/sample-traffic.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import {
   hasKind,
@@ -22,14 +23,23 @@ export interface TrafficFilter {
   readonly outcome: string;
   /** A kind of detail; empty for all. */
   readonly ofKind: string;
+  readonly withoutSample: boolean;
 }
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
 
-export const noFilter: TrafficFilter = { text: "", inDetails: false, tone: "all", target: "", outcome: "", ofKind: "" };
+export const noFilter: TrafficFilter = {
+  text: "",
+  inDetails: false,
+  tone: "all",
+  target: "",
+  outcome: "",
+  ofKind: "",
+  withoutSample: false,
+};
 
-export const isFiltering = ({ text, tone, target, outcome, ofKind }: TrafficFilter): boolean =>
-  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "";
+export const isFiltering = ({ text, tone, target, outcome, ofKind, withoutSample }: TrafficFilter): boolean =>
+  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
 
 export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean =>
   one.text === other.text &&
@@ -37,18 +47,20 @@ export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean 
   one.tone === other.tone &&
   one.target === other.target &&
   one.outcome === other.outcome &&
-  one.ofKind === other.ofKind;
+  one.ofKind === other.ofKind &&
+  one.withoutSample === other.withoutSample;
 
 /** Whether only the supervisor can decide for some rows. */
 export const searchesDetails = ({ text, inDetails }: TrafficFilter): boolean => inDetails && text.trim() !== "";
 
 /** Decides by the texts of rows. */
-export function trafficMatcher({ text, tone, target, outcome, ofKind }: TrafficFilter): (row: TrafficRow) => boolean {
+export function trafficMatcher({ text, tone, target, outcome, ofKind, withoutSample }: TrafficFilter): (row: TrafficRow) => boolean {
   const needle = searchNeedle(text);
   return (row) =>
     hasTone(row.tone, tone) &&
     hasKind(row.kind, ofKind) &&
     hasTarget(row.target, target) &&
     hasOutcome(row.outcome, outcome) &&
+    !(withoutSample && isSampleClient(row.client)) &&
     (needle === "" || hasText(row, needle));
 }

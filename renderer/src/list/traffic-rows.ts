@@ -45,7 +45,8 @@ export function createTrafficRows({ read, match, order = byId, filter = noFilter
     matcher: details.matcher,
     isFiltering,
     // The supervisor has to read the texts of all kept rows.
-    isCostly: ({ text, target, outcome, ofKind }) => text.trim() !== "" || target !== "" || outcome !== "" || ofKind !== "",
+    isCostly: ({ text, target, outcome, ofKind, withoutSample }) =>
+      text.trim() !== "" || target !== "" || outcome !== "" || ofKind !== "" || withoutSample,
     isOpen: ({ tone }) => tone === "pending",
     wantsOpen: ({ tone }) => tone === "open",
     isOther: (known, row) => known.at !== row.at,

@@ -1,3 +1,4 @@
+import { sampleAgent, sampleClientName } from "../../../contract/sample-traffic.ts";
 import { BoundedCache } from "../limits/bounded-cache.ts";
 
 const known: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -20,6 +21,12 @@ export function createClientNames(): (userAgent: string | undefined) => string {
 }
 
 export function clientName(userAgent: string): string {
+  if (!userAgent.includes(sampleAgent)) return softwareName(userAgent);
+  const [before = ""] = userAgent.split(sampleAgent, 1);
+  return sampleClientName(softwareName(before) || "Backlot");
+}
+
+function softwareName(userAgent: string): string {
   if (userAgent.startsWith("Mozilla/")) {
     for (const [pattern, name] of known) if (pattern.test(userAgent)) return name;
   }

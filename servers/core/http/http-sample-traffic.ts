@@ -1,10 +1,10 @@
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
-import type { SampleViews } from "../../../contract/sample-traffic.ts";
+import { type SampleViews, sampleAgent } from "../../../contract/sample-traffic.ts";
 import { createSampleSwitch, type SampleSwitch } from "../traffic/sample-switch.ts";
 
-/** Resolves with the complete answer, or with undefined if there is none. A body is sent as JSON. */
-export type SendSample = (options: RequestOptions, body?: unknown) => Promise<SampleAnswer | undefined>;
+/** As the client software that it names. Resolves with the complete answer, or with undefined if there is none. A body is sent as JSON. */
+export type SendSample = (options: RequestOptions & { readonly software: string }, body?: unknown) => Promise<SampleAnswer | undefined>;
 
 export interface SampleAnswer {
   readonly status: number;
@@ -28,14 +28,18 @@ export function createHttpSampleTraffic({ port, intervalMs, maxSockets, begin, s
   function play(): () => void {
     const agent = new Agent({ keepAlive: true, maxSockets });
     const open = new Set<ClientRequest>();
-    const send: SendSample = ({ headers, ...options }, body) =>
+    const send: SendSample = ({ headers, software, ...options }, body) =>
       new Promise((resolve) => {
         const request = httpRequest({
           host: "127.0.0.1",
           port,
           agent,
           ...options,
-          headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
+          headers: {
+            ...headers,
+            "User-Agent": `${software} ${sampleAgent}`,
+            ...(body !== undefined && { "Content-Type": "application/json" }),
+          },
         });
         open.add(request);
         // The service may refuse or be stopped: then nothing is shown.

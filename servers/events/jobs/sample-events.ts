@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { samplePluginVersion } from "../../../contract/services/events.ts";
 import { type CompletionEvent, eventTime, type NewEvent, newEvent } from "../completion-event.ts";
 
 const languages = [
@@ -78,6 +79,6 @@ export function createSampleSource(deviceCount = 24, random: () => number = Math
 
   return {
     event,
-    stored: (at) => newEvent(event(), { created_at: eventTime(at), ip_hash: "0".repeat(64), plugin_version: "sample" }),
+    stored: (at) => newEvent(event(), { created_at: eventTime(at), ip_hash: "0".repeat(64), plugin_version: samplePluginVersion }),
   };
 }

@@ -1,4 +1,4 @@
-import type { EventFilter } from "../../../contract/services/events.ts";
+import { type EventFilter, samplePluginVersion } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 import type { PlotFilter } from "./event-store.ts";
 import type { TimeRange } from "./time-cover.ts";
@@ -49,6 +49,7 @@ export function filterSql(filter: EventFilter, dialect: SqlDialect, position = 1
   const time = order === "id" ? dialect.unindexed("created_at") : "created_at";
   if (first !== undefined) conditions.push(`${time} >= ${add(first)}`);
   if (last !== undefined) conditions.push(`${time} <= ${add(last)}`);
+  if (filter.sample) conditions.push(`plugin_version ${filter.sample === "only" ? "=" : "<>"} ${add(samplePluginVersion)}`);
   const text = filter.text?.trim() ?? "";
   if (text !== "") {
     const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
@@ -63,11 +64,14 @@ export const timeBounds = ({ from, to }: TimeRange): { readonly first: string | 
   last: to === undefined ? undefined : eventTime(to),
 });
 
+/** Whether only the events themselves can answer the filter: no rollup has it. */
+const isScanned = (filter: EventFilter): boolean => Boolean(filter.text?.trim() || filter.sample);
+
 /** The part of a filter that the plot rollups can answer. */
 export const plotFilter = ({ outcome, language, provider }: PlotFilter): PlotFilter => ({ outcome, language, provider });
 
 /** Whether the plot rollups can answer all of the filter except its times. */
-export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !filter.text?.trim();
+export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !isScanned(filter);
 
 /** Whether the filter has nothing but times. */
 export const isTimeFilter = (filter: EventFilter): boolean =>
@@ -75,7 +79,7 @@ export const isTimeFilter = (filter: EventFilter): boolean =>
 
 /** Whether the device rollups can answer the filter. */
 export const isKeyFilter = (filter: EventFilter): boolean =>
-  !filter.language && !filter.provider && !filter.text?.trim() && filter.from === undefined && filter.to === undefined;
+  !filter.language && !filter.provider && !isScanned(filter) && filter.from === undefined && filter.to === undefined;
 
 /** Whether an index leads from one match to the next, so that a scan need not be split into ranges. */
 export const isIndexed = (filter: EventFilter): boolean => isKeyFilter(filter) || Boolean(filter.device_id);

@@ -1,3 +1,4 @@
+import { isSampleClient } from "../../../contract/sample-traffic.ts";
 import {
   hasKind,
   hasOutcome,
@@ -18,27 +19,28 @@ export interface RowFilter {
   readonly target?: string | undefined;
   readonly outcome?: string | undefined;
   readonly ofKind?: string | undefined;
+  readonly withoutSample?: boolean | undefined;
   /** Only rows that belong to this one. */
   readonly parent?: number | undefined;
 }
 
 /** Whether it lets less than all rows through. */
-export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = "", parent }: RowFilter): boolean =>
-  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "" || parent !== undefined;
+export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = "", withoutSample = false, parent }: RowFilter): boolean =>
+  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || ofKind !== "" || withoutSample || parent !== undefined;
 
 /** The bytes of a row's detail, and those of each of its parts. */
 export type RowContents = () => Iterable<Buffer>;
 
 /** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. */
 export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
-  const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", parent } = filter;
+  const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", withoutSample = false, parent } = filter;
   const needle = searchNeedle(text);
   const longestWord = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
   const isIn = inDetails ? createContentSearch(needle) : () => false;
   const words = [inDetails ? "" : longestWord, target, outcome, ofKind]
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word));
-  const readsTexts = needle !== "" || target !== "" || outcome !== "" || ofKind !== "";
+  const readsTexts = needle !== "" || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
   return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
@@ -49,6 +51,7 @@ export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: Row
       hasKind(row.kind, ofKind) &&
       hasTarget(row.target, target) &&
       hasOutcome(row.outcome, outcome) &&
+      !(withoutSample && isSampleClient(row.client)) &&
       (needle === "" || hasText(row, needle) || (inDetails && isInAny(contents(), isIn)))
     );
   };

@@ -2,6 +2,7 @@ import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
 import { PageHeading, PageTitle } from "../../ui/panel.tsx";
+import { StopAllSamples } from "../../ui/services/sample-traffic.tsx";
 import { type Shape, ShapeLabel, shapeOf } from "../../ui/status/status-shape.tsx";
 import { formatByteRate, formatCount, formatRate, pluralOf } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
@@ -53,6 +54,7 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
           </span>
         )}
       </div>
+      <StopAllSamples services={services} />
       <span className={styles.totals}>
         <strong>{formatCount(clients)}</strong> {pluralOf(clients, "client", "clients")} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
         items/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong> {formatByteRate(bytesPerSecond).split(" ")[1]}

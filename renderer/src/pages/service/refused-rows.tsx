@@ -1,11 +1,14 @@
 import { UnstyledButton } from "@mantine/core";
 import { useState } from "react";
+import type { ServiceId } from "../../../../contract/service.ts";
+import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { HttpInspector } from "../../inspectors/http/http-inspector.tsx";
-import { InspectorFrame, InspectorNote } from "../../inspectors/inspector-frame.tsx";
+import { InspectorFrame, InspectorNote, type Inspectors } from "../../inspectors/inspector-frame.tsx";
+import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
+import { ClientName } from "../../list/sample-mark.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
@@ -19,41 +22,59 @@ import { Answered } from "../../ui/status/answered.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
-import styles from "./refused-requests.module.css";
+import styles from "./refused-rows.module.css";
 
-const unsuccessful: TrafficFilter = { ...noFilter, tone: "unsuccessful" };
 /** The list is not virtual; the filter and the Timeline show older ones. */
 const mostRows = 200;
 
-export const useRefusedRows = (): TrafficRows => useTrafficRows("events", unsuccessful);
-
-interface RefusedRequestsProps {
-  readonly rows: TrafficRows;
-  /** The request in the inspector. */
-  readonly opened: number | undefined;
-  readonly onOpen: (row: TrafficRow) => void;
+interface RefusedRowsOptions {
+  /** "Refused requests" */
+  readonly title: string;
+  /** A kind of detail; empty for all. */
+  readonly ofKind: DetailKind | "";
+  readonly placeholder: string;
+  readonly inspectors: Inspectors;
 }
 
-/** The requests that stored no event, with the reason: the table of events has nothing of them. Absent if there are none. */
-export function RefusedRequests({ rows, opened, onOpen }: RefusedRequestsProps) {
+/** What was refused or has failed; the page of a service whose list has nothing of it shows it below the list. */
+export function useRefusedRows(id: ServiceId, { title, ofKind, placeholder, inspectors }: RefusedRowsOptions): RefusedRowsState {
+  const unsuccessful: TrafficFilter = { ...noFilter, tone: "unsuccessful", ofKind };
+  const rows = useTrafficRows(id, unsuccessful);
   const [text, setText] = useState("");
+  const [opened, open] = useState<TrafficRow>();
+  useLiveFilter(rows, { ...unsuccessful, text });
+  return { id, title, placeholder, inspectors, rows, text, setText, opened, open };
+}
+
+export interface RefusedRowsState extends Omit<RefusedRowsOptions, "ofKind"> {
+  readonly id: ServiceId;
+  readonly rows: TrafficRows;
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  /** The row in the inspector. */
+  readonly opened: TrafficRow | undefined;
+  readonly open: (row: TrafficRow | undefined) => void;
+}
+
+/** The rows with the reason of each. Absent if there are none. */
+export function RefusedRows({ refused }: { readonly refused: RefusedRowsState }) {
+  const { id, title, placeholder, rows, text, setText, opened, open } = refused;
   const matching = useRowsView(rows, (view) => view.matching);
   const shown = useRowsView(rows, (view) => (view.loaded ? view.version : undefined));
-  useLiveFilter(rows, { ...unsuccessful, text });
   if (shown === undefined || (matching === 0 && text === "")) return null;
   return (
     <LowerPanel
-      title="Refused requests"
-      rememberAs="events.refused"
+      title={title}
+      rememberAs={`${id}.refused`}
       heightPx={110}
-      listLabel="Refused requests, newest first"
-      heightLabel="Height of the refused requests"
+      listLabel={`${title}, newest first`}
+      heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
       head={
         <>
           <Caption>{matching === 0 ? "none matches" : formatCount(matching)}</Caption>
           <Spring />
-          <FilterInput width={190} slash={false} placeholder="Reason, client, path" value={text} onChange={setText} />
+          <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />
         </>
       }
     >
@@ -61,11 +82,14 @@ export function RefusedRequests({ rows, opened, onOpen }: RefusedRequestsProps) 
         .toArray()
         .slice(0, mostRows)
         .map((row) => (
-          <RefusedRow key={row.id} row={row} opened={row.id === opened} onOpen={onOpen} />
+          <RefusedRow key={row.id} row={row} opened={row.id === opened?.id} onOpen={open} />
         ))}
     </LowerPanel>
   );
 }
+
+/** Without a reason of its own the outcome is the reason. */
+const toneWord = ({ tone }: TrafficRow): string => (tone === "refused" ? "refused" : "failed");
 
 function RefusedRow({
   row,
@@ -82,37 +106,38 @@ function RefusedRow({
       <span className={styles.time} title={isoTime(row.at)}>
         {clockTime(row.at)}
       </span>
-      <ToneMark tone={rowMark(row)} word={statusWord(row)} title={row.outcome} />
+      <ToneMark tone={rowMark(row)} word={row.reason === undefined ? toneWord(row) : statusWord(row)} title={row.outcome} />
       <UnstyledButton className={styles.reason} title={reason} onClick={() => onOpen(row)}>
         {reason}
       </UnstyledButton>
       <span className={styles.target} title={shownText(row.target)}>
         {shownText(`${row.verb} ${row.target}`)}
       </span>
-      <span className={styles.client}>{shownText(row.client || row.peer)}</span>
+      <span className={styles.client}>
+        <ClientName client={row.client || row.peer} />
+      </span>
     </LowerRow>
   );
 }
 
-interface RefusedInspectorProps {
-  readonly rows: TrafficRows;
-  readonly row: TrafficRow;
-  readonly onClose: () => void;
-}
+/** The row that was opened, as in the lists of other services. */
+export const RefusedInspector = ({ refused }: { readonly refused: RefusedRowsState }) =>
+  refused.opened && <OpenedRefusal refused={refused} row={refused.opened} />;
 
-/** The request and its answer, as on the pages of the other services. */
-export function RefusedInspector({ rows, row, onClose }: RefusedInspectorProps) {
+function OpenedRefusal({ refused, row }: { readonly refused: RefusedRowsState; readonly row: TrafficRow }) {
+  const { id, rows, inspectors } = refused;
   const live = useRowNow(rows, row);
-  const answer = useDetail("events", row.id, live);
+  const answer = useDetail(id, row.id, live);
   const detail = answer.value?.detail;
+  const close = () => refused.open(undefined);
   return (
     <InspectorSlot shows={row.id}>
-      {detail?.kind === "http" ? (
-        <HttpInspector row={live ?? row} detail={detail} onRow={() => {}} onClose={onClose} />
+      {detail ? (
+        <KindInspector inspectors={inspectors} kind={detail.kind} detail={detail} row={live ?? row} onRow={() => {}} onClose={close} />
       ) : (
-        <InspectorFrame title={`${row.verb} ${row.target}`} mono onClose={onClose}>
-          <Answered answer={answer} what="the request" compact>
-            {() => <InspectorNote>No longer kept: newer requests replaced it, or the list was cleared.</InspectorNote>}
+        <InspectorFrame title={`${row.verb} ${row.target}`} mono onClose={close}>
+          <Answered answer={answer} what="the details" compact>
+            {() => <InspectorNote>No longer kept: newer rows replaced it, or the list was cleared.</InspectorNote>}
           </Answered>
         </InspectorFrame>
       )}

@@ -1,9 +1,9 @@
-import { createElement, useState } from "react";
+import { useState } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
-import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hashOf } from "../../app/route.ts";
-import { InspectorFrame, InspectorNote, type InspectorProps, type Inspectors } from "../../inspectors/inspector-frame.tsx";
+import { InspectorFrame, InspectorNote } from "../../inspectors/inspector-frame.tsx";
+import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
 import { servicePages } from "../../services/registry.ts";
 import { Answered } from "../../ui/status/answered.tsx";
@@ -69,15 +69,4 @@ function NotKept({ at }: { readonly at: number | undefined }) {
       <a href={hashOf({ page: "settings" })}>Settings</a>.
     </InspectorNote>
   );
-}
-
-interface KindInspectorProps<Kind extends DetailKind> extends InspectorProps<Kind> {
-  readonly inspectors: Inspectors;
-  readonly kind: Kind;
-}
-
-/** `createElement`, since JSX has no type for a component of any kind. */
-function KindInspector<Kind extends DetailKind>({ inspectors, kind, ...props }: KindInspectorProps<Kind>) {
-  const Inspector = inspectors[kind];
-  return Inspector && createElement<InspectorProps<Kind>>(Inspector, props);
 }

@@ -8,6 +8,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
+import { SampleToggle } from "../../list/sample-mark.tsx";
 import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -77,6 +78,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
       }
       tools={
         <>
+          <SampleToggle without={filter.withoutSample} onWithout={(withoutSample) => setFilter({ ...filter, withoutSample })} />
           <IconButton label="Clear the list" icon={IconTrash} onClick={() => void clear(id, service?.title ?? id)} />
           <ColumnMenu all={allColumns} choice={columns} />
           <ListMenu rows={rows} ids={[id]} stem={`backlot-${id}`} item={item.one} chosen={choice.chosenRow} commandsOf={commandsOf} />

@@ -3,6 +3,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
+import { ClientName } from "../../list/sample-mark.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { servicePages } from "../../services/registry.ts";
@@ -70,6 +71,10 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
     sortValue: ({ client }) => client,
     minSample: "python-requests",
     rank: 6,
-    cell: (row) => <CellText tone="soft">{shownText(row.client)}</CellText>,
+    cell: (row) => (
+      <CellText tone="soft">
+        <ClientName client={row.client} />
+      </CellText>
+    ),
   },
 ];

@@ -8,6 +8,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
+import { SampleToggle } from "../../list/sample-mark.tsx";
 import { isFiltering, noFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -82,6 +83,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
       scopes={<ServiceToggles services={built} hidden={hidden} onHidden={setHidden} />}
       tools={
         <>
+          <SampleToggle without={filter.withoutSample} onWithout={(withoutSample) => setFilter({ ...filter, withoutSample })} />
           <ColumnMenu all={allColumns} choice={columns} />
           <ListMenu rows={rows} ids={shownIds} stem="backlot-timeline" item="row" chosen={choice.chosenRow} commandsOf={commandsOf} />
           <ToolbarSeparator />

@@ -1,10 +1,11 @@
 import { IconCheck, IconMinus, IconPointFilled, IconX } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { z } from "zod";
-import { type EventColumn, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
+import { type EventColumn, type EventRow, eventColumns, samplePluginVersion } from "../../../../contract/services/events.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.tsx";
+import { SampleMark } from "../../list/sample-mark.tsx";
 import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
 import { Mark } from "../../ui/status/status-shape.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
@@ -32,10 +33,17 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
   {
     id: "device_id",
     title: "Device",
-    cell: ({ device_id }) => (
-      <CellText mono title={shownText(device_id)}>
-        {shownText(device_id)}
-      </CellText>
+    cell: ({ device_id, plugin_version }) => (
+      <>
+        {plugin_version === samplePluginVersion && (
+          <>
+            <SampleMark />{" "}
+          </>
+        )}
+        <CellText mono title={shownText(device_id)}>
+          {shownText(device_id)}
+        </CellText>
+      </>
     ),
   },
   { id: "outcome", title: "Outcome", minSample: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },

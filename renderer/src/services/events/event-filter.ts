@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { EventFilter, EventRange } from "../../../../contract/services/events.ts";
-import { eventRanges } from "../../../../contract/services/events.ts";
+import { eventRanges, samplePluginVersion } from "../../../../contract/services/events.ts";
 import { listText } from "../../ui/texts/quantity.ts";
 
 /** The toolbar's settings; an empty text is no filter. */
@@ -11,6 +11,7 @@ export interface ShownFilter {
   readonly language: string;
   readonly provider: string;
   readonly range: EventRange;
+  readonly sample: "all" | NonNullable<EventFilter["sample"]>;
 }
 
 export const shownFilterSchema: z.ZodType<ShownFilter> = z.object({
@@ -20,12 +21,14 @@ export const shownFilterSchema: z.ZodType<ShownFilter> = z.object({
   language: z.string(),
   provider: z.string(),
   range: z.enum(eventRanges),
+  sample: z.enum(["all", "only", "without"]).default("all"),
 });
 
-export const noFilter: ShownFilter = { text: "", device: "", outcome: "", language: "", provider: "", range: "all" };
+export const noFilter: ShownFilter = { text: "", device: "", outcome: "", language: "", provider: "", range: "all", sample: "all" };
 
 export const isFiltering = (filter: ShownFilter): boolean =>
   filter.range !== "all" ||
+  filter.sample !== "all" ||
   [filter.text, filter.device, filter.outcome, filter.language, filter.provider].some((part) => part.trim() !== "");
 
 const minuteMs = 60_000;
@@ -53,6 +56,7 @@ export function filterAt(filter: ShownFilter, now: number): EventFilter {
     ...(filter.language !== "" && { language: filter.language }),
     ...(filter.provider !== "" && { provider: filter.provider }),
     ...(text !== "" && { text }),
+    ...(filter.sample !== "all" && { sample: filter.sample }),
     ...(filter.range !== "all" && { from: now - spansMs[filter.range] }),
   };
 }
@@ -66,6 +70,8 @@ export function filterWords(filter: ShownFilter): string {
     filter.language && `language ${filter.language}`,
     filter.provider && `provider ${filter.provider}`,
     text && `“${text}” in their text`,
+    filter.sample === "only" ? `plugin version ${samplePluginVersion}` : "",
+    filter.sample === "without" ? `another plugin version than ${samplePluginVersion}` : "",
   ].filter(Boolean);
   const since = filter.range === "all" ? undefined : rangeWords[filter.range];
   if (parts.length === 0) return since === undefined ? "" : `of ${since}`;

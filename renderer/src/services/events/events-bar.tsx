@@ -13,11 +13,12 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
+import { SampleToggle } from "../../list/sample-mark.tsx";
 import { CommandGroups, CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { SectionTitle } from "../../ui/panel.tsx";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
-import { attempt } from "../../ui/status/notify.tsx";
+import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx";
@@ -37,6 +38,8 @@ interface EventsBarProps {
   readonly running: boolean;
   /** Undefined if there is nothing to plot. */
   readonly plotsShown: boolean | undefined;
+  readonly withoutSample: boolean;
+  readonly onWithoutSample: (without: boolean) => void;
   readonly columnMenu: ReactNode;
   readonly onPlots: () => void;
   readonly onExport: (format: EventFormat, options?: { readonly raw: boolean }) => void;
@@ -68,6 +71,12 @@ export function EventsBar(props: EventsBarProps) {
     },
     { id: "events-jsonl", title: "Export as JSONL", enabled: !nothing, run: () => props.onExport("jsonl") },
   ];
+  const deleteSample = () => void attempt(props.deletion.startSample());
+  const toggleSample = () => {
+    sample.toggle();
+    // They are stored as any other, and stay after the sample has ended.
+    if (sample.playing) notifyDone("Sample events stay stored", { title: "Delete them…", run: deleteSample });
+  };
   const more: readonly (readonly Command[])[] = [
     [
       { id: "events-import", title: "Import CSV or JSONL…", icon: IconUpload, enabled: available, run: () => pickFile.current?.() },
@@ -77,10 +86,18 @@ export function EventsBar(props: EventsBarProps) {
         title: sample.playing ? "Stop sample traffic" : "Send sample traffic",
         icon: sample.playing ? IconPlayerStop : IconPlayerPlay,
         enabled: running,
-        run: sample.toggle,
+        run: toggleSample,
       },
     ],
     [
+      {
+        id: "events-delete-sample",
+        title: "Delete sample events…",
+        icon: IconTrash,
+        enabled: available,
+        isDestructive: true,
+        run: deleteSample,
+      },
       {
         id: "events-delete",
         title: `Delete ${all}…`,
@@ -126,6 +143,7 @@ export function EventsBar(props: EventsBarProps) {
       <IconMenu label="More: import, samples, delete" icon={IconDots} width={248} disabled={!available}>
         <CommandGroups groups={more} />
       </IconMenu>
+      <SampleToggle without={props.withoutSample} onWithout={props.onWithoutSample} />
       <IconButton label="Plots" icon={IconChartBar} pressed={plotsShown} disabled={plotsShown === undefined} onClick={props.onPlots} />
       {props.columnMenu}
       <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />

@@ -1,16 +1,17 @@
 import { useCallback, useState } from "react";
 import { z } from "zod";
 import type { EventFormat, EventJob, EventRow, EventsViews } from "../../../../contract/services/events.ts";
-import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
 import { lastViewsOf, useRate, useService, viewsOf } from "../../control/use-store.ts";
+import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { ColumnMenu } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { NewRows } from "../../list/follow-mark.tsx";
 import { ListArea, ListFrame } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
+import { RefusedInspector, RefusedRows, useRefusedRows } from "../../pages/service/refused-rows.tsx";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { usePauseCommand } from "../../ui/commands.ts";
 import { Failed, Loading } from "../../ui/status/answered.tsx";
@@ -33,11 +34,12 @@ import { ImportReport } from "./jobs/import-report.tsx";
 import { useDeletion } from "./jobs/use-deletion.ts";
 import { PlotsBand } from "./plots/plots-band.tsx";
 import { useOutcomePlot } from "./plots/use-outcome-plot.ts";
-import { RefusedInspector, RefusedRequests, useRefusedRows } from "./refused-requests.tsx";
+
 import { useEventPages } from "./use-event-pages.ts";
 
 const useEventsView = viewsOf<EventsViews>("events");
 const useLastEventsView = lastViewsOf<EventsViews>("events");
+const refusedRequests = { title: "Refused requests", ofKind: "", placeholder: "Reason, client, path", inspectors: httpInspectors } as const;
 const noJobs: readonly EventJob[] = [];
 
 /** The collected events, their plots, and the actions on them. */
@@ -62,8 +64,7 @@ export function EventsLive() {
   const deletion = useDeletion(filter);
   const choice = useRowChoice(rowId);
   const { table, opened } = choice;
-  const refusedRows = useRefusedRows();
-  const [refused, setRefused] = useState<TrafficRow>();
+  const refused = useRefusedRows("events", refusedRequests);
   const [generating, setGenerating] = useState(false);
   const [report, setReport] = useState<EventJob>();
   const ask = eventsAsk(client);
@@ -130,6 +131,8 @@ export function EventsLive() {
           available={available}
           running={running}
           plotsShown={isBare ? undefined : plotsShown}
+          withoutSample={filter.sample === "without"}
+          onWithoutSample={(without) => setFilter({ ...filter, sample: without ? "without" : "all" })}
           columnMenu={<ColumnMenu all={eventTableColumns} choice={columns} />}
           onPlots={() => setPlotsShown(!plotsShown)}
           onExport={(format, options) => void exportAs(format, options)}
@@ -154,12 +157,12 @@ export function EventsLive() {
           <DataTable
             {...choice.tableProps}
             onChoose={(row) => {
-              setRefused(undefined);
-              if (refused) choice.open(row);
+              refused.open(undefined);
+              if (refused.opened) choice.open(row);
               else choice.choose(row);
             }}
             onOpen={(row) => {
-              setRefused(undefined);
+              refused.open(undefined);
               choice.open(row);
             }}
             label={isNewestFirst ? "Events, newest first" : "Events, sorted"}
@@ -185,7 +188,7 @@ export function EventsLive() {
         )}
       </ListArea>
       <Boundary region="events: refused requests" line>
-        <RefusedRequests rows={refusedRows} opened={refused?.id} onOpen={setRefused} />
+        <RefusedRows refused={refused} />
       </Boundary>
       <Boundary region="events: status line" line>
         <EventsStatusLine
@@ -202,8 +205,8 @@ export function EventsLive() {
         <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
         <ImportReport job={report} onClose={() => setReport(undefined)} />
       </Boundary>
-      {refused && <RefusedInspector rows={refusedRows} row={refused} onClose={() => setRefused(undefined)} />}
-      {!refused && opened?.row && (
+      <RefusedInspector refused={refused} />
+      {!refused.opened && opened?.row && (
         <InspectorSlot shows={opened.row.id}>
           <EventInspector
             row={opened.row}

@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
 import { type SampleViews, sampleActions } from "../../../../contract/sample-traffic.ts";
-import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
+import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { ControlClient } from "../../control/control-client.ts";
 import { useView } from "../../control/use-store.ts";
@@ -17,28 +16,22 @@ export function useStartSampleTraffic() {
 
 export function useStopSampleTraffic() {
   const client = useControl();
-  return (id: ServiceId) => attempt(action(client, id, "sample.stop"));
+  return (ids: readonly ServiceId[]) => attempt(Promise.all(ids.map((id) => action(client, id, "sample.stop"))));
 }
 
-/** The services that play sample traffic; read while it is wanted only. */
-export function usePlayingSamples(wanted: boolean): ReadonlySet<ServiceId> {
-  const client = useControl();
-  const [playing, setPlaying] = useState<ReadonlySet<ServiceId>>(new Set());
-  useEffect(() => {
-    if (!wanted) return undefined;
-    const ends = serviceIds.map((id) =>
-      client.subscribe(`view/${id}`, ({ items }) => {
-        const sample = items.findLast(({ name }) => name === "sample");
-        if (!sample) return;
-        const { running } = sample.value as SampleViews["sample"];
-        setPlaying((known) => new Set([...[...known].filter((one) => one !== id), ...(running ? [id] : [])]));
-      }),
-    );
-    return () => {
-      for (const end of ends) end();
-    };
-  }, [client, wanted]);
-  return playing;
+export const playingSamples = (services: readonly ServiceView[]): readonly ServiceId[] =>
+  services.filter(({ playsSample }) => playsSample).map(({ id }) => id);
+
+/** Stops the sample traffic of all services; nothing if none has any. */
+export function StopAllSamples({ services }: { readonly services: readonly ServiceView[] }) {
+  const stop = useStopSampleTraffic();
+  const ids = playingSamples(services);
+  if (ids.length === 0) return null;
+  return (
+    <Button leftSection={<IconPlayerStop size={14} stroke={1.5} />} onClick={() => void stop(ids)}>
+      Stop sample traffic
+    </Button>
+  );
 }
 
 /** Shows and switches the sample traffic of a service. */

@@ -106,7 +106,7 @@ function onVerdict(parts: ConnectParts, connection: Connection, packet: ConnectP
 
 const refusals: Readonly<Record<(Verdict & { allowed: false })["why"], { readonly reason: ReasonCode; readonly text: string }>> = {
   "bad user name or password": { reason: reasonCode.badUserNameOrPassword, text: "The user name or the password is wrong." },
-  "not authorized": { reason: reasonCode.notAuthorized, text: "The client may not connect." },
+  "not authorized": { reason: reasonCode.notAuthorized, text: "Anonymous clients are not allowed: a user name is needed." },
   "too many failures": { reason: reasonCode.connectionRateExceeded, text: "Too many logins from this address have failed." },
 };
 

@@ -1,8 +1,9 @@
 import { useRef, useState } from "react";
 import { useControl } from "../../../control/client-context.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
-import { filterAt, filterWords, isFiltering, type ShownFilter } from "../event-filter.ts";
+import { filterAt, filterWords, isFiltering, noFilter, type ShownFilter } from "../event-filter.ts";
 import { eventsAsk } from "./import-file.ts";
 
 export interface Deletion {
@@ -10,6 +11,8 @@ export interface Deletion {
   readonly counting: boolean;
   /** Counts, asks for confirmation, and starts the deletion. */
   start(): Promise<void>;
+  /** The same for the sample events, whatever is filtered. */
+  startSample(): Promise<void>;
   /** The count was cancelled. */
   drop(): void;
 }
@@ -24,20 +27,24 @@ export function useDeletion(filter: ShownFilter): Deletion {
   /** Only the newest count is followed by the confirmation. */
   const newest = useRef(0);
 
+  async function begin(shown: ShownFilter): Promise<void> {
+    const mine = ++newest.current;
+    // The same time for the count and the deletion, so that the confirmation shows the right number.
+    const wanted = filterAt(shown, Date.now());
+    const timer = setTimeout(() => mine === newest.current && setCounting(true), announceAfterMs);
+    const counted = await ask("delete.count", { filter: wanted }).finally(() => {
+      clearTimeout(timer);
+      if (mine === newest.current) setCounting(false);
+    });
+    if (mine !== newest.current) return;
+    if (counted.matching === 0 && counted.exact) notifyDone("No such event is stored");
+    else if (await confirm(deletionQuestion(shown, counted))) await ask("delete.start", { filter: wanted });
+  }
+
   return {
     counting,
-    async start() {
-      const mine = ++newest.current;
-      // The same time for the count and the deletion, so that the confirmation shows the right number.
-      const wanted = filterAt(filter, Date.now());
-      const timer = setTimeout(() => mine === newest.current && setCounting(true), announceAfterMs);
-      const counted = await ask("delete.count", { filter: wanted }).finally(() => {
-        clearTimeout(timer);
-        if (mine === newest.current) setCounting(false);
-      });
-      if (mine !== newest.current) return;
-      if (await confirm(deletionQuestion(filter, counted))) await ask("delete.start", { filter: wanted });
-    },
+    start: () => begin(filter),
+    startSample: () => begin({ ...noFilter, sample: "only" }),
     drop() {
       newest.current++;
       setCounting(false);

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
+import { RefusedInspector, RefusedRows, useRefusedRows } from "../../../pages/service/refused-rows.tsx";
 import { usePauseCommand } from "../../../ui/commands.ts";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
@@ -11,6 +12,7 @@ import { useMqttView } from "../broker/use-broker.ts";
 import { ClientsPanel } from "../clients/clients-panel.tsx";
 import type { MessageHistory } from "../history/message-history.ts";
 import { useMessageHistory } from "../history/use-message-history.ts";
+import { MqttEventInspector } from "../inspectors/mqtt-event-inspector.tsx";
 import { draftWithoutCredentials, firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
 import { firstWithMessage } from "../tree/topic-branches.ts";
 import { TopicPanel } from "../tree/topic-panel.tsx";
@@ -21,6 +23,14 @@ import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
 import { MqttEmpty } from "./mqtt-empty.tsx";
 import styles from "./mqtt-live.module.css";
 import { MqttToolbar } from "./mqtt-toolbar.tsx";
+
+/** Those that were ended with a fault too; messages have a history of their own. */
+const refusedConnections = {
+  title: "Refused connections",
+  ofKind: "mqtt-event",
+  placeholder: "Reason, client",
+  inspectors: { "mqtt-event": MqttEventInspector },
+} as const;
 
 /**
  * Topic tree, history of the selected topic, deliveries and clients. This component holds the user's selection; each region subscribes
@@ -42,6 +52,7 @@ export function MqttLive() {
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
+  const refused = useRefusedRows("mqtt", refusedConnections);
   const isBare = useIsBare(branches);
   /** Only the last clear can be undone. */
   const withdrawUndo = useRef<() => void>(undefined);
@@ -149,6 +160,10 @@ export function MqttLive() {
           </MessageColumns>
         </div>
       )}
+      <Boundary region="mqtt refused connections" line>
+        <RefusedRows refused={refused} />
+      </Boundary>
+      <RefusedInspector refused={refused} />
       <Boundary region="mqtt dialogs" shows={dialog} line>
         <MqttDialogs
           open={dialog}
