@@ -6,6 +6,10 @@ export type ServiceId = (typeof serviceIds)[number];
 
 export type PortTransport = "tcp" | "udp";
 
+/** The label of an endpoint by which other machines reach this one. */
+export const lanLabel = (label: string): string => `${label} (LAN)`;
+export const isOfLan = ({ label }: Endpoint): boolean => label.endsWith(" (LAN)");
+
 export interface Endpoint {
   /** Name of the protocol: "HTTP", "SSE", "MQTT over WebSocket". */
   readonly label: string;

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
 import path from "node:path";
@@ -53,20 +53,30 @@ it("[BL-150] processes that open it at the same time share one authority, whose 
   expect(new X509Certificate(first ?? "").ca).toBe(true);
   expect(outputs.map(({ stdout }) => stdout)).toEqual([first, first, first]);
   expect((await openAuthority(folder)).cert).toBe(first);
-  expect(statSync(path.join(folder, "authority.pem")).mode & 0o777).toBe(0o600);
+  expect(statSync(path.join(folder, "authority-with-private-key.pem")).mode & 0o777).toBe(0o600);
   expect(readFileSync(path.join(folder, "backlot-authority.crt"), "utf8")).toBe(first);
-  expect(readdirSync(folder).sort()).toEqual(["authority.pem", "backlot-authority.crt"]);
+  expect(readdirSync(folder).sort()).toEqual(["authority-with-private-key.pem", "backlot-authority.crt"]);
 });
 
 it("[BL-150] an authority that this user may not read is named, and left alone", async () => {
   const folder = temporaryDir();
   // As unreadable as the file of another user, also for root.
-  mkdirSync(path.join(folder, "authority.pem"));
+  mkdirSync(path.join(folder, "authority-with-private-key.pem"));
   await expect(openAuthority(folder)).rejects.toMatchObject({
     code: "STORE_UNREACHABLE",
-    message: expect.stringContaining(path.join(folder, "authority.pem")),
+    message: expect.stringContaining(path.join(folder, "authority-with-private-key.pem")),
   });
-  expect(readdirSync(folder)).toEqual(["authority.pem"]);
+  expect(readdirSync(folder)).toEqual(["authority-with-private-key.pem"]);
+});
+
+it("[BL-150] the authority of an earlier version gets the name that says what is in it", async () => {
+  const folder = temporaryDir();
+  const { cert, key } = await openAuthority(folder);
+  writeFileSync(path.join(folder, "authority.pem"), `${key}${cert}`);
+  rmSync(path.join(folder, "authority-with-private-key.pem"));
+  const opened = await Promise.all([openAuthority(folder), openAuthority(folder)]);
+  expect(opened.map((authority) => authority.cert)).toEqual([cert, cert]);
+  expect(readdirSync(folder).sort()).toEqual(["authority-with-private-key.pem", "backlot-authority.crt"]);
 });
 
 it("[BL-150] a damaged or expiring authority is replaced and kept as a backup", async () => {
@@ -75,7 +85,7 @@ it("[BL-150] a damaged or expiring authority is replaced and kept as a backup", 
   expect((await openAuthority(folder, Date.now() + 3_600 * day)).cert).toBe(first.cert);
   const second = await openAuthority(folder, Date.now() + 3_630 * day);
   expect(second.cert).not.toBe(first.cert);
-  writeFileSync(path.join(folder, "authority.pem"), "no certificate");
+  writeFileSync(path.join(folder, "authority-with-private-key.pem"), "no certificate");
   const third = await openAuthority(folder);
   expect(third.cert).not.toBe(second.cert);
   expect(readFileSync(third.file, "utf8")).toBe(third.cert);
@@ -123,7 +133,7 @@ it("[BL-152] it is kept, also when a network disappears, and renewed before it e
   const third = await open(folder, at(370));
   expect(third.options.cert).not.toBe(second.options.cert);
   expect(new X509Certificate(third.options.cert).checkIP("127.0.0.1")).toBe("127.0.0.1");
-  copyFileSync(path.join(folder, "computer.pem"), path.join(folder, "authority.pem"));
+  copyFileSync(path.join(folder, "computer.pem"), path.join(folder, "authority-with-private-key.pem"));
   const fourth = await open(folder);
   expect(new X509Certificate(fourth.options.cert).verify(new X509Certificate(fourth.authority.cert).publicKey)).toBe(true);
 });

@@ -160,7 +160,7 @@ it("[GRPC-153] over TLS they trust the authority, and show a client certificate 
     // A certificate that the authority signed, and its key.
     const [key = ""] = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----\n/.exec(read("computer.pem")) ?? [];
     const folder = folderWith({
-      "backlot-authority.pem": new X509Certificate(read("authority.pem")).toString(),
+      "backlot-authority.pem": new X509Certificate(read("authority-with-private-key.pem")).toString(),
       ...(clientCertificate && { "client.pem": new X509Certificate(read("computer.pem")).toString(), "client-key.pem": key }),
     });
     const origin = `grpcs://${shown.service.address}`;

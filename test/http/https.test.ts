@@ -6,7 +6,7 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 import { curl } from "./curl.ts";
 import { onEnd, startHttp, until } from "./harness.ts";
 
-const authority = (folder: string) => path.join(folder, "authority.pem");
+const authority = (folder: string) => path.join(folder, "authority-with-private-key.pem");
 
 it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the installation's authority, and the row is like any other", async () => {
   const folder = temporaryDir();

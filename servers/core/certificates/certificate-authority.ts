@@ -28,12 +28,15 @@ export function authorityView({ cert, file }: CertificateAuthority): AuthorityVi
 
 export const renewBeforeMs = 30 * 86_400_000;
 
-const bundleFile = (folder: string) => path.join(folder, "authority.pem");
+const bundleFile = (folder: string) => path.join(folder, "authority-with-private-key.pem");
+/** Its name in earlier versions, which did not say that the key is in it. */
+const earlierBundleFile = (folder: string) => path.join(folder, "authority.pem");
 const certificateFile = (folder: string) => path.join(folder, "backlot-authority.crt");
 
 /** Reads the authority of `folder`; creates one if none is valid for another 30 days. Throws STORE_UNREACHABLE for a file that cannot be read. */
 export async function openAuthority(folder: string, now = Date.now()): Promise<CertificateAuthority> {
   const file = bundleFile(folder);
+  await renameEarlier(folder);
   for (;;) {
     const kept = await readIfThere(file);
     const authority = kept === undefined ? undefined : parsePair(kept);
@@ -54,10 +57,27 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
+/** Several processes may do so at once; one that exists under the new name stays, and the earlier one beside it. */
+async function renameEarlier(folder: string): Promise<void> {
+  const earlier = earlierBundleFile(folder);
+  await linkOrCopy(earlier, bundleFile(folder)).then(
+    () => rm(earlier, { force: true }),
+    () => {},
+  );
+}
+
+/** Fails where `to` exists. Copies on a file system without hard links. */
+const linkOrCopy = (from: string, to: string): Promise<void> =>
+  link(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EEXIST" || error.code === "ENOENT") throw error;
+    return copyFile(from, to, constants.COPYFILE_EXCL);
+  });
+
 /** Makes a self-signed certificate that clients already trust the authority of `folder`, if the folder has none yet. */
 export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
   const pair = await Promise.all([readFile(from.certificate, "utf8"), readFile(from.key, "utf8")]).catch(() => undefined);
   const authority = pair && parsePair(pair.join("\n"));
+  await renameEarlier(folder);
   if (!authority || !new X509Certificate(authority.cert).ca || !isValid(authority, Date.now(), renewBeforeMs)) return;
   if ((await readFile(bundleFile(folder)).catch(() => undefined)) === undefined) await createOnce(bundleFile(folder), authority);
 }
@@ -76,7 +96,9 @@ export function parsePair(text: string): TlsMaterial | undefined {
   }
 }
 
-export const pairText = ({ cert, key }: TlsMaterial): string => `${key.trimEnd()}\n${cert.trimEnd()}\n`;
+/** RFC 7468 §2: text before the first boundary is not read. */
+export const pairText = ({ cert, key }: TlsMaterial): string =>
+  `With the private key: do not pass it on. Clients need backlot-authority.crt only.\n${key.trimEnd()}\n${cert.trimEnd()}\n`;
 
 export function isValid({ cert }: TlsMaterial, now: number, aheadMs: number): boolean {
   const { validFrom, validTo } = new X509Certificate(cert);
@@ -95,10 +117,7 @@ async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
   try {
-    // For a file system without hard links.
-    await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") return copyFile(temporary, file, constants.COPYFILE_EXCL);
-    });
+    await linkOrCopy(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {

@@ -1,5 +1,5 @@
 import os from "node:os";
-import type { Endpoint } from "../../../contract/service.ts";
+import { type Endpoint, lanLabel } from "../../../contract/service.ts";
 
 /** The endpoints on loopback and, open to the LAN, the same for each address by which other machines reach this one. */
 export function reachableEndpoints(
@@ -13,6 +13,6 @@ export function reachableEndpoints(
     .flatMap((list) => list ?? [])
     .filter(({ internal, family }) => !internal && family === "IPv4")
     .map(({ address }) => address);
-  const ofLan = ({ label, url }: Endpoint): Endpoint => ({ label: `${label} (LAN)`, url });
+  const ofLan = ({ label, url }: Endpoint): Endpoint => ({ label: lanLabel(label), url });
   return [...local, ...addresses.flatMap((address) => endpointsAt(address).map(ofLan))];
 }

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
-import type { ServiceView } from "../../../../contract/service.ts";
+import { type Endpoint, isOfLan, type ServiceView } from "../../../../contract/service.ts";
 import { servicePages } from "../../services/registry.ts";
 import { Chip, PageTitle } from "../../ui/panel.tsx";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
@@ -23,7 +23,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <PageTitle>{title}</PageTitle>
       <StateLabel status={status} />
       <Since status={status} />
-      <EndpointChips className={styles.addresses} title={title} endpoints={endpointsOf(service)} running={running} />
+      <EndpointChips className={styles.addresses} title={title} endpoints={lanFirst(endpointsOf(service))} running={running} />
       {openToLan && (
         <Chip tone="warn" tall>
           <IconWifi size={14} stroke={1.5} />
@@ -35,6 +35,10 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
     </div>
   );
 }
+
+/** Who opens a service to the LAN needs the address for another device: this computer's own comes after it. */
+const lanFirst = (endpoints: readonly Endpoint[]): readonly Endpoint[] =>
+  endpoints.toSorted((one, other) => Number(isOfLan(other)) - Number(isOfLan(one)));
 
 /** Whether others reach it now, or once it runs. */
 function LanWords({ service: { id, status } }: Pick<ServiceHeadingProps, "service">) {
