@@ -35,6 +35,7 @@ export interface RtspPathView {
   readonly frameRate: number;
   /** Pictures from one key frame to the next; 0 before the second one. */
   readonly groupFrames: number;
+  readonly groupSeconds: number;
 }
 
 /** An open session. */

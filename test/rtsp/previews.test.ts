@@ -66,6 +66,7 @@ it("[RTSP-63] a picture begins with a key frame and its parameter sets; another 
   await until(() => (readers()?.frameRate ?? 0) > 20);
   expect(readers()).toMatchObject({ readers: 0, tracks: [{ codec: "h264", profile: "High", format: "640×360" }, { codec: "aac" }] });
   await until(() => readers()?.groupFrames === 25);
+  expect(readers()?.groupSeconds).toBeCloseTo(1);
   look("picture", "stream", 0);
   const count = items.length;
   await until(() => readers()?.frameRate === 0);

@@ -97,6 +97,7 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       bitRate,
       frameRate,
       groupFrames: stream?.groupFrames ?? 0,
+      groupSeconds: stream?.groupSeconds ?? 0,
     };
   }
 

@@ -89,6 +89,8 @@ export class Stream {
   #keyFrames = 0;
   #framesAtKey = 0;
   #groupFrames = 0;
+  #groupSeconds = 0;
+  #dtsAtKey = 0;
   #reportTimer: NodeJS.Timeout | undefined;
   #ended: string | undefined;
 
@@ -128,6 +130,11 @@ export class Stream {
   /** Pictures from one key frame to the next; 0 before the second one. */
   get groupFrames(): number {
     return this.#groupFrames;
+  }
+
+  /** By their timestamps; 0 before the second key frame. */
+  get groupSeconds(): number {
+    return this.#groupSeconds;
   }
 
   /** Of the last key frame, while the frames since then are kept. */
@@ -171,7 +178,11 @@ export class Stream {
     if (frame.track === this.#keyTrack && frame.isKey) {
       // A new reader begins with this picture: no packet has sound of both sides.
       this.#sendGroups();
-      if (this.#keyFrames++ > 0) this.#groupFrames = counts.frames - this.#framesAtKey;
+      if (this.#keyFrames++ > 0) {
+        this.#groupFrames = counts.frames - this.#framesAtKey;
+        this.#groupSeconds = (frame.dts - this.#dtsAtKey) / (this.#tracks[frame.track]?.clockRate ?? 1);
+      }
+      this.#dtsAtKey = frame.dts;
       this.#framesAtKey = counts.frames;
       this.#kept = [];
       this.#keptBytes = 0;

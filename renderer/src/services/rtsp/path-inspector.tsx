@@ -32,7 +32,7 @@ export const sourceTexts = {
 export function PathInspector({ path, onClose }: { readonly path: RtspPathView; readonly onClose: () => void }) {
   const client = useControl();
   const [transport, setTransport] = useState<RtspTransport>("tcp");
-  const { name, source, since, tracks, readers, bytesReceived, bytesSent, groupFrames, frameRate } = path;
+  const { name, source, since, tracks, readers, bytesReceived, bytesSent, groupFrames, groupSeconds } = path;
   const history = useAnswer({
     key: ["rtsp", "path.history", name],
     ask: () => client.action(rtspActions, "rtsp", "path.history", { path: name }),
@@ -61,11 +61,7 @@ export function PathInspector({ path, onClose }: { readonly path: RtspPathView; 
                     </Pair>
                   ))}
                   {groupFrames > 0 && (
-                    <Pair name="Key frame">
-                      {frameRate > 0
-                        ? `every ${formatCount(groupFrames)} frames, ${formatRate(groupFrames / frameRate)} s`
-                        : `every ${formatCount(groupFrames)} frames`}
-                    </Pair>
+                    <Pair name="Key frame">{`every ${formatCount(groupFrames)} frames, ${formatRate(groupSeconds)} s`}</Pair>
                   )}
                   <Pair name="Readers">{formatCount(readers)}</Pair>
                   <Pair name="Received">{formatBytes(bytesReceived)}</Pair>
