@@ -88,6 +88,8 @@ export interface TrafficPage {
   readonly rows: readonly TrafficRow[];
   /** Rows kept that match the filter. */
   readonly matching: number;
+  /** Rows that do not match in what is kept of their content, where a text was searched in it; absent for none. */
+  readonly searchedInPart?: number;
   /** Rows kept at all. */
   readonly kept: number;
   /** Rows since the service's first start, kept or not. */

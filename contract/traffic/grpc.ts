@@ -114,4 +114,6 @@ export interface GrpcMessagePart extends PartHead {
   readonly codec: GrpcCodec;
   /** The serialized message in its codec; shorter than `bytes` if the recorder's limit cut it. */
   readonly base64: string;
+  /** Set where it was cut because so much of other messages was kept at the time. */
+  readonly overBudget?: boolean;
 }

@@ -20,8 +20,10 @@ interface MessageFacts {
 
 export interface WebSocketMessagePart extends PartHead, MessageFacts {
   readonly kind: "websocket-message";
-  /** `TrafficRow.id` of its own row. */
+  /** `TrafficRow.id` of its own row; an echo has that of the message. */
   readonly row?: number;
+  /** Index of the received message that was sent back; `body` has no bytes of its own. */
+  readonly echoOf?: number;
 }
 
 /** The detail of a message's own row. Its bytes are kept once, as a part of the connection, and are evicted with it. */

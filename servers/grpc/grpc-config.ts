@@ -8,6 +8,7 @@ import {
   longestDelayField,
   portField,
   recordedMessageField,
+  recordedRateField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
 
@@ -174,6 +175,11 @@ export const grpcConfig = z.strictObject({
     env: "GRPC_GRACE_MS",
   }),
 
-  recordedMessageBytes: recordedMessageField("grpc", "message"),
+  recordedMessageBytes: recordedMessageField(
+    "grpc",
+    "message",
+    "First bytes of each message, always kept for the inspector. “Recorded rest of messages” keeps more where there is room.",
+  ),
+  recordedMessageRate: recordedRateField("grpc"),
 });
 export type GrpcConfig = z.output<typeof grpcConfig>;

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions, GrpcResend, GrpcViews } from "../../contract/services/grpc.ts";
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
 import { configuredFile } from "../core/config/configured-file.ts";
+import { BodyBudget } from "../core/http/body-budget.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -78,7 +79,13 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   showHealth();
 
   const metrics = createCallMetrics();
-  const recorder = createCallRecorder({ traffic, log, metrics, messageLimit: config.recordedMessageBytes });
+  const recorder = createCallRecorder({
+    traffic,
+    log,
+    metrics,
+    messageLimit: config.recordedMessageBytes,
+    ...(config.recordedMessageRate > 0 && { messageBudget: new BodyBudget(config.recordedMessageRate) }),
+  });
   const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
   const openCalls = new OpenCalls();
   const common = {

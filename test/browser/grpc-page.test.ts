@@ -86,14 +86,14 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
   await page.getByRole("button", { name: "Edit file" }).click();
   const text = page.getByRole("textbox", { name: "Text of the file" });
   await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello",\n    "reply": { "status": "one" } }\n] }');
-  const problem = page.getByRole("list", { name: "Problems" }).getByRole("button", { name: /^Line 3, column/ });
+  const problem = page.getByRole("list", { name: "Problems" }).getByRole("button", { name: /^Line 3 of the file, column/ });
   await problem.click();
   expect(await text.evaluate((area: HTMLTextAreaElement) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe(
     '    "reply": { "status": "one" } }',
   );
   await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello" "reply": {} }\n] }');
   await page.getByText("a comma is expected").waitFor();
-  await page.getByText(/^Line 2, column 42/).waitFor();
+  await page.getByText(/^Line 2 of the file, column 42/).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Add rule" }).first().click();
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');

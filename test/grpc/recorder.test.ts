@@ -69,7 +69,7 @@ it("[GRPC-60] a call is one row; its messages are its parts in both directions, 
 });
 
 it("[GRPC-61] messages of an open call are there while it goes on, and long ones are cut at the recorder's limit", async () => {
-  const service = await startGrpc({ recordedMessageBytes: 10 });
+  const service = await startGrpc({ recordedMessageBytes: 10, recordedMessageRate: 0 });
   const session = connect(`http://${service.address}`);
   onEnd(() => session.destroy());
   const stream = session.request({
@@ -86,6 +86,30 @@ it("[GRPC-61] messages of an open call are there while it goes on, and long ones
   session.destroy();
   expect(await service.ended(() => true)).toMatchObject({ tone: "aborted", outcome: "client left" });
   expect(service.detail(row.id)).toMatchObject({ aborted: "client left" });
+});
+
+it("[GRPC-61] the rest of a message is kept as far as the rate allows, up to 256 KiB", async () => {
+  const largest = 256 << 10;
+  for (const [recordedMessageRate, sent, kept, overBudget] of [
+    [2 << 20, 40_000, 40_000, undefined],
+    [2 << 20, 300_000, largest, undefined],
+    [0, 40_000, 10, undefined],
+  ] as const) {
+    const service = await startGrpc({ recordedMessageBytes: 10, recordedMessageRate });
+    await callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x".repeat(sent - 4) }]);
+    const row = await service.ended(() => true);
+    const [message] = service.parts(row.id);
+    expect([message?.bytes, Buffer.byteLength(message?.base64 ?? "", "base64"), message?.overBudget]).toEqual([sent, kept, overBudget]);
+  }
+});
+
+it("[GRPC-61] a message for which nothing of the rate is left has its start only, and says so", async () => {
+  const service = await startGrpc({ recordedMessageBytes: 10, recordedMessageRate: 1 });
+  const client = service.client();
+  for (const name of ["a", "b"])
+    await callMethod(client, "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: name.repeat(200_000) }]);
+  const rows = await until(() => (service.rows().filter(({ tone }) => tone === "ok").length === 2 ? service.rows() : undefined));
+  expect(rows.map(({ id }) => service.parts(id)[0]?.overBudget)).toEqual([undefined, true]);
 });
 
 it("[GRPC-61] the response headers of an open call are there, once, and after its end too", async () => {

@@ -177,28 +177,36 @@ it("[HTTP-120] a message is a part of its connection's row, and a row with the c
   const last = await service.ended(({ preview }) => preview === "a text tha");
   socket.close(4_001, "enough");
   const connection = await service.ended((one) => one.kind === "websocket");
-  expect(connection).toMatchObject({ parts: 3, bytesIn: 25, bytesOut: 25 });
+  expect(connection).toMatchObject({ parts: 6, bytesIn: 25, bytesOut: 25 });
   expect(service.anyDetail(connection.id)).toMatchObject({
     kind: "websocket",
-    parts: { total: 3, bytes: 25, leftOut: 0 },
+    parts: { total: 6, bytes: 50, leftOut: 0 },
     closed: { code: 4_001, reason: "enough" },
     request: { target: "/ws/echo" },
   });
   const rows = service.rows().filter(({ parent }) => parent === connection.id);
   const body = (text: string | Buffer, bytes = text.length) => ({ bytes, base64: Buffer.from(text as string).toString("base64") });
-  const part = (index: number) => ({
+  const part = (index: number, message: number, direction = "received") => ({
     kind: "websocket-message",
     index,
     at: expect.any(Number),
-    direction: "received",
-    row: rows[index]?.id,
+    direction,
+    row: rows[message]?.id,
+  });
+  const echo = (index: number, message: number, bytes: number) => ({
+    ...part(index, message, "sent"),
+    echoOf: 2 * message,
+    body: { bytes, base64: "" },
   });
   expect(service.parts(connection.id)).toEqual([
-    { ...part(0), type: "text", body: body("first") },
-    { ...part(1), type: "binary", body: body(Buffer.from([1, 2])) },
-    { ...part(2), type: "text", body: body("a text tha", 18) },
+    { ...part(0, 0), type: "text", body: body("first") },
+    { ...echo(1, 0, 5), type: "text" },
+    { ...part(2, 1), type: "binary", body: body(Buffer.from([1, 2])) },
+    { ...echo(3, 1, 2), type: "binary" },
+    { ...part(4, 2), type: "text", body: body("a text tha", 18) },
+    { ...echo(5, 2, 18), type: "text" },
   ]);
-  expect(service.anyDetail(last.id)).toMatchObject({ index: 2, parent: connection.id, body: body("a text tha", 18), outcome: "echoed" });
+  expect(service.anyDetail(last.id)).toMatchObject({ index: 4, parent: connection.id, body: body("a text tha", 18), outcome: "echoed" });
 });
 
 it("[HTTP-92] a client that sends and never reads is slowed down, its messages are not queued", async () => {

@@ -2,7 +2,7 @@ import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { methodChoices } from "../../renderer/src/services/grpc/call-scopes.tsx";
 import { messagePreview } from "../../renderer/src/services/grpc/message-preview.ts";
-import { readMessage } from "../../renderer/src/services/grpc/schema/message-json.ts";
+import { readMessage, readMessageStart, readWithDefaults } from "../../renderer/src/services/grpc/schema/message-json.ts";
 import { messageTemplate } from "../../renderer/src/services/grpc/schema/message-template.ts";
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
 import { callRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
@@ -38,27 +38,39 @@ it("[GRPC-71] fields have number, name, type with its label, and oneof; each inn
 
 it("[GRPC-72] a message is decoded by its type; other bytes, and unknown types, are not", () => {
   const bytes = toBinary(order, create(order, { id: "x", size: 2n ** 60n, lines: [{ kind: 7 }], kinds: { a: 7 } } as never));
-  expect(readMessage(schema, "t.Order", bytes)?.json).toEqual({
+  expect(readWithDefaults(schema, "t.Order", bytes)?.json).toEqual({
     id: "x",
     size: "1152921504606846976",
     lines: [{ kind: "BOOK" }],
     kinds: { a: "BOOK" },
   });
-  expect(readMessage(schema, "t.Order", new Uint8Array())?.json).toEqual({ id: "", lines: [], kinds: {} });
-  expect(readMessage(schema, "t.Order", Uint8Array.of(0xff))?.json).toBeUndefined();
-  expect(readMessage(schema, "t.Other", bytes)?.json).toBeUndefined();
-  expect(readMessage(undefined, "t.Order", bytes)?.json).toBeUndefined();
+  expect(readWithDefaults(schema, "t.Order", new Uint8Array())?.json).toEqual({ id: "", lines: [], kinds: {} });
+  expect(readMessage(schema, "t.Order", new Uint8Array())).toEqual({});
+  expect(readMessage(schema, "t.Order", Uint8Array.of(0xff))).toBeUndefined();
+  expect(readMessage(schema, "t.Other", bytes)).toBeUndefined();
+  expect(readMessage(undefined, "t.Order", bytes)).toBeUndefined();
+});
+
+it("[GRPC-72] of a message of which the start is kept the whole fields are decoded", () => {
+  const whole = toBinary(order, create(order, { id: "x", size: 5n, lines: [{ kind: 7 }] } as never));
+  const json = { id: "x", size: "5", lines: [{ kind: "BOOK" }] };
+  const starts = [...whole, 0].map((_, length) => JSON.stringify(readMessageStart(schema, "t.Order", whole.subarray(0, length))));
+  expect([...new Set(starts)]).toEqual(["{}", '{"id":"x"}', '{"id":"x","size":"5"}', JSON.stringify(json)]);
+  const long = toBinary(order, create(order, { id: "x", to: { case: "street", value: "s".repeat(40_000) } } as never));
+  expect(messagePreview(schema, "t.Order", { base64: Buffer.from(long.subarray(0, 3_000)).toString("base64"), bytes: long.length })).toBe(
+    '{"id":"x"} …',
+  );
 });
 
 it("[GRPC-72] of a message with very many fields that have their default these are left out, which is said", () => {
   const fields = Array.from({ length: 100 }, (_, index) => `string field_${index} = ${index + 1};`).join(" ");
   const wide = schemaOf(`syntax = "proto3"; package t; message Orders { repeated Order orders = 1; } message Order { ${fields} }`);
   const ordersOf = (count: number) => Buffer.alloc(2 * count, Buffer.from([0x0a, 0]));
-  const few = readMessage(wide, "t.Orders", ordersOf(3));
+  const few = readWithDefaults(wide, "t.Orders", ordersOf(3));
   const first = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, ""]));
   expect(few).toEqual({ isTerse: false, json: { orders: [first, first, first] } });
   const many = ordersOf(50_000);
-  expect(readMessage(wide, "t.Orders", many)).toEqual({ isTerse: true, json: { orders: Array.from({ length: 50_000 }, () => ({})) } });
+  expect(readWithDefaults(wide, "t.Orders", many)).toEqual({ isTerse: true, json: { orders: Array.from({ length: 50_000 }, () => ({})) } });
   const shown = messagePreview(wide, "t.Orders", { base64: ordersOf(600).toString("base64"), bytes: 1_200 });
   expect(shown.length).toBeLessThan(2_000);
 });

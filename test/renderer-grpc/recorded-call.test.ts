@@ -113,7 +113,7 @@ it("[GRPC-142] it is sent again as it was, or refused if a message is not whole 
   ];
   expect(asked).toEqual([["resend", { path: "/t.Shop/Buy", metadata, deadlineMs: 2_500, messages: [parts[0]?.base64, parts[2]?.base64] }]]);
   const cut = clientOf([{ ...(parts[0] as GrpcMessagePart), bytes: 99 }]).client;
-  await expect(commands?.resend?.run(cut, call, service)).rejects.toThrow("Only the start of a message was recorded.");
+  await expect(commands?.resend?.run(cut, call, service)).rejects.toThrow("Only the start of a message was recorded");
   await expect(commands?.resend?.run(clientOf(parts, 5).client, call, service)).rejects.toThrow("no longer kept");
 });
 

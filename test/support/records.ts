@@ -9,7 +9,7 @@ import { RecordError } from "../../servers/core/traffic/record-reader.ts";
 import { RecordWriter, type RowFields } from "../../servers/core/traffic/record-writer.ts";
 import { readRecords, readRow, rowParts } from "../../servers/core/traffic/row-record.ts";
 
-export type Row = Omit<TrafficRow, "service">;
+export type Row = Omit<TrafficRow, "service"> & { readonly isCut?: boolean };
 
 /** Of every kind that a service of the catalog records. */
 export const allDecoders: DetailDecoders = Object.assign({}, ...services.map(({ details }) => details));

@@ -32,9 +32,15 @@ export const messagesTab = <Part extends DetailPart>(list: Omit<PartsListProps<P
   content: <PartsList item="message" {...list} />,
 });
 
+/** From the user's view, who knows clients: the service has received what is from one. */
+export const directionText = { received: "from client", sent: "to client" } as const;
+
 const partIndex = (part: DetailPart) => part.index;
 
-/** The parts of a long exchange, newest first; the list grows while the exchange is open. */
+/**
+ * The parts of an exchange. Of one that is open or long the newest are first, and the list grows; one that has ended and is here completely is read
+ * from its beginning.
+ */
 export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, isOpen, onClose }: PartsListProps<Part>) {
   const { value, loadOlder } = parts;
   /** Visible rows do not move: newer ones are held back until the list is scrolled to its top again. */
@@ -42,7 +48,10 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
   const known = useMemo(() => (value?.parts ?? []).filter(isPart), [value, isPart]);
   const shown = useMemo(() => (heldAt === undefined ? known : known.filter(({ index }) => index <= heldAt)), [known, heldAt]);
   const choice = useRowChoice<Part, number>(partIndex);
-  const rowAt = useCallback((index: number) => shown[shown.length - 1 - index], [shown]);
+  /** Chosen once: what is being read does not turn over when the exchange ends. */
+  const [isOldestFirst, setOldestFirst] = useState<boolean>();
+  if (value && isOldestFirst === undefined) setOldestFirst(!isOpen && value.parts.length === value.total - value.leftOut);
+  const rowAt = useCallback((index: number) => shown[isOldestFirst ? index : shown.length - 1 - index], [shown, isOldestFirst]);
   const onEndNear = useCallback(() => void attempt(loadOlder()), [loadOlder]);
   const chosen = shown.find(({ index }) => index === choice.chosen);
   if (value === null) return <Caption className={styles.facts}>{`The ${item}s are no longer kept.`}</Caption>;
@@ -57,7 +66,12 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
     choice.table.current?.toTop();
     setHeldAt(undefined);
   };
-  const facts = [formatCountOf(value.total, item), value.leftOut > 0 && `${formatCount(value.leftOut)} not kept`];
+  const order = isOldestFirst ? "oldest first" : "newest first";
+  const facts = [
+    formatCountOf(value.total, item),
+    value.leftOut > 0 && `${formatCount(value.leftOut)} not kept`,
+    shown.length > 1 && order,
+  ];
   return (
     <div className={styles.parts}>
       <Caption className={styles.facts}>{facts.filter(Boolean).join(" · ")}</Caption>
@@ -67,11 +81,11 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
           {...choice.tableProps}
           onOpen={choice.choose}
           onClose={onClose}
-          label={`${capitalized(item)}s, newest first`}
+          label={`${capitalized(item)}s, ${order}`}
           count={shown.length}
           rowAt={rowAt}
           columns={columns}
-          onScrolledAway={(isAway) => setHeldAt(isAway ? known.at(-1)?.index : undefined)}
+          onScrolledAway={(isAway) => setHeldAt(isAway && !isOldestFirst ? known.at(-1)?.index : undefined)}
           onEndNear={onEndNear}
           empty={
             <Caption className={styles.facts}>{isOpen ? `No ${item} yet. Each appears here when it arrives.` : `No ${item}s.`}</Caption>

@@ -57,7 +57,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   }
 
   /** The counts of a page: the source's, which evicts its oldest rows without an event. */
-  function counted({ counts }: ListPage<Row>): Pick<ListRowsView<Filter>, "kept" | "matching" | "allKept"> | undefined {
+  function counted({ counts }: ListPage<Row>): Pick<ListRowsView<Filter>, "kept" | "matching" | "searchedInPart" | "allKept"> | undefined {
     if (!counts) return undefined;
     // A lower total means that the source was restarted.
     if (counts.total < pageTotal) bound = Number.POSITIVE_INFINITY;
@@ -65,7 +65,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     else if (counts.kept > bound) bound = Number.POSITIVE_INFINITY;
     total = counts.total;
     pageTotal = counts.total;
-    return { kept: counts.kept, matching: counts.matching, allKept: bound === Number.POSITIVE_INFINITY && counts.dropped === 0 };
+    const { kept, matching, searchedInPart = 0 } = counts;
+    return { kept, matching, searchedInPart, allKept: bound === Number.POSITIVE_INFINITY && counts.dropped === 0 };
   }
 
   const isHeld = () => view.mode !== "following";

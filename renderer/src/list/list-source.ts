@@ -12,6 +12,8 @@ export interface ListCounts {
   readonly kept: number;
   /** Number of kept rows that match. */
   readonly matching: number;
+  /** Rows of which only a part could be searched, and did not match. */
+  readonly searchedInPart?: number;
   /** Since the source's first start, kept or not. */
   readonly total: number;
   /** How many of `total` never reached the source. */

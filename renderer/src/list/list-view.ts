@@ -18,6 +18,8 @@ export interface ListRowsView<Filter> {
   /** Rows that the source keeps, and how many of them match; 0 if it does not count them. */
   readonly kept: number;
   readonly matching: number;
+  /** Rows of which only a part could be searched, and did not match, when they were last read. */
+  readonly searchedInPart: number;
   /** False once the source has evicted or missed rows. */
   readonly allKept: boolean;
   /** Rows that arrived too fast for this view; the source keeps them, and they are read when the load falls. */
@@ -41,6 +43,7 @@ export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   arrived: 0,
   kept: 0,
   matching: 0,
+  searchedInPart: 0,
   allKept: true,
   skipped: 0,
   loaded: false,

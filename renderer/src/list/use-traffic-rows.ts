@@ -88,6 +88,7 @@ export function joinPages(pages: readonly TrafficPage[]): TrafficPage {
   return {
     rows: pages.flatMap((page) => page.rows).sort((one, other) => byTime(other, one)),
     matching: sum((page) => page.matching),
+    searchedInPart: sum((page) => page.searchedInPart ?? 0),
     kept: sum((page) => page.kept),
     total: sum((page) => page.total),
     dropped: sum((page) => page.dropped),

@@ -47,6 +47,8 @@ interface ContentViewerProps {
   readonly rememberAs: string;
   /** Title of the setting that says how much of a body is kept. */
   readonly cutBy?: string;
+  /** Title of the setting that says how much is kept of all beyond that. */
+  readonly restBy?: string;
   /** Shown if there are no bytes. */
   readonly emptyText?: string;
   /** Shown in place of the title. */
@@ -59,6 +61,8 @@ interface ContentViewerProps {
   readonly controls?: ReactNode;
   /** False if the format is known. */
   readonly hasFormats?: boolean;
+  /** False if the content was made from something else, and was never sent like that. */
+  readonly hasRaw?: boolean;
 }
 
 /** Content in a matching format, as it was sent, or as bytes; always as text, never as a document. */
@@ -76,9 +80,10 @@ export function ContentViewer(props: ContentViewerProps) {
 }
 
 function Viewer(props: ContentViewerProps) {
-  const { of, title, heading = title, content, contentType, contentEncoding = "", isText = false, rememberAs, cutBy } = props;
-  const { controls, hasFormats = true } = props;
-  const [raw, setRaw] = useRemembered("viewer.raw", false);
+  const { of, title, heading = title, content, contentType, contentEncoding = "", isText = false, rememberAs } = props;
+  const { controls, hasFormats = true, hasRaw = true } = props;
+  const [asSent, setRaw] = useRemembered("viewer.raw", false);
+  const raw = asSent && hasRaw;
   const [wrap, setWrap] = useRemembered("viewer.wrap", false);
   const [format, setFormat] = useRememberedFormat(rememberAs);
   const view = useRef<CodeViewHandle>(null);
@@ -103,7 +108,7 @@ function Viewer(props: ContentViewerProps) {
     leftEncoded && `${leftEncoded}, shown as sent`,
     props.facts,
   ].filter(Boolean);
-  const notes = noteText(laidOut, [isCut && cutText(cutBy, content.overBudget)]);
+  const notes = noteText(laidOut, [isCut && cutText(props)]);
   const formats = hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />;
   return (
     <div ref={box.ref} className={styles.viewer}>
@@ -114,12 +119,14 @@ function Viewer(props: ContentViewerProps) {
             {facts.join(" · ")}
           </Caption>
           {controls}
-          <SegmentedControl
-            aria-label={`Show the ${title?.toLowerCase()} as`}
-            data={rawChoices}
-            value={raw ? "raw" : "pretty"}
-            onChange={(value) => setRaw(value === "raw")}
-          />
+          {hasRaw && (
+            <SegmentedControl
+              aria-label={`Show the ${title?.toLowerCase()} as`}
+              data={rawChoices}
+              value={raw ? "raw" : "pretty"}
+              onChange={(value) => setRaw(value === "raw")}
+            />
+          )}
           {!controls && formats}
         </div>
         <div className={styles.tools} data-noted={notes !== "" || undefined}>
@@ -168,10 +175,12 @@ const rawChoices = [
   { value: "raw", label: "Raw" },
 ];
 
-function cutText(cutBy: string | undefined, overBudget = false): string {
+function cutText({ cutBy, restBy, content: { overBudget } }: ContentViewerProps): string {
   const part = "Copy and Save have this part only";
-  if (overBudget) return `${part}: the budget of bodies was used up (“Recorded rest of bodies” in Config).`;
-  return cutBy === undefined ? `${part}.` : `${part}. “${cutBy}” in Config says how many bytes are kept.`;
+  if (cutBy === undefined) return `${part}.`;
+  return overBudget && restBy !== undefined
+    ? `${part}: what is kept of all each second was used up. A larger “${restBy}” in Config keeps more.`
+    : `${part}. A larger “${cutBy}” in Config keeps more.`;
 }
 
 /** Notes on what is not shown as requested. */

@@ -91,12 +91,22 @@ export const redisAddressField = (meta: Pick<FieldMeta, "title" | "help" | "env"
   });
 
 /** How much of each message is recorded; `what` names a message of the service. */
-export const recordedMessageField = (id: ServiceId, what: string) =>
+export const recordedMessageField = (id: ServiceId, what: string, help = `Bytes of each ${what} kept for the inspector.`) =>
   field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded message",
-    help: `Bytes of each ${what} kept for the inspector.`,
+    help,
     unit: "B",
     env: `${id.toUpperCase()}_RECORDED_MESSAGE_BYTES`,
+    group: "Recorder",
+  });
+
+/** As HTTP's "Recorded rest of bodies" (`http-fields.ts`). */
+export const recordedRateField = (id: ServiceId) =>
+  field(wholeNumber(0, 64 << 20, 2 << 20), {
+    title: "Recorded rest of messages",
+    help: "Bytes a second that are kept beyond the first ones, up to 256 KiB of each message; 0 keeps the first ones only.",
+    unit: "B/s",
+    env: `${id.toUpperCase()}_RECORDED_MESSAGE_RATE`,
     group: "Recorder",
   });
 

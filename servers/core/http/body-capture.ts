@@ -5,11 +5,12 @@ import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
 /** The first bytes of a body and the count of all, kept by reference so that a busy server pays little. */
 export class BodyCapture {
   bytes = 0;
+  /** Not all bytes are kept. */
+  isCut = false;
   /** Bytes of memory that the kept parts hold. */
   held = 0;
   /** The rest was not kept because the budget was used up. */
   isOverBudget = false;
-  #isCut = false;
   #parts: (string | Uint8Array)[] | undefined;
   /** Parts that were written. */
   #written = 0;
@@ -19,7 +20,7 @@ export class BodyCapture {
     const length = typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
     const before = this.bytes;
     this.bytes += length;
-    if (length === 0 || this.#isCut) return;
+    if (length === 0 || this.isCut) return;
     const room = length <= limit - before ? length : this.#roomBeyond(before, length, limit, budget);
     if (room <= 0) return;
     this.#parts ??= [];
@@ -33,7 +34,7 @@ export class BodyCapture {
     const isGranted = beyond > 0 && budget?.take(beyond) === true;
     this.isOverBudget = beyond > 0 && budget !== undefined && !isGranted;
     const room = Math.min(length, (isGranted ? mostKeptBytes : limit) - before);
-    this.#isCut = room < length;
+    this.isCut = room < length;
     return room;
   }
 

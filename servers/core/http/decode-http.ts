@@ -2,7 +2,7 @@ import type { HeaderList, HttpBody, HttpExchangeFacts, SseEventPart } from "../.
 import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
 import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../traffic/record-reader.ts";
-import { bodySide, httpTag, isBinary, isOverBudget, isSent, parseHead } from "./http-record.ts";
+import { bodySide, httpTag, isBinary, isEcho, isOverBudget, isSent, parseHead } from "./http-record.ts";
 import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
 
 export const httpDecoder: DetailDecoder<"http"> = {
@@ -24,6 +24,7 @@ export const webSocketDecoder: DetailDecoder<"websocket"> = {
     index: part.index,
     at: part.at,
     ...messageFacts(part),
+    ...(isEcho(part.flags) && { echoOf: part.content.readUInt32LE(0), body: { bytes: part.bytes, base64: "" } }),
     ...(part.row !== 0 && { row: part.row }),
   }),
   withoutCredentials: exchangeWithoutCredentials,

@@ -191,6 +191,7 @@ export class HttpEntry implements TrafficEntry {
       bytesIn: this.requestBody.bytes,
       bytesOut: this.responseBody.bytes,
       ...(this.parts && { parts: this.parts.total, partBytes: this.parts.bytes }),
+      isCut: this.requestBody.isCut || this.responseBody.isCut,
       client: head.client,
       peer: head.connection.remote,
       preview: this.#preview(this.requestBody.bytes > 0 ? this.requestBody : this.responseBody),

@@ -38,7 +38,8 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
-    help: recordedHelp ?? "First bytes of each body, always kept for the inspector.",
+    help:
+      recordedHelp ?? "First bytes of each body, always kept for the inspector. “Recorded rest of bodies” keeps more where there is room.",
     unit: "B",
     env: `${prefix}_RECORDED_BODY_BYTES`,
     group: "Recorder",

@@ -33,6 +33,10 @@ export const bodySide = { request: 0, response: 1 } as const;
 const binaryFlag = 1;
 const sentFlag = 2;
 const overBudgetFlag = 4;
+/** The content is the index of the part with the same bytes. */
+const echoFlag = 8;
+export const echoFlags = (binary: boolean): number => messageFlags(binary, true, false) | echoFlag;
+export const isEcho = (flags: number): boolean => (flags & echoFlag) !== 0;
 export const messageFlags = (binary: boolean, sent: boolean, isOverBudget: boolean): number =>
   (binary ? binaryFlag : 0) | (sent ? sentFlag : 0) | (isOverBudget ? overBudgetFlag : 0);
 export const isBinary = (flags: number): boolean => (flags & binaryFlag) !== 0;

@@ -149,6 +149,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
     endMessage(message, ended) {
       message.end(ended);
       traffic.end(message);
+      if (message.connection.open) traffic.touch(message.connection);
     },
     watch(remote, onBegin) {
       watched.set(remote, onBegin);

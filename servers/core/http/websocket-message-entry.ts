@@ -5,7 +5,7 @@ import type { RecordWriter } from "../traffic/record-writer.ts";
 import { mostKeptBytes } from "./body-budget.ts";
 import { copyOfSlice } from "./body-capture.ts";
 import type { HttpEntry } from "./http-entry.ts";
-import { messageFlags } from "./http-record.ts";
+import { echoFlags, messageFlags } from "./http-record.ts";
 
 export interface MessageFacts {
   readonly binary: boolean;
@@ -32,6 +32,7 @@ export class WebSocketMessageEntry implements TrafficEntry {
   readonly #bytes: number;
   readonly #start: Uint8Array;
   readonly #index: number;
+  readonly #isCut: boolean;
   #tookMs = 0;
   #ended: MessageEnd | undefined;
   #wroteIndex = false;
@@ -47,9 +48,14 @@ export class WebSocketMessageEntry implements TrafficEntry {
     this.#connection = connection;
     this.#facts = facts;
     this.#bytes = bytes.length;
+    this.#isCut = kept.length < bytes.length;
     this.#start = content.subarray(0, previewBytes);
     const isOverBudget = mayBeWhole && !isWhole && bodyBudget !== undefined;
     this.#index = connection.parts.add(content, bytes.length, messageFlags(facts.binary, facts.sent, isOverBudget), id);
+  }
+
+  get connection(): HttpEntry {
+    return this.#connection;
   }
 
   get heldBytes(): number {
@@ -63,6 +69,14 @@ export class WebSocketMessageEntry implements TrafficEntry {
   end(ended: MessageEnd): void {
     this.#tookMs = performance.now() - this.#startedAt;
     this.#ended = ended;
+    if (ended.tone === "ok" && !this.#connection.ended) this.#addEcho(ended.bytesBack);
+  }
+
+  /** The bytes are kept once. */
+  #addEcho(bytes: number): void {
+    const index = Buffer.allocUnsafe(4);
+    index.writeUInt32LE(this.#index);
+    this.#connection.parts?.add(index, bytes, echoFlags(this.#facts.binary), this.id);
   }
 
   write(record: RecordWriter): void {
@@ -86,6 +100,7 @@ export class WebSocketMessageEntry implements TrafficEntry {
       client: head.client,
       peer: head.connection.remote,
       preview: this.#start,
+      isCut: this.#isCut,
     });
     if (this.#wroteIndex) return;
     this.#wroteIndex = true;

@@ -10,6 +10,8 @@ export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "too
   readonly reason?: string | undefined;
   /** Bytes of content of all parts. */
   readonly partBytes?: number;
+  /** Not all of its content is kept. */
+  readonly isCut?: boolean;
   readonly preview: Uint8Array | string;
   /** Of rows with the same kind, verb, target, outcome, client and peer: the texts are written once, and then copied. */
   readonly shared?: SharedTexts | undefined;
@@ -89,7 +91,7 @@ export class RecordWriter {
     const given =
       (tookMs === undefined ? 0 : 1) | (parent === undefined ? 0 : 2) | (user === undefined ? 0 : 4) | (reason === undefined ? 0 : 8);
     view.setUint8(at, toneIndex(fields.tone));
-    view.setUint8(at + 1, given | (fields.parts === undefined ? 0 : 16));
+    view.setUint8(at + 1, given | (fields.parts === undefined ? 0 : 16) | (fields.isCut === true ? 32 : 0));
     view.setFloat64(at + 2, fields.id, true);
     view.setFloat64(at + 10, fields.at, true);
     view.setFloat64(at + 18, tookMs ?? 0, true);

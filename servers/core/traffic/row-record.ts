@@ -56,6 +56,8 @@ function isWhole(row: Buffer): boolean {
 export const rowId = (row: Buffer): number => row.readDoubleLE(2);
 export const rowTone = (row: Buffer): Tone => tones[row[0] as number] ?? "aborted";
 export const rowParent = (row: Buffer): number | undefined => ((row[1] as number) & 2 ? row.readDoubleLE(42) : undefined);
+/** Not all of its content is kept. */
+export const rowIsCut = (row: Buffer): boolean => ((row[1] as number) & 32) !== 0;
 /** All texts as one, including the bytes between them, one character per byte. */
 export const rowTexts = (row: Buffer): string => row.toString("latin1", headBytes);
 /** Zeros for a row without parts. */

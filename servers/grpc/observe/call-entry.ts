@@ -1,5 +1,7 @@
 import { toneOfGrpcStatus } from "../../../contract/services/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import { type BodyBudget, mostKeptBytes } from "../../core/http/body-budget.ts";
+import { copyOfSlice } from "../../core/http/body-capture.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import { toMicroseconds } from "../../core/traffic/record-reader.ts";
@@ -9,7 +11,7 @@ import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
 import { sharedTexts, writeHead } from "./call-head.ts";
 import type { MethodCounts } from "./call-metrics.ts";
-import { callTag, isCompressed, messageFlags, type RecordedMethod } from "./call-record.ts";
+import { callTag, isCompressed, messageFlags, overBudgetFlag, type RecordedMethod } from "./call-record.ts";
 
 /** Messages of all calls. */
 export interface MessageCounts {
@@ -22,8 +24,9 @@ export interface CallEntryOptions {
   readonly head: CallHead;
   readonly method: RecordedMethod | undefined;
   readonly client: string;
-  /** Bytes that are kept of each message. */
+  /** First bytes that are kept of each message; further ones as far as the budget allows. */
   readonly messageLimit: number;
+  readonly messageBudget?: BodyBudget | undefined;
   readonly counts: MessageCounts;
   readonly methodCounts: MethodCounts;
   readonly touch: (entry: CallEntry) => void;
@@ -45,6 +48,7 @@ export class CallEntry implements TrafficEntry {
   readonly methodCounts: MethodCounts;
   readonly #touch: (entry: CallEntry) => void;
   readonly #messageLimit: number;
+  readonly #messageBudget: BodyBudget | undefined;
   readonly #counts: MessageCounts;
   readonly #parts = new PendingParts();
   readonly #startedAt = performance.now();
@@ -52,6 +56,8 @@ export class CallEntry implements TrafficEntry {
   #bytesOut = 0;
   #received = 0;
   #sent = 0;
+  /** A message is not kept whole. */
+  #isCut = false;
   /** The start of the first message that is not empty. */
   #preview = noBytes;
   #answeredAt = 0;
@@ -69,12 +75,13 @@ export class CallEntry implements TrafficEntry {
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
 
-  constructor({ id, head, method, client, messageLimit, counts, methodCounts, touch }: CallEntryOptions) {
+  constructor({ id, head, method, client, messageLimit, messageBudget, counts, methodCounts, touch }: CallEntryOptions) {
     this.id = id;
     this.head = head;
     this.method = method;
     this.client = client;
     this.#messageLimit = messageLimit;
+    this.#messageBudget = messageBudget;
     this.#counts = counts;
     this.methodCounts = methodCounts;
     this.#touch = touch;
@@ -108,7 +115,10 @@ export class CallEntry implements TrafficEntry {
   }
 
   #add(message: Uint8Array, wireBytes: number, flags: number): void {
-    let kept = message.length > this.#messageLimit ? message.subarray(0, this.#messageLimit) : message;
+    const room = this.#roomFor(message.length);
+    let kept = message.length > room ? copyOfSlice(message.subarray(0, room)) : message;
+    this.#isCut ||= room < message.length;
+    const isOverBudget = this.#messageBudget !== undefined && room < Math.min(message.length, mostKeptBytes);
     // Of a long message a copy: the call may stay open, and would keep all of it.
     if (this.#preview.length === 0) this.#preview = kept.length > previewBytes ? Buffer.from(kept.subarray(0, previewBytes)) : kept;
     if (isCompressed(flags)) {
@@ -117,8 +127,16 @@ export class CallEntry implements TrafficEntry {
       content.set(kept, 4);
       kept = content;
     }
-    this.#parts.add(kept, message.length, flags);
+    this.#parts.add(kept, message.length, isOverBudget ? flags | overBudgetFlag : flags);
     this.#touch(this);
+  }
+
+  /** Bytes that are kept of a message. */
+  #roomFor(bytes: number): number {
+    const limit = this.#messageLimit;
+    const beyond = Math.min(bytes, mostKeptBytes) - limit;
+    if (beyond <= 0 || !this.#messageBudget || !this.#parts.hasRoom(limit + beyond)) return limit;
+    return this.#messageBudget.take(beyond) ? limit + beyond : limit;
   }
 
   halfClosed(): void {
@@ -197,6 +215,7 @@ export class CallEntry implements TrafficEntry {
       client: this.client,
       peer: this.head.connection.remote,
       preview: this.#preview,
+      isCut: this.#isCut,
       reason: this.reason?.slice(0, rowTargetLength),
       shared: sharedTexts(this, outcome),
     });

@@ -31,6 +31,9 @@ export const callTag = {
 const sentFlag = 1;
 const compressedFlag = 2;
 const jsonFlag = 4;
+/** It was not kept whole because the budget was used up. */
+export const overBudgetFlag = 8;
+export const isOverBudget = (flags: number): boolean => (flags & overBudgetFlag) !== 0;
 export const messageFlags = (sent: boolean, compressed: boolean, codec: GrpcCodec): number =>
   (sent ? sentFlag : 0) | (compressed ? compressedFlag : 0) | (codec === "json" ? jsonFlag : 0);
 export const isSent = (flags: number): boolean => (flags & sentFlag) !== 0;

@@ -1,3 +1,4 @@
+import type { BodyBudget } from "../../core/http/body-budget.ts";
 import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -15,8 +16,10 @@ export interface CallRecorderOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
   readonly metrics: CallMetrics;
-  /** Bytes that are kept of each message. */
+  /** First bytes that are kept of each message. */
   readonly messageLimit: number;
+  /** For the bytes beyond them; without it none are kept. */
+  readonly messageBudget?: BodyBudget;
 }
 
 /** Begins and ends the row of each call, counts it and writes its log line. */
@@ -29,7 +32,7 @@ export interface CallRecorder {
   counters(connections: Pick<GrpcConnections, "bytes" | "count">): Counters;
 }
 
-export function createCallRecorder({ traffic, log, metrics, messageLimit }: CallRecorderOptions): CallRecorder {
+export function createCallRecorder({ traffic, log, metrics, messageLimit, messageBudget }: CallRecorderOptions): CallRecorder {
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
   const history = createMetricsHistory();
@@ -61,6 +64,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         method,
         client: clientNameOf(userAgentOf(head.rawHeaders)),
         messageLimit,
+        messageBudget,
         counts,
         methodCounts,
         touch,

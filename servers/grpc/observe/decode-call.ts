@@ -3,7 +3,7 @@ import { fieldsWithoutCredentials, rowWithoutCredentials, targetWithoutCredentia
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import { statusName } from "../engine/status.ts";
-import { callTag, codecOf, isCompressed, isSent } from "./call-record.ts";
+import { callTag, codecOf, isCompressed, isOverBudget, isSent } from "./call-record.ts";
 
 export const callDecoder: DetailDecoder<"grpc-call"> = {
   detail: readCall,
@@ -20,6 +20,7 @@ export const callDecoder: DetailDecoder<"grpc-call"> = {
       compressed,
       codec: codecOf(flags),
       base64: content.toString("base64", compressed ? 4 : 0),
+      ...(isOverBudget(flags) && { overBudget: true }),
     };
   },
   withoutCredentials: ({ row, detail }, found) => ({

@@ -1,4 +1,5 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { rowIsCut } from "../../core/traffic/row-record.ts";
 import type { RowIndex } from "./row-index.ts";
 import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
 import type { Steps } from "./turns.ts";
@@ -25,10 +26,16 @@ interface RowSearchOptions {
   readonly clearedUpTo: () => number;
 }
 
+export interface Found {
+  readonly rows: readonly TrafficRow[];
+  readonly matching: number;
+  readonly searchedInPart: number;
+}
+
 /** Filters the kept rows in steps. Rows are added and evicted between these, so a position is stored as an id. */
 export interface RowSearch {
-  /** The newest rows, the newest first, and how many match in all. */
-  find(query: TrafficQuery): Steps<readonly [rows: readonly TrafficRow[], matching: number]>;
+  /** The newest rows, the newest first, and how many match in all. `searchedInPart`: rows that do not match in what is kept of their content. */
+  find(query: TrafficQuery): Steps<Found>;
   /** The oldest rows of a range, the oldest first. */
   findAfter(query: RowRange): Steps<readonly TrafficRow[]>;
   findAmong(ids: readonly number[], filter: RowFilter): Steps<readonly number[]>;
@@ -38,6 +45,8 @@ export interface RowSearch {
 const rowsPerStep = 64;
 /** Bytes of details searched between two checks of the time. */
 const contentBytesPerStep = 256 << 10;
+
+const noContents = (): readonly Buffer[] => [];
 
 export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo }: RowSearchOptions): RowSearch {
   /** A matcher of rows by their place in the index, which counts the bytes of details that it has read. */
@@ -64,19 +73,23 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
   return {
     *find(query) {
       const { matches, hasReadMuch } = indexMatcher(query);
+      // What else the filter demands of a row.
+      const mayMatch = createRowMatcher({ ...query, text: "" });
+      const searchesContent = query.inDetails === true && query.text.trim() !== "";
       const rows: TrafficRow[] = [];
       let matching = 0;
+      let searchedInPart = 0;
       let last = Number.POSITIVE_INFINITY;
       for (;;) {
         let at = index.below(last) - 1;
         const end = Math.max(index.below(clearedUpTo() + 1), at + 1 - rowsPerStep);
-        if (at < end) return [rows, matching];
+        if (at < end) return { rows, matching, searchedInPart };
         for (; at >= end; at--) {
           last = index.idAt(at);
           if (matches(at)) {
             matching++;
             if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(rowAt(at)));
-          }
+          } else if (searchesContent && rowIsCut(rowAt(at)) && mayMatch(rowAt(at), noContents)) searchedInPart++;
           if (hasReadMuch()) break;
         }
         yield;

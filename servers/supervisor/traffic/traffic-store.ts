@@ -257,9 +257,13 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     }
     return page(rows, keptRows());
   }
-  function page(rows: readonly TrafficRow[], matching: number): TrafficPage {
+  function page(rows: readonly TrafficRow[], matching: number, searchedInPart = 0): TrafficPage {
     const dropped = droppedBefore + droppedNow;
-    return { rows, matching, kept: keptRows(), total: total + dropped, dropped };
+    return { rows, matching, ...(searchedInPart > 0 && { searchedInPart }), kept: keptRows(), total: total + dropped, dropped };
+  }
+  async function filtered(query: TrafficQuery, caller: unknown): Promise<TrafficPage> {
+    const { rows, matching, searchedInPart } = await turns.run(caller, search.find(query));
+    return page(rows, matching, searchedInPart);
   }
   return {
     add(batch) {
@@ -269,7 +273,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     },
     decoders,
     rowsOf,
-    read: async (query, caller) => (isFiltering(query) ? page(...(await turns.run(caller, search.find(query)))) : newest(query)),
+    read: async (query, caller) => (isFiltering(query) ? filtered(query, caller) : newest(query)),
     readAfter: (query, caller) => turns.run(caller, search.findAfter(query)),
     match: (ids, filter, caller) => turns.run(caller, search.findAmong(ids, filter)),
     newestId: () => highestId,

@@ -27,7 +27,7 @@ export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBody
       rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
       emptyText={emptyText}
       // An answer in Try is complete, or its head says why not.
-      {...(of !== "answer" && { cutBy: "Recorded body" })}
+      {...(of !== "answer" && { cutBy: "Recorded body", restBy: "Recorded rest of bodies" })}
     />
   );
 }

@@ -6,7 +6,7 @@ import type { Column } from "../../list/column.ts";
 import { type MarkTone, ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
-import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { decodeText, fromBase64, toHex } from "../../viewer/decode/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
@@ -14,7 +14,7 @@ import { HeaderListView } from "../header-list.tsx";
 import { ConnectionTab } from "../http/connection-tab.tsx";
 import { MethodAndTarget } from "../http/http-inspector.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
-import { messagesTab } from "../parts-list.tsx";
+import { directionText, messagesTab } from "../parts-list.tsx";
 import { Section } from "../section.tsx";
 import { useParts } from "../use-detail.ts";
 import { closeCodeText, webSocketCopies, webSocketReplay } from "./websocket-copies.ts";
@@ -27,13 +27,15 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
   const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
   const copies = useMemo(() => webSocketCopies(webSocketReplay(detail, service)), [detail, service]);
   const [tone, word] = stateOf(detail);
+  const whole = useMemo(() => createWhole(parts.value?.parts ?? []), [parts.value]);
+  const columns = useMemo(() => messageColumns(whole), [whole]);
   const route = `ws ${request.target.split("?", 1)[0]}`;
   return (
     <InspectorFrame
       title={<MethodAndTarget method="WS" target={request.target} />}
       hint={request.target}
       mono
-      mark={<ToneMark tone={tone} word={word} title={closed && closeCodeText(closed.code)} />}
+      mark={<ToneMark tone={tone} word={word} title={closed && [closeCodeText(closed.code), closed.reason].filter(Boolean).join(": ")} />}
       actions={<CopyMenu rememberAs="copy-websocket-as" choices={copies} />}
       onClose={onClose}
     >
@@ -44,7 +46,7 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
             parts,
             isPart: isMessage,
             columns,
-            content: (part) => <MessageContent message={part} rememberAs={route} />,
+            content: (part) => <MessageContent message={whole(part)} rememberAs={route} />,
             isOpen: tone === "pending",
             onClose,
           }),
@@ -67,7 +69,10 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
 }
 
 function stateOf({ closed, response, aborted }: WebSocketConnection): readonly [MarkTone, string] {
-  if (closed) return [closed.code === 1006 ? "aborted" : "ok", `closed ${closed.code}`];
+  if (closed) {
+    const word = `closed ${closed.code}${closed.reason === "" ? "" : `, ${closed.reason}`}`;
+    return [closed.code === 1006 ? "aborted" : "ok", word];
+  }
   if (response && response.status !== 101) return ["refused", String(response.status)];
   return aborted === undefined ? [response ? "running" : "pending", "open"] : ["aborted", aborted];
 }
@@ -88,26 +93,34 @@ function Closing({ detail: { closed, parts, response, request } }: { readonly de
 
 const isMessage = (part: DetailPart): part is WebSocketMessagePart => part.kind === "websocket-message";
 
-/** As the service sees it. */
-const directionText = { received: "received", sent: "sent" } as const;
-const arrows = { received: "↓", sent: "↑" } as const;
+/** An echo has the bytes of the message that was sent back, as long as that is known. */
+type Whole = (part: WebSocketMessagePart) => WebSocketMessagePart;
 
-const columns: readonly Column<WebSocketMessagePart>[] = [
+function createWhole(parts: readonly DetailPart[]): Whole {
+  const received = new Map(parts.filter(isMessage).map((part) => [part.index, part]));
+  return (part) => {
+    const source = part.echoOf === undefined ? undefined : received.get(part.echoOf);
+    return source ? { ...part, body: source.body } : part;
+  };
+}
+
+const messageColumns = (whole: Whole): readonly Column<WebSocketMessagePart>[] => [
   {
     id: "direction",
     title: "Direction",
-    minSample: "↓ received",
+    minSample: "echo to client",
     rank: 1,
-    cell: ({ direction }) => `${arrows[direction]} ${directionText[direction]}`,
+    cell: ({ direction, echoOf }) => (echoOf === undefined ? directionText[direction] : "echo to client"),
   },
   timeColumn(2),
-  { id: "text", title: "Message", rank: 0, cell: (part) => <code>{previewOf(part)}</code> },
+  { id: "text", title: "Message", rank: 0, cell: (part) => <code>{previewOf(whole(part))}</code> },
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ body }) => formatBytes(body.bytes) },
 ];
 
 const previewBytes = 150;
 
-function previewOf({ type, body }: WebSocketMessagePart): string {
+function previewOf({ type, body, echoOf }: WebSocketMessagePart): string {
+  if (echoOf !== undefined && body.base64 === "" && body.bytes > 0) return `the same as message ${formatCount(echoOf + 1)}`;
   // Four characters of base64 are three bytes.
   const start = fromBase64(body.base64.slice(0, (previewBytes / 3) * 4));
   const text = type === "text" ? decodeText(start, start.length < body.bytes) : undefined;

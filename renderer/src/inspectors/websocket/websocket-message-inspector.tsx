@@ -85,6 +85,7 @@ export function MessageContent({ message: { type, body }, rememberAs }: MessageC
       isText={type === "text"}
       rememberAs={rememberAs}
       cutBy="Recorded body"
+      restBy="Recorded rest of bodies"
       emptyText="The message is empty."
     />
   );

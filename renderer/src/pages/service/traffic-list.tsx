@@ -26,7 +26,7 @@ import { requestedRows, useHandover } from "./handover.ts";
 import { ListMenu } from "./list-menu.tsx";
 import { RowInspector } from "./row-inspector.tsx";
 import { ServiceEmpty } from "./service-empty.tsx";
-import { TrafficStatusLine } from "./traffic-status-line.tsx";
+import { searchedInPartText, TrafficStatusLine } from "./traffic-status-line.tsx";
 import { useRowCommands } from "./use-row-commands.ts";
 
 const rowId = (row: TrafficRow) => row.id;
@@ -113,7 +113,10 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
 
 function NoneMatches({ rows, item, onAll }: { readonly rows: TrafficRows; readonly item: Noun; readonly onAll: () => void }) {
   const kept = useRowsView(rows, (view) => view.kept);
-  return <NoRows text={`None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`} action="Show all" onAction={onAll} />;
+  const inPart = useRowsView(rows, (view) => view.searchedInPart);
+  const none = `None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`;
+  const text = inPart > 0 ? `${none} ${searchedInPartText(inPart)}: of long bodies and messages the start is kept.` : none;
+  return <NoRows text={text} action="Show all" onAction={onAll} />;
 }
 
 interface OpenedRowProps {

@@ -29,6 +29,7 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
         <RowsLeftOut view={view} rate={rate} />
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
+        {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>
       <SinceStart title={rate?.note}>
@@ -46,6 +47,10 @@ function shownText(view: TrafficRowsView): string {
   if (!filtered && !view.isFull && view.count < whole) return `${formatCount(view.count)} of ${formatCount(whole)} loaded`;
   return `showing ${view.isFull ? "the newest " : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
 }
+
+/** "3 were searched in part only" */
+export const searchedInPartText = (rows: number): string => `${formatCount(rows)} ${rows === 1 ? "was" : "were"} searched in part only`;
+const searchedInPartHint = "Of long bodies and messages the start is kept. Config says how much, under Recorder.";
 
 function FollowState({ rows, view, onFollow }: Pick<TrafficStatusLineProps, "rows" | "onFollow"> & { readonly view: TrafficRowsView }) {
   const scrolled = view.mode === "scrolled";

@@ -9,7 +9,7 @@ import { ConnectionPairs } from "../../inspectors/connection-pairs.tsx";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
-import { messagesTab } from "../../inspectors/parts-list.tsx";
+import { directionText, messagesTab } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
@@ -195,9 +195,8 @@ function RuleLink({ ruleKey, name }: { readonly ruleKey: string; readonly name: 
 
 const isMessage = (part: DetailPart): part is GrpcMessagePart => part.kind === "grpc-message";
 const protocolNames = { grpc: "gRPC", "grpc-web": "gRPC-Web", connect: "Connect" } as const;
-const directions = { received: "↓ received", sent: "↑ sent" } as const;
 const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Column<GrpcMessagePart>[] => [
-  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
+  { id: "direction", title: "Direction", minSample: "from client", rank: 1, cell: ({ direction }) => directionText[direction] },
   timeColumn(2),
   { id: "content", title: "Content", rank: 0, cell: (part) => <code>{preview(part)}</code> },
   {
@@ -217,7 +216,12 @@ interface MessageContentProps {
   readonly path: string;
 }
 
-function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec }, typeName, revision, path }: MessageContentProps) {
+function MessageContent({
+  message: { base64, bytes, compressed, wireBytes, codec, overBudget },
+  typeName,
+  revision,
+  path,
+}: MessageContentProps) {
   const kept = useMemo(() => fromBase64(base64), [base64]);
   return (
     <MessageViewer
@@ -227,6 +231,7 @@ function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec
       typeName={typeName}
       revision={revision}
       rememberAs={path}
+      overBudget={overBudget}
       facts={compressed ? `compressed, ${formatBytes(wireBytes)} on the wire` : undefined}
     />
   );

@@ -1,14 +1,12 @@
 import type { GrpcCodec } from "../../../../contract/traffic/grpc.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
-import { readMessage } from "./schema/message-json.ts";
+import { readMessage, readMessageStart } from "./schema/message-json.ts";
 import type { GrpcSchema } from "./schema/use-grpc-schema.ts";
 
 const shownBytes = 24;
-/** A longer message is shown as bytes. */
+/** Of a longer message the fields at its start are shown. */
 const previewedCharacters = 2_048;
-/** More would not fit a line. */
-const previewedFields = 200;
 
 /** The kept part of a message, and the length of the whole. */
 export interface PreviewedMessage {
@@ -22,6 +20,7 @@ export function messagePreview(schema: GrpcSchema | undefined, typeName: string,
   const kept = fromBase64(base64.slice(0, previewedCharacters));
   // JSON from the client, unchanged.
   if (codec === "json") return shownText(new TextDecoder().decode(kept).replace(/\s+/g, " "));
-  const read = kept.length === bytes ? readMessage(schema, typeName, kept, previewedFields) : undefined;
-  return read === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(read.json));
+  const isWhole = kept.length === bytes;
+  const json = isWhole ? readMessage(schema, typeName, kept) : readMessageStart(schema, typeName, kept);
+  return json === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(`${JSON.stringify(json)}${isWhole ? "" : " …"}`);
 }

@@ -2,7 +2,8 @@ import { type GrpcResend, grpcActions } from "../../../../contract/services/grpc
 import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import type { ControlClient } from "../../control/control-client.ts";
-import { notKept, notWhole, type RowCommands } from "../../inspectors/kind-commands.ts";
+import type { FailureError } from "../../control/failure-error.ts";
+import { notCopied, notKept, notWhole, type RowCommands } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
@@ -10,7 +11,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines, requiresClientCertificate } from "./call-lines.ts";
 import { loaderObject } from "./schema/loader-object.ts";
-import { serializedMessage, terseMessageJson } from "./schema/message-json.ts";
+import { readMessage, serializedMessage } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Header fields that each client makes itself. */
@@ -32,6 +33,7 @@ const mostMessages = 10_000;
 export async function requestsOf(
   client: ControlClient,
   { id, codec, method }: Pick<GrpcCall, "id" | "codec" | "method">,
+  refusal: (why: string) => FailureError = notWhole,
 ): Promise<readonly string[]> {
   const messages: string[] = [];
   // Our own clients send protobuf.
@@ -39,19 +41,20 @@ export async function requestsOf(
   const serialized = (base64: string): string => {
     if (!schema) return base64;
     const bytes = serializedMessage(schema, method?.requestType ?? "", new TextDecoder().decode(fromBase64(base64)));
-    if (!bytes) throw notWhole(`One of its messages is not JSON of ${method?.requestType ?? "a known type"}.`);
+    if (!bytes) throw refusal(`One of its messages is not JSON of ${method?.requestType ?? "a known type"}.`);
     return toBase64(bytes);
   };
   for (let from = 0, total = 1; from < total; ) {
     const page = await client.call("traffic.parts", { id: "grpc", row: id, from, limit: pageParts });
     if (!page) throw notKept();
-    if (page.leftOut > 0) throw notWhole("Its first messages are no longer kept.");
+    if (page.leftOut > 0) throw refusal("Its first messages are no longer kept.");
     const sent = page.parts.filter((part): part is GrpcMessagePart => part.kind === "grpc-message" && part.direction === "received");
     for (const { base64, bytes } of sent) {
-      if (fromBase64(base64).length < bytes) throw notWhole("Only the start of a message was recorded.");
+      if (fromBase64(base64).length < bytes)
+        throw refusal("Only the start of a message was recorded: “Recorded rest of messages” in Config says how much is kept.");
       messages.push(serialized(base64));
     }
-    if (messages.length > mostMessages) throw notWhole(`It has more than ${formatCountOf(mostMessages, "message")}.`);
+    if (messages.length > mostMessages) throw refusal(`It has more than ${formatCountOf(mostMessages, "message")}.`);
     total = page.total;
     if (page.next <= from) break;
     from = page.next;
@@ -59,14 +62,16 @@ export async function requestsOf(
   return messages;
 }
 
+const notCopiedCall = (why: string) => notCopied(why, "Open it in Try, or call again.");
+
 async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string, client: ControlClient): Promise<string> {
   const { method, path, deadlineMs } = call;
-  if (!method) throw notWhole("Its method is not served, so the types of its messages are not known.");
+  if (!method) throw notCopiedCall("Its method is not served, so the types of its messages are not known.");
   const schema = await schemaOf(client, method);
-  const messages = (await requestsOf(client, call)).map((base64) => {
+  const messages = (await requestsOf(client, call, notCopiedCall)).map((base64) => {
     const bytes = fromBase64(base64);
-    const json = terseMessageJson(schema, method.requestType, bytes);
-    if (json === undefined) throw notWhole(`One of its messages is not a ${method.requestType}.`);
+    const json = readMessage(schema, method.requestType, bytes);
+    if (json === undefined) throw notCopiedCall(`One of its messages is not a ${method.requestType}.`);
     return { json: JSON.stringify(json), object: loaderObject(schema, method.requestType, bytes) };
   });
   const clientCertificate = requiresClientCertificate(await client.call("config.read", { id: "grpc" }));

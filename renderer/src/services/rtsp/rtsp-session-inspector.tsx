@@ -10,7 +10,7 @@ import { useService } from "../../control/use-store.ts";
 import { ConnectionPairs } from "../../inspectors/connection-pairs.tsx";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
-import { PartsList } from "../../inspectors/parts-list.tsx";
+import { directionText, PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
@@ -218,11 +218,10 @@ function faultyOf(row: TrafficRow, { role, tracks }: RtspSession): FaultTarget |
 
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;
-const directions = { received: "↓ received", sent: "↑ sent" } as const;
 const startLine = (part: RtspMessagePart): ReadMessage["startLine"] => readMessage(part).startLine;
 
 const messageColumns: readonly Column<RtspMessagePart>[] = [
-  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
+  { id: "direction", title: "Direction", minSample: "from client", rank: 1, cell: ({ direction }) => directionText[direction] },
   timeColumn(2),
   { id: "content", title: "Message", rank: 0, cell: (part) => <code>{shownText(startLine(part))}</code> },
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },

@@ -59,7 +59,7 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
           setText(next);
         }}
       />
-      <ReplyProblems problems={problems} onLine={(line) => area.current && goToLine(area.current, line)} />
+      <ReplyProblems of="file" problems={problems} onLine={(line) => area.current && goToLine(area.current, line)} />
       {refused !== undefined && problems.length === 0 && (
         <Notice tone="bad" role="alert">
           {refused}

@@ -30,18 +30,20 @@ interface ReplyProblemsProps {
   readonly problems: readonly ReplyProblem[];
   /** Between parts that reach the edges. */
   readonly isInset?: boolean;
+  /** Whose lines they are. */
+  readonly of: "file" | "rule";
   readonly onLine: (line: number) => void;
 }
 
 /** A click on one goes to its line. Nothing is shown where there are none. */
-export function ReplyProblems({ problems, isInset = false, onLine }: ReplyProblemsProps) {
+export function ReplyProblems({ problems, isInset = false, of, onLine }: ReplyProblemsProps) {
   if (problems.length === 0) return null;
   return (
     <ul className={styles.problems} data-inset={isInset || undefined} aria-label="Problems" aria-live="polite">
       {problems.slice(0, mostShown).map(({ line, column, message }) => (
         <li key={`${line}:${column} ${message}`}>
           <UnstyledButton onClick={() => onLine(line)}>
-            <b>{`Line ${line}, column ${column}`}</b> {shownText(message)}
+            <b>{`Line ${line} of the ${of}, column ${column}`}</b> {shownText(message)}
           </UnstyledButton>
         </li>
       ))}

@@ -53,8 +53,8 @@ export const ruleColumns: readonly Column<RuleRow>[] = [
     rank: 0,
     cell: ({ answer, problem }) =>
       problem ? (
-        <span className={styles.problem} title={problem.message}>
-          {`Line ${problem.line}: ${shownText(problem.message.replace(/^rules\[\d+\]\.?/, ""))}`}
+        <span className={styles.problem} title={`Line ${problem.line} of the file: ${shownText(problem.message)}`}>
+          {`Not used: ${shownText(problem.message.replace(/^rules\[\d+\]\.?/, ""))}`}
         </span>
       ) : (
         <code title={shownText(answer)}>{shownText(answer)}</code>

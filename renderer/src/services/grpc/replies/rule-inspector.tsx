@@ -119,9 +119,9 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
           },
         ]}
       />
-      <ReplyProblems isInset problems={problems} onLine={showLine} />
+      <ReplyProblems isInset of="rule" problems={problems} onLine={showLine} />
       <div className={styles.foot}>
-        <span className={styles.said} data-bad={(refused ?? problem) !== undefined || isStale || undefined} aria-live="polite">
+        <span className={styles.said} data-bad={(refused ?? problem) !== undefined || isStale || (!isChanged && problems.length > 0) || undefined} aria-live="polite">
           {refused ??
             problem ??
             (isStale
@@ -130,7 +130,9 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
                 ? "Added at the end. The first matching rule answers."
                 : isChanged
                   ? "Not saved yet"
-                  : "Saved")}
+                  : problems.length > 0
+                    ? "Saved, but not used: it has the problem above"
+                    : "Saved")}
         </span>
         <Button
           disabled={unsaved === undefined}

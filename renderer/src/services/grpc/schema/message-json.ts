@@ -1,4 +1,5 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { typesWithin } from "./type-fields.ts";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
@@ -12,28 +13,50 @@ export interface MessageJson {
   readonly isTerse: boolean;
 }
 
-/** A serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes. */
-export function readMessage(
-  schema: GrpcSchema | undefined,
-  typeName: string,
-  bytes: Uint8Array,
-  most: number = mostImplicit,
-): MessageJson | undefined {
+/** The fields of a serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes. */
+export function readMessage(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined {
   const type = schema?.getMessage(typeName);
   if (!schema || !type) return undefined;
   try {
-    const message = fromBinary(type, bytes);
-    const json = toJson(type, message, { registry: schema });
-    if (countObjects(json, most) * mostFieldsOf(schema, type) > most) return { json, isTerse: true };
-    return { json: toJson(type, message, { registry: schema, alwaysEmitImplicit: true }), isTerse: false };
+    return toJson(type, fromBinary(type, bytes), { registry: schema });
   } catch {
     return undefined;
   }
 }
 
-/** The same without the fields that have their default. */
-export function terseMessageJson(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined {
-  return readMessage(schema, typeName, bytes, 0)?.json;
+/** Of a message of which the start is kept: the fields that are whole. */
+export const readMessageStart = (schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined =>
+  readMessage(schema, typeName, bytes.subarray(0, wholeFieldsEnd(bytes)));
+
+/** Behind the last of the outermost fields that is whole. */
+function wholeFieldsEnd(bytes: Uint8Array): number {
+  const reader = new BinaryReader(bytes);
+  let end = 0;
+  try {
+    while (reader.pos < reader.len) {
+      const [number, wireType] = reader.tag();
+      reader.skip(wireType, number);
+      if (reader.pos > reader.len) break;
+      end = reader.pos;
+    }
+  } catch {
+    // The rest is no field, or a part of one.
+  }
+  return end;
+}
+
+/** The same with fields that were not sent, as their default. */
+export function readWithDefaults(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): MessageJson | undefined {
+  const type = schema?.getMessage(typeName);
+  if (!schema || !type) return undefined;
+  try {
+    const message = fromBinary(type, bytes);
+    const json = toJson(type, message, { registry: schema });
+    if (countObjects(json, mostImplicit) * mostFieldsOf(schema, type) > mostImplicit) return { json, isTerse: true };
+    return { json: toJson(type, message, { registry: schema, alwaysEmitImplicit: true }), isTerse: false };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Objects and lists of a value, itself included; at most one more than `most`. */

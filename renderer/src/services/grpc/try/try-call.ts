@@ -10,7 +10,7 @@ import { withoutCredentialText, withoutCredentialValues } from "../../../ui/cred
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { checkJsonText, type JsonCheck, placeText } from "../../try/try-request.ts";
 import { metadataOfCall, requestsOf } from "../recorded-call.ts";
-import { readMessage } from "../schema/message-json.ts";
+import { readWithDefaults } from "../schema/message-json.ts";
 import { messageProblem } from "../schema/message-problem.ts";
 import { messageTemplate } from "../schema/message-template.ts";
 import { type GrpcSchema, readSchema } from "../schema/use-grpc-schema.ts";
@@ -137,8 +137,8 @@ export async function takeRecorded(client: ControlClient, call: GrpcCall): Promi
   const { method, path, deadlineMs } = call;
   if (!method) throw notForTry("Its method is not served.");
   const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
-  const first = (await requestsOf(client, call))[0];
-  const json = first === undefined ? {} : readMessage(schema, method.requestType, fromBase64(first))?.json;
+  const first = (await requestsOf(client, call, notForTry))[0];
+  const json = first === undefined ? {} : readWithDefaults(schema, method.requestType, fromBase64(first))?.json;
   if (json === undefined) throw notForTry(`Its first message is not a ${method.requestType}.`);
   return (known) =>
     withMessage(
