@@ -82,6 +82,8 @@ export interface GrpcCall {
   readonly deadlineMs?: number;
   /** The reply rules that had a part in it, each once, in the order in which they did; absent without one. */
   readonly rules?: readonly { readonly key: string; readonly name: string }[];
+  /** What its status does not tell: "Sample made from the types". Absent without any. */
+  readonly notes?: readonly string[];
   /** "identity", "gzip", "deflate" */
   readonly requestEncoding: string;
   readonly responseEncoding: string;

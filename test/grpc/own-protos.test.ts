@@ -63,6 +63,15 @@ it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are 
   }
 });
 
+it("[GRPC-191] the record of a call that is answered with a sample says so", async () => {
+  const served = await startGrpc({ protos: [write(temporaryDir(), { "a.proto": serviceProto("A") })] });
+  const stream = openStream(served.client(), "/shop.A/Get");
+  stream.on("data", () => {}).on("error", () => {});
+  stream.end();
+  const row = await served.ended(({ target }) => target === "/shop.A/Get");
+  expect(served.detail(row.id).notes).toEqual(["Sample made from the types: no rule matched"]);
+});
+
 it("[GRPC-81] a change on disk is served at once; open calls go on with their types; health watchers are told", async () => {
   const folder = write(temporaryDir(), { "a.proto": serviceProto("A") });
   const served = await startGrpc({ protos: [folder] });

@@ -116,6 +116,14 @@ it.each(cases)("[GRPC-121] deadlines and a cut by %s", async (_name, one) => {
   expect((await grpc.ended(({ target }) => target.endsWith("StreamData"))).outcome).toBe("reset");
 });
 
+it("[GRPC-190] a field that the type does not have is ignored, as by Connect's servers, and the call's record names it", async () => {
+  const grpc = await startGrpc();
+  const { status, bytes } = await post(`${grpc.webUrl}/example.Greeter/SayHello`, json, '{"nmae":"Ada"}');
+  expect([status, JSON.parse(bytes.toString())]).toEqual([200, { message: "Hello,  from backlot!", status: 200 }]);
+  const row = await grpc.ended(() => true);
+  expect(grpc.detail(row.id).notes).toEqual(["Unknown field nmae was ignored"]);
+});
+
 it("[GRPC-121] the errors of unary calls of Connect have a status of HTTP and are JSON", async () => {
   const grpc = await startGrpc();
   const ask = async (headers: Record<string, string>, path = "/example.Greeter/SayHello") => {

@@ -262,12 +262,14 @@ export class GrpcCall implements CallEvents {
     this.#writable.push(step);
   }
 
+  readonly #onIgnored = (field: string) => this.entry.noted(`Unknown field ${field} was ignored`);
+
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
     try {
       if (this.method) requireValues(message.bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
-      const bytes = this.#json ? this.#json.request(message.bytes) : message.bytes;
+      const bytes = this.#json ? this.#json.request(message.bytes, this.#onIgnored) : message.bytes;
       this.#settle(this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes));
     } catch (error) {
       this.fail(error);

@@ -36,6 +36,8 @@ const noBytes: Uint8Array = new Uint8Array();
 const rowTargetLength = 1_024;
 /** Named in one call. */
 const mostRules = 20;
+const mostNotes = 20;
+const noteLength = 200;
 
 /** One call while it lasts. It holds references to messages, and is serialized only when a batch is sent. */
 export class CallEntry implements TrafficEntry {
@@ -72,6 +74,9 @@ export class CallEntry implements TrafficEntry {
   /** Reply rules, and how many of them are written. Most calls have none. */
   #rules: { readonly key: string; readonly name: string }[] | undefined;
   #wroteRules = 0;
+  /** Most calls have none. */
+  #notes: string[] | undefined;
+  #wroteNotes = 0;
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
 
@@ -158,6 +163,15 @@ export class CallEntry implements TrafficEntry {
     this.#touch(this);
   }
 
+  /** Something about the call that its status does not tell. */
+  noted(text: string): void {
+    this.#notes ??= [];
+    const note = text.slice(0, noteLength);
+    if (this.#notes.length === mostNotes || this.#notes.includes(note)) return;
+    this.#notes.push(note);
+    this.#touch(this);
+  }
+
   end(end: SentEnd): void {
     this.#endedAt = performance.now();
     this.#transport = undefined;
@@ -240,6 +254,10 @@ export class CallEntry implements TrafficEntry {
       record.u8(callTag.rule);
       record.text(key);
       record.text(name);
+    }
+    for (const notes = this.#notes; notes && this.#wroteNotes < notes.length; this.#wroteNotes++) {
+      record.u8(callTag.note);
+      record.text(notes[this.#wroteNotes] ?? "");
     }
     if (this.#end) this.#writeEnd(record, this.#end);
     this.#parts.write(record);

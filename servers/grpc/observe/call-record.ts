@@ -25,6 +25,8 @@ export const callTag = {
   httpStatus: 10,
   /** Key and name of a reply rule. */
   rule: 11,
+  /** What else is to be known of the answer. */
+  note: 12,
 } as const;
 
 /** Flags of a message. The content of a compressed one begins with its length on the wire, in four bytes. */

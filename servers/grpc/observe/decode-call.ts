@@ -32,6 +32,7 @@ export const callDecoder: DetailDecoder<"grpc-call"> = {
       ...(detail.responseHeaders && { responseHeaders: fieldsWithoutCredentials(detail.responseHeaders, found) }),
       ...(detail.trailers && { trailers: fieldsWithoutCredentials(detail.trailers, found) }),
       ...(detail.status && { status: { ...detail.status, message: found.hideIn(detail.status.message) } }),
+      ...(detail.notes && { notes: detail.notes.map((note) => found.hideIn(note)) }),
       ...(detail.aborted !== undefined && { aborted: found.hideIn(detail.aborted) }),
     },
   }),
@@ -61,6 +62,7 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
   const timing: { -readonly [Phase in keyof GrpcCall["timing"]]: number | undefined } = {};
   let responseEncoding = "identity";
   const rules: { readonly key: string; readonly name: string }[] = [];
+  const notes: string[] = [];
   let received = 0;
   let sent = 0;
   while (!reader.atEnd) {
@@ -99,6 +101,9 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
       case callTag.rule:
         rules.push({ key: reader.text(), name: reader.text() });
         break;
+      case callTag.note:
+        notes.push(reader.text());
+        break;
       case callTag.total:
         timing.totalMs = reader.milliseconds();
         break;
@@ -119,6 +124,7 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
     timing,
     parts,
     ...(rules.length > 0 && { rules }),
+    ...(notes.length > 0 && { notes }),
   };
 }
 

@@ -12,6 +12,7 @@ const sampleIntervalMs = 200;
 /** Answers a call with values made from the response's type. Only times differ between calls. */
 export function sampleReply(call: GrpcCall, { descriptor, pattern }: GrpcMethod): void {
   const request = describedMessage(descriptor.input);
+  call.entry.noted("Sample made from the types: no rule matched");
   const send = (number: number) => call.send(frameOf(sampleMessage(descriptor.output, number)));
   switch (pattern) {
     case "unary":

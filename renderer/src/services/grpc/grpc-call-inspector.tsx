@@ -97,7 +97,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
 
 /** One line above the tabs, and below it why the call was refused. */
 function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | "detail">) {
-  const { method, deadlineMs, at, timing, connection } = detail;
+  const { method, deadlineMs, at, timing, connection, notes } = detail;
   const isOpen = row.tone === "pending";
   const reason = detail.status?.message || row.reason;
   return (
@@ -116,6 +116,7 @@ function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | 
         <code title="Client">{connection.remote}</code>
       </Caption>
       {reason && <p className={styles.reason}>{shownText(reason)}</p>}
+      {notes && <Caption>{shownText(notes.join(" · "))}</Caption>}
     </div>
   );
 }
