@@ -21,7 +21,7 @@ const row = (id: number, isCut: boolean, tone: "ok" | "failed" = "ok") => ({
   isCut,
 });
 
-it("[BL-361] rows that were searched in part only are counted, of those that the rest of the filter lets through", async () => {
+it("[BL-370] rows that were searched in part only are counted, of those that the rest of the filter lets through", async () => {
   const store = createTrafficStore({ service: "http", decoders: {}, memory: createTrafficMemory(1 << 20), turns: createTurns(), rows: 10 });
   const rows = [row(1, false), row(2, true), row(3, true), row(4, true, "failed")];
   store.add({

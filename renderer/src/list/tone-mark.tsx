@@ -80,9 +80,11 @@ export function ToneMark({ tone, word, title }: { readonly tone: MarkTone; reado
 /** The state of an exchange, as a tone and a word. */
 export function toneOf(exchange: HttpExchangeFacts | undefined): { readonly tone: MarkTone; readonly word: string } {
   if (!exchange) return { tone: "pending", word: "" };
-  const { response, aborted, timing } = exchange;
+  const { request, response, aborted, timing } = exchange;
   if (response === undefined) return aborted === undefined ? { tone: "pending", word: "pending" } : { tone: "aborted", word: aborted };
   const word = String(response.status);
+  // Its reason is a sentence.
+  if (request.unparsed) return { tone: toneOfStatus(response.status), word };
   if (aborted !== undefined && !isEventStream(response.headers)) return { tone: "aborted", word: `${word}, ${aborted}` };
   if (timing.totalMs === undefined) return { tone: "running", word: `${word}, open` };
   return { tone: toneOfStatus(response.status), word };

@@ -23,7 +23,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
       title={<MethodAndTarget method={method} target={target} />}
       hint={`${method} ${target}`}
       mono
-      mark={<ToneMark tone={tone} word={word} />}
+      mark={<ToneMark tone={tone} word={word} title={detail.aborted ?? word} />}
       actions={<CopyMenu rememberAs="copy-as" choices={copies} />}
       onClose={onClose}
     >

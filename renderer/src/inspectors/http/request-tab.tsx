@@ -29,7 +29,7 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
           route={`${method} ${target}`}
           body={body}
           headers={headers}
-          emptyText={unparsed ? "It was refused before a body." : "The request has no body."}
+          emptyText={unparsed ? "Not read: the request was refused." : "The request has no body."}
         />
       </InspectorContent>
     </>
@@ -38,7 +38,7 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
 
 /** The bytes of a request that could not be parsed; credentials in its lines are masked until revealed. */
 function UnparsedRequest({ unparsed }: { readonly unparsed: HttpBody }) {
-  const { revealed, button } = useReveal("credentials in the head");
+  const { revealed, button } = useReveal("credentials in the raw request");
   const masked = useMemo(() => maskedHead(unparsed), [unparsed]);
   const shown = masked && !revealed ? masked : unparsed;
   const content = useMemo(() => ({ bytes: fromBase64(shown.base64), totalBytes: shown.bytes, hiddenIn: shown.hiddenIn }), [shown]);
@@ -46,7 +46,7 @@ function UnparsedRequest({ unparsed }: { readonly unparsed: HttpBody }) {
     <InspectorContent>
       <ContentViewer
         of="request"
-        title="Raw head"
+        title="Raw request"
         content={content}
         contentType=""
         contentEncoding=""

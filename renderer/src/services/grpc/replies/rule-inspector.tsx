@@ -121,7 +121,11 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
       />
       <ReplyProblems isInset of="rule" problems={problems} onLine={showLine} />
       <div className={styles.foot}>
-        <span className={styles.said} data-bad={(refused ?? problem) !== undefined || isStale || (!isChanged && problems.length > 0) || undefined} aria-live="polite">
+        <span
+          className={styles.said}
+          data-bad={(refused ?? problem) !== undefined || isStale || (!isChanged && problems.length > 0) || undefined}
+          aria-live="polite"
+        >
           {refused ??
             problem ??
             (isStale
