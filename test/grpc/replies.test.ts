@@ -345,26 +345,36 @@ it("[GRPC-100] a rule without an answer delays, waits or releases, and the handl
   ]);
 });
 
-it("[GRPC-178] what rules read has bounds with the fields that have their default, of a message and of a client's stream", async () => {
+it("[GRPC-178] what rules read as a whole has bounds with the fields that have their default, of a message and of a client's stream; a field is read alone", async () => {
   const fields = Array.from({ length: 100 }, (_, index) => `string field_${index} = ${index + 1};`).join(" ");
   const proto = `syntax = "proto3"; package shop; message Orders { repeated Order orders = 1; } message Order { ${fields} }
     service Wide { rpc Put(Orders) returns (Orders); rpc Stream(stream Orders) returns (Orders); }`;
-  const rules = ["Put", "Stream"].map((name) => ({
-    method: `shop.Wide/${name}`,
-    when: { request: { "orders.0.field_7": "" } },
-    status: { code: "ABORTED" },
-  }));
+  const rules = ["Put", "Stream"].flatMap((name) => {
+    const method = `shop.Wide/${name}`;
+    return [
+      {
+        method,
+        when: { metadata: { "x-whole": "yes" }, [name === "Put" ? "request" : "everyMessage"]: { orders: { exists: true } } },
+        reply: {},
+      },
+      { method, when: { request: { "orders.0.field_7": "" } }, status: { code: "ABORTED" } },
+    ];
+  });
   const service = await startWithRules(rules, { protos: [write(temporaryDir(), { "wide.proto": proto })] });
   await until(() => servicesOf(service).includes("shop.Wide"));
   const ordersOf = (count: number) => Buffer.alloc(2 * count, Buffer.from([0x0a, 0]));
-  const put = async (message: Buffer) => (await rawRequest(service, { ":path": "/shop.Wide/Put" }, framed(message))).fields;
-  expect(await put(ordersOf(10))).toMatchObject({ "grpc-status": "10" });
-  const refused = { "grpc-status": "8", "grpc-message": expect.stringContaining("with those that have their default") };
-  expect(await put(ordersOf(100_000))).toMatchObject(refused);
-  const stream = async (messages: number) => {
+  const whole = { "x-whole": "yes" };
+  const put = async (message: Buffer, fields = {}) =>
+    (await rawRequest(service, { ":path": "/shop.Wide/Put", ...fields }, framed(message))).fields;
+  expect(await put(ordersOf(10), whole)).toMatchObject({ "grpc-status": "0" });
+  expect(await put(ordersOf(100_000))).toMatchObject({ "grpc-status": "10" });
+  const refused = { "grpc-status": "8", "grpc-message": expect.stringContaining("fields of the request") };
+  expect(await put(ordersOf(100_000), whole)).toMatchObject(refused);
+  const stream = async (messages: number, fields = {}) => {
     const bytes = Buffer.concat(Array.from({ length: messages }, () => framed(ordersOf(10))));
-    return (await rawRequest(service, { ":path": "/shop.Wide/Stream" }, bytes)).fields;
+    return (await rawRequest(service, { ":path": "/shop.Wide/Stream", ...fields }, bytes)).fields;
   };
-  expect(await stream(20)).toMatchObject({ "grpc-status": "10" });
-  expect(await stream(2_000)).toMatchObject(refused);
+  expect(await stream(20, whole)).toMatchObject({ "grpc-status": "0" });
+  expect(await stream(2_000)).toMatchObject({ "grpc-status": "10" });
+  expect(await stream(2_000, whole)).toMatchObject(refused);
 });

@@ -23,19 +23,31 @@ export function requireValues(bytes: Uint8Array, form: MessageForm, most: number
 const readForWritten = 4;
 
 /**
- * Throws RESOURCE_EXHAUSTED where messages, all together, have more fields with those that have their default than a quarter of `most`: a message of two
- * bytes may have hundreds of these, and they are values where it is written as JSON.
+ * What rules make JSON of in the messages of a call: a quarter as many fields as a message may have values, with those that have their default. A
+ * message of two bytes may have hundreds of these, and they are values where it is written.
  */
-export function requireWrittenValues(messages: readonly Uint8Array[], type: DescMessage, most: number): void {
-  let left = most / readForWritten;
-  for (const bytes of messages) {
-    left = new ValueCounter(bytes, left, true).leftAfter(type);
-    if (left >= 0) continue;
-    const limit = Math.floor(most / readForWritten);
+export class WrittenValues {
+  readonly #most: number;
+  #left: number;
+
+  constructor(mostValues: number) {
+    this.#most = Math.floor(mostValues / readForWritten);
+    this.#left = this.#most;
+  }
+
+  /** Throws RESOURCE_EXHAUSTED when there were too many. */
+  take(values: number): void {
+    this.#left -= values;
+    if (this.#left >= 0) return;
     throw new StatusError(
       "RESOURCE_EXHAUSTED",
-      `a reply rule reads the request, which has more than ${limit} fields with those that have their default`,
+      `reply rules read more than ${this.#most} fields of the request, with those that have their default`,
     );
+  }
+
+  /** For a message that is written as a whole. */
+  takeAll(bytes: Uint8Array, type: DescMessage): void {
+    this.take(this.#left - new ValueCounter(bytes, this.#left, true).leftAfter(type));
   }
 }
 

@@ -4,12 +4,13 @@ import type { Json, ReplyConditions, ReplyTest } from "../../../contract/service
 import { errorText } from "../../core/service/service-error.ts";
 import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
 import type { OnMisfit } from "./message-template.ts";
+import type { FieldSource } from "./message-view.ts";
 
 /** The call that conditions are checked on. */
 export interface MatchSubject {
   metadata(name: string): readonly string[];
-  /** As JSON, in order. Called only if a condition is on messages. */
-  messages(): readonly Json[];
+  /** In order. Called only if a condition is on messages. */
+  messages(): readonly FieldSource[];
 }
 
 export interface CompiledConditions {
@@ -53,8 +54,8 @@ export function compileConditions(
   const ofMetadata = Object.entries(when.metadata ?? {}).map(
     ([name, test]) => [name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit)] as const,
   );
-  const fulfils = (message: Json | undefined, checks: readonly (readonly [FieldPath, Check])[]): boolean =>
-    checks.every(([path, check]) => check(valueAt(message, path)));
+  const fulfils = (message: FieldSource | undefined, checks: readonly (readonly [FieldPath, Check])[]): boolean =>
+    checks.every(([path, check]) => check(message?.at(path)));
   const readsMessages = ofLast.length > 0 || ofAny !== undefined || ofEvery !== undefined || ofCount !== undefined;
   return {
     readsMessages,

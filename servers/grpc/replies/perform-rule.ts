@@ -19,7 +19,7 @@ export interface ChosenRule {
 export interface PerformParts {
   readonly counts: RuleCounts;
   readonly releases: Releases;
-  /** Of a message. Rules read less of it: see `requireWrittenValues`. */
+  /** Of a message. Rules read less of it: see `WrittenValues`. */
   readonly mostValues: number;
   /** Called for a rule that cannot answer. */
   readonly onFault: (call: GrpcCall, rule: CompiledRule, message: string) => void;

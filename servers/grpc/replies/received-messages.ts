@@ -1,20 +1,19 @@
-import { fromBinary, toJson } from "@bufbuild/protobuf";
-import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
-import { knownFields } from "../engine/message-type.ts";
-import { requireWrittenValues } from "../engine/message-values.ts";
+import { WrittenValues } from "../engine/message-values.ts";
 import { StatusError } from "../engine/status.ts";
 import type { MatchSubject } from "./conditions.ts";
+import type { FieldPath } from "./field-path.ts";
+import { type FieldSource, MessageView, type ViewOptions } from "./message-view.ts";
 
-/** A call's metadata and messages for its rules. Messages are converted to JSON on first use. */
+/** A call's metadata and messages for its rules. What rules read of messages becomes JSON. */
 export class ReceivedMessages implements MatchSubject {
   readonly metadata: (name: string) => readonly string[];
   readonly #method: GrpcMethod;
   readonly #bytes: readonly Uint8Array[];
   readonly #mostValues: number;
-  #messages: readonly Json[] | undefined;
+  #messages: readonly FieldSource[] | undefined;
 
   constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[], mostValues: number) {
     this.metadata = metadataOf(call);
@@ -23,27 +22,37 @@ export class ReceivedMessages implements MatchSubject {
     this.#mostValues = mostValues;
   }
 
-  messages(): readonly Json[] {
+  messages(): readonly FieldSource[] {
     this.#messages ??= this.#read();
     return this.#messages;
   }
 
-  #read(): readonly Json[] {
+  #read(): readonly FieldSource[] {
     const { descriptor, pool } = this.#method;
-    requireWrittenValues(this.#bytes, descriptor.input, this.#mostValues);
-    return this.#bytes.map((bytes) => {
-      try {
-        const message = fromBinary(descriptor.input, bytes, knownFields);
-        return toJson(descriptor.input, message, { registry: pool.registry, alwaysEmitImplicit: true }) as Json;
-      } catch (error) {
-        throw new StatusError("INTERNAL", `a reply rule cannot read the request: ${errorText(error)}`);
-      }
-    });
+    const options = { registry: pool.registry, values: new WrittenValues(this.#mostValues) };
+    return this.#bytes.map((bytes) => new ReadableMessage(bytes, descriptor.input, options));
   }
 
   /** The message that rules name `request`. */
-  get last(): Json | undefined {
+  get last(): FieldSource | undefined {
     return this.messages().at(-1);
+  }
+}
+
+class ReadableMessage implements FieldSource {
+  readonly #view: MessageView;
+
+  constructor(bytes: Uint8Array, type: GrpcMethod["descriptor"]["input"], options: ViewOptions) {
+    this.#view = new MessageView(type, bytes, options);
+  }
+
+  at(path: FieldPath) {
+    try {
+      return this.#view.at(path);
+    } catch (error) {
+      if (error instanceof StatusError) throw error;
+      throw new StatusError("INTERNAL", `a reply rule cannot read the request: ${errorText(error)}`);
+    }
   }
 }
 

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
-import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
+import { type FieldPath, parsePath, pathInType } from "./field-path.ts";
+import type { FieldSource } from "./message-view.ts";
 
 /** The values that templates use. */
 export interface TemplateScope {
-  /** As JSON; undefined if there is none yet. */
-  readonly request: Json | undefined;
+  /** Undefined if there is none yet. */
+  readonly request: FieldSource | undefined;
   /** Of a client's stream, in their order. */
-  readonly messages: readonly Json[];
+  readonly messages: readonly FieldSource[];
   metadata(name: string): string | undefined;
   /** Of the rule's matches, this one included. */
   readonly count: number;
@@ -55,14 +56,15 @@ function placeholder(text: string, request: DescMessage | undefined): Template {
   switch (name) {
     case "request": {
       const path = inType(rest, request);
-      return ({ request: value }) => valueAt(value, path);
+      return ({ request: message }) => message?.at(path);
     }
     case "messages": {
       const [place = "", ...within] = rest;
-      if (place === "length" || rest.length === 0) return ({ messages }) => (place === "" ? messages : messages.length);
+      if (place === "length" || rest.length === 0)
+        return ({ messages }) => (place === "" ? messages.map((message) => message.at([]) as Json) : messages.length);
       if (!/^\d+$/.test(place)) throw new Error(`{{${text}}}: messages[0] is the first message, messages.length how many there are`);
       const path = inType(within, request);
-      return ({ messages }) => valueAt(messages[Number(place)], path);
+      return ({ messages }) => messages[Number(place)]?.at(path);
     }
     case "metadata": {
       const field = rest.join(".").toLowerCase();
