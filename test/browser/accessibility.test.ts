@@ -137,7 +137,7 @@ it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and
   stream.write(Buffer.from([18, 2, 104, 105]));
   await openTab(page, "Live");
   await page.getByRole("row").filter({ hasText: "BidirectionalStream" }).click();
-  await page.getByRole("row").filter({ hasText: "received" }).first().click();
+  await page.getByRole("row").filter({ hasText: "from client" }).first().click();
   for (const name of ["Messages", "Send", "Call", "Metadata"]) {
     await openTab(page, name);
     await check(`Live, ${name}`, name === "Messages" ? undefined : inner(name));

@@ -20,7 +20,7 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
   await messages.waitFor();
   for (const text of ['{"n":1}', '{"n":2}']) socket.send(text);
   await messages.getByRole("row", { name: /"n":2/ }).first().waitFor();
-  await messages.getByRole("row", { name: /received.*"n":1/ }).click();
+  await messages.getByRole("row", { name: /from client.*"n":1/ }).click();
   await page.getByRole("region", { name: "Content of the message" }).getByText('"n"').waitFor();
   await page.getByRole("button", { name: "Copy as websocat" }).click();
   await expect
@@ -38,7 +38,7 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
   await page.getByRole("row", { name: /api\/stream/ }).click();
   await page.getByRole("tab", { name: "Events" }).click();
   const events = page.getByRole("grid", { name: "Events, newest first" });
-  const count = page.getByRole("tabpanel", { name: "Events" }).getByText(/^[\d,]+ events?$/);
+  const count = page.getByRole("tabpanel", { name: "Events" }).getByText(/^[\d,]+ events?\b/);
   await events.getByRole("row").nth(1).waitFor();
   const before = await count.textContent();
   await expect.poll(() => count.textContent()).not.toBe(before);

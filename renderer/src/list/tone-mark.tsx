@@ -7,6 +7,9 @@ import styles from "./tone-mark.module.css";
 /** What a mark shows: a result, or `running` for what is under way and `ended` for a session, which has no result. */
 export type MarkTone = Tone | "running" | "ended";
 
+/** Whether more may come. */
+export const isUnderWay = (tone: MarkTone): boolean => tone === "pending" || tone === "running";
+
 /**
  * The mark of a row. One that is open is under way once the service has begun to answer, such as a stream of events or a session that
  * plays; before that it waits.

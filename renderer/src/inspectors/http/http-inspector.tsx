@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useService } from "../../control/use-store.ts";
-import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
+import { isUnderWay, ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
@@ -38,7 +38,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
                 {
                   name: "events",
                   title: "Events",
-                  content: <EventsTab service={row.service} row={row.id} total={total} isOpen={tone === "pending"} onClose={onClose} />,
+                  content: <EventsTab service={row.service} row={row.id} total={total} isOpen={isUnderWay(tone)} onClose={onClose} />,
                 },
               ]
             : []),

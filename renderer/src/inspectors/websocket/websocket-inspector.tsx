@@ -3,7 +3,7 @@ import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { WebSocketConnection, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
-import { type MarkTone, ToneMark } from "../../list/tone-mark.tsx";
+import { isUnderWay, type MarkTone, ToneMark } from "../../list/tone-mark.tsx";
 import { timeColumn } from "../../list/traffic-columns.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
@@ -47,7 +47,7 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
             isPart: isMessage,
             columns,
             content: (part) => <MessageContent message={whole(part)} rememberAs={route} />,
-            isOpen: tone === "pending",
+            isOpen: isUnderWay(tone),
             onClose,
           }),
           {
