@@ -7,6 +7,7 @@ import type { CallEvents, CallHead, CallTransport } from "../../servers/grpc/eng
 import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { Http2Call } from "../../servers/grpc/engine/http2-call.ts";
+import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
@@ -99,4 +100,27 @@ it.each([
   expect(many.some(({ reader }) => reader.isPaused())).toBe(true);
   while (handled < 20 * 5_000 + 300) await nextTurn();
   expect(many.every(({ state }) => state.messages === 5_000)).toBe(true);
+});
+
+it("[GRPC-178] answers of reply rules that are due at once are made in the turns of all clients", async () => {
+  const { turns, pass } = workTime();
+  const work = turns.connection("10.0.0.1");
+  let made = 0;
+  const call = { work, isEnding: false, entry: { ruled() {} }, head: { path: "" }, whenOver() {}, send: () => true };
+  const rule = { delayMs: () => 0, headers: () => [], trailers: () => [] };
+  const reply = () => {
+    pass();
+    made++;
+    return Buffer.alloc(0);
+  };
+  const rules = new RuleCall(call as never, {} as never);
+  const chosen = { rule: { ...rule, reply }, match: 1, answer: 1 } as never;
+  const answers = Array.from({ length: 1_000 }, (_, index) =>
+    index % 2 === 0 ? rules.perform(chosen, {} as never, () => {}) : rules.reply(chosen, {} as never),
+  );
+  for (let before = 0; made < 1_000; before = made) {
+    await nextTurn();
+    expect(made - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+  }
+  expect(await Promise.all(answers)).toEqual(Array(1_000).fill(true));
 });

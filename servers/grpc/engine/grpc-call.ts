@@ -198,6 +198,17 @@ export class GrpcCall implements CallEvents {
     }
   }
 
+  /** The same for a step that may take longer than an event should: in the turns of all clients. */
+  runInTurn(step: () => void | Promise<void>): void {
+    const goOn = (): void => {
+      if (this.isEnding) return;
+      if (share.isOver) share.later();
+      else this.run(step);
+    };
+    const share = this.work.join(goOn);
+    goOn();
+  }
+
   #settle(result: void | Promise<void>): void {
     if (result instanceof Promise) result.catch((error: unknown) => this.fail(error));
   }
@@ -233,11 +244,8 @@ export class GrpcCall implements CallEvents {
   #readGivenBack(given: GivenBack): void {
     const bytes = given.messages[given.next++];
     if (bytes) {
-      const pass = () => void (this.isEnding || this.run(() => this.#sink?.message(bytes)));
-      const share = this.work.join(pass);
       // Asynchronous, like messages from the network.
-      if (share.isOver) share.later();
-      else queueMicrotask(pass);
+      queueMicrotask(() => this.runInTurn(() => this.#sink?.message(bytes)));
       return;
     }
     this.#givenBack = undefined;

@@ -34,6 +34,9 @@ export function chooseRule(rules: readonly CompiledRule[], received: ReceivedMes
   return undefined;
 }
 
+/** Work that is one step. */
+const once = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
+
 /** Carries out the rules in one call. */
 export class RuleCall {
   readonly #call: GrpcCall;
@@ -60,40 +63,46 @@ export class RuleCall {
       if (rule.waitFor !== undefined && !(await this.#waits.released(rule.waitFor))) return false;
       const delayMs = rule.delayMs(answer);
       if (delayMs > 0 && !(await this.#waits.pause(delayMs))) return false;
-      if (this.#call.isEnding) return false;
-      const scope = this.#scope(chosen, received);
-      for (const [name, value] of rule.headers(scope)) this.#call.responseHeaders.add(name, value);
-      for (const [name, value] of rule.trailers(scope)) this.#call.trailers.add(name, value);
-      if (rule.status) {
-        this.#end(rule.status(scope));
-        return false;
-      }
-      if (rule.script) {
-        const { releases } = this.#parts;
-        const call = this.#call;
-        return await playScript({
-          call,
-          waits: this.#waits,
-          releases,
-          steps: rule.script,
-          scope,
-          onSent: () => this.#countSent(rule),
-          end: (status) => this.#end(status),
-        });
-      }
-      if (rule.reply) return this.#reply(rule, scope);
-      pass();
-      return true;
+      // Making the answer may take much of a turn, and many may be due in one.
+      return await this.#call.work.run(once(() => this.#answer(chosen, received, pass)));
     } catch (error) {
       this.#fail(rule, error);
       return false;
     }
   }
 
+  #answer(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): boolean | Promise<boolean> {
+    if (this.#call.isEnding) return false;
+    const { rule } = chosen;
+    const scope = this.#scope(chosen, received);
+    for (const [name, value] of rule.headers(scope)) this.#call.responseHeaders.add(name, value);
+    for (const [name, value] of rule.trailers(scope)) this.#call.trailers.add(name, value);
+    if (rule.status) {
+      this.#end(rule.status(scope));
+      return false;
+    }
+    if (rule.script) {
+      const { releases } = this.#parts;
+      const call = this.#call;
+      return playScript({
+        call,
+        waits: this.#waits,
+        releases,
+        steps: rule.script,
+        scope,
+        onSent: () => this.#countSent(rule),
+        end: (status) => this.#end(status),
+      });
+    }
+    if (rule.reply) return this.#reply(rule, scope);
+    pass();
+    return true;
+  }
+
   /** Sends just the reply of a rule: the answer to a message of a call that the rule has begun. */
-  reply(chosen: ChosenRule, received: ReceivedMessages): boolean {
+  async reply(chosen: ChosenRule, received: ReceivedMessages): Promise<boolean> {
     try {
-      return this.#reply(chosen.rule, this.#scope(chosen, received));
+      return await this.#call.work.run(once(() => this.#reply(chosen.rule, this.#scope(chosen, received))));
     } catch (error) {
       this.#fail(chosen.rule, error);
       return false;

@@ -27,7 +27,7 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
       const rules = all.filter(({ conditions }) => conditions.metadataMatches(head));
       if (rules.length === 0) return false;
       if (method.pattern === "bidi stream") return answerBothWays({ call, method, rules, parts, otherwise });
-      holdMessages(call, method, heldBytes, (messages) => {
+      const answer = (messages: readonly Uint8Array[]) => {
         const isOne = method.pattern !== "client stream";
         const received = new ReceivedMessages(call, method, messages, parts.mostValues);
         const giveBack = () => {
@@ -44,7 +44,9 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
         void new RuleCall(call, parts).perform(chosen, received, giveBack).then((goesOn) => {
           if (goesOn && (reply || script)) call.finish();
         });
-      });
+      };
+      // The half-closes of many calls may arrive at once.
+      holdMessages(call, method, heldBytes, (messages) => call.runInTurn(() => answer(messages)));
       return true;
     },
   };

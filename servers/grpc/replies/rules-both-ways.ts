@@ -90,7 +90,7 @@ class BothWays {
     if (!chosen) return false;
     const { rule } = chosen;
     const passes = !rule.reply && !rule.script && !rule.status;
-    if (chosen === begun) this.#run(this.#inOrder(() => Promise.resolve(this.rules.reply(chosen, received))));
+    if (chosen === begun) this.#run(this.#inOrder(() => this.rules.reply(chosen, received)));
     else if (rule.reply) this.#run(this.#inOrder(() => this.rules.perform(chosen, received, pass)));
     else this.#run(this.rules.perform(chosen, received, pass));
     // A handler that gets the message asks for the next one itself.
