@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
 import path from "node:path";
@@ -143,7 +143,7 @@ it("[BL-152] listeners use a renewed certificate for new connections", async () 
   let names = ["localhost", "127.0.0.1"];
   const certificates = await open(folder, { names: () => names, checkEveryMs: 20 });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
-  const common = { port: 0, openToLan: false, onStop, certificates, faults: { handshakeFailed() {} } };
+  const common = { port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults: { handshakeFailed() {} } };
   const ports = [
     await listenTls({ ...common, createServer: (tls) => createTlsServer(tls, (socket) => socket.on("error", () => {})) }),
     await listenTls({ ...common, createServer: (tls) => createServer(tls) }),
@@ -160,7 +160,14 @@ it("[BL-336] a client that does not trust the certificate, or speaks no TLS, is 
   const lines: string[] = [];
   const faults = new FaultLog({ warning: (text) => void lines.push(text), error() {} });
   onTestFinished(() => faults.flush());
-  const common = { port: 0, openToLan: false, onStop: (release: () => Promise<void>) => onTestFinished(release), certificates, faults };
+  const common = {
+    port: 0,
+    openToLan: false,
+    onStop: (release: () => Promise<void>) => onTestFinished(release),
+    certificates,
+    handshakeMs: 5_000,
+    faults,
+  };
   const ports = [
     await listenTls({ ...common, createServer: (tls) => createTlsServer(tls) }),
     await listenTls({ ...common, createServer: (tls) => createServer(tls) }),

@@ -140,9 +140,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
       requireHostHeader: false,
       ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as HttpRequest) }),
     };
-    const server = tls
-      ? (createTlsServer({ ...serverOptions, handshakeTimeout: limits.headersTimeoutMs, ...tls } as object) as unknown as Server)
-      : createServer(serverOptions);
+    const server = tls ? (createTlsServer({ ...serverOptions, ...tls } as object) as unknown as Server) : createServer(serverOptions);
     // The bytes are bounded already; Node's own bound on their number would drop fields silently.
     server.maxHeadersCount = 0;
     if (tls) {

@@ -89,10 +89,11 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
   const cors = createCors(options.cors);
   const held = new SharedBudget(config.allRequestBytes);
   const upgrade = options.upgrade?.(recorder, held);
+  const limits = { headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs), ...config };
   const createServer = createHttpServers({
     recorder,
     log,
-    limits: { headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs), ...config },
+    limits,
     held,
     errors: options.errors,
     cors,
@@ -109,7 +110,8 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     const faults = new FaultLog(log);
     onStop(() => faults.flush());
     const createTlsServer = (tls: TlsOptions) => createServer(tls) as unknown as TlsServer;
-    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, faults, createServer: createTlsServer, onStop });
+    const handshakeMs = limits.headersTimeoutMs;
+    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, faults, handshakeMs, createServer: createTlsServer, onStop });
     https = { port: httpsPort, ca: certificates.authority.cert };
   }
   onStop(() => recorder.connections.destroyAll());

@@ -1,17 +1,21 @@
 import type { Socket } from "node:net";
 
+/** Why the first bytes of a client did not come: it took too long, or has ended its side. */
+export type NoFirstBytes = "late" | "left";
+
 /**
  * Finds out what a client speaks from its first bytes, which can still be read after that: the socket is paused. `verdict` gets all
- * bytes so far, and returns undefined while they are too few. A client that takes longer than `withinMs` is disconnected.
+ * bytes so far, and returns undefined while they are too few. A client that takes longer than `withinMs` is disconnected, after `onNone`.
  */
 export function readFirstBytes<Verdict>(
   socket: Socket,
   withinMs: number,
   verdict: (first: Buffer) => Verdict | undefined,
   then: (found: Verdict) => void,
+  onNone: (why: NoFirstBytes) => void = () => {},
 ): void {
   let first: Buffer = Buffer.alloc(0);
-  const timer = setTimeout(() => socket.destroy(), withinMs);
+  const timer = setTimeout(() => giveUp("late"), withinMs);
   const end = () => {
     clearTimeout(timer);
     socket.off("data", take);
@@ -19,10 +23,12 @@ export function readFirstBytes<Verdict>(
     socket.off("end", leave);
     socket.off("error", ignore);
   };
-  const leave = () => {
+  const giveUp = (why: NoFirstBytes) => {
     end();
+    onNone(why);
     socket.destroy();
   };
+  const leave = () => giveUp("left");
   const take = (chunk: Buffer) => {
     first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
     const found = verdict(first);
@@ -38,4 +44,6 @@ export function readFirstBytes<Verdict>(
   socket.once("close", end);
   socket.once("end", leave);
   socket.on("error", ignore);
+  // It is paused where these bytes were read before.
+  socket.resume();
 }

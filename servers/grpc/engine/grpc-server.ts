@@ -81,6 +81,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         onStop,
         certificates: options.tls.certificates,
         faults,
+        handshakeMs: options.handshakeMs,
         createServer: createTlsServer(options.tls),
       })
     : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => net.createServer(take) });
@@ -92,7 +93,6 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         ...material,
         // gRPC over TLS is HTTP/2 only.
         ALPNProtocols: ["h2"],
-        handshakeTimeout: options.handshakeMs,
         requestCert: true,
         rejectUnauthorized: requireClientCertificate,
       });

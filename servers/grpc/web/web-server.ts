@@ -191,7 +191,6 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
 
   const tlsOptions = () => ({
     ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: options.handshakeMs,
     // A browser asks its user for a certificate even if it is optional.
     requestCert: tls?.requireClientCertificate ?? false,
     rejectUnauthorized: tls?.requireClientCertificate ?? false,
@@ -205,6 +204,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         onStop,
         certificates: tls.certificates,
         faults,
+        handshakeMs: options.handshakeMs,
         createServer: (material) => createServers(material) as unknown as TlsServer,
       })
     : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => createServers() });

@@ -22,7 +22,6 @@ export interface ListenersOptions {
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
-/** An unfinished handshake must not delay a stop. */
 const longestHandshakeMs = 3_000;
 
 /** Resolves with the real ports when all of them listen. */
@@ -54,7 +53,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
   const certificates = await tls();
   const faults = new FaultLog(engine.log);
   onStop(() => faults.flush());
-  const handshakeTimeout = Math.min(connectTimeoutMs, longestHandshakeMs);
+  const handshakeMs = Math.min(connectTimeoutMs, longestHandshakeMs);
   const listenEncrypted = (port: number, createServer: (options: TlsOptions) => TlsServer) =>
     listenTls({
       port,
@@ -62,7 +61,8 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       onStop,
       certificates,
       faults,
-      createServer: (options) => bounded(createServer({ ...options, handshakeTimeout })),
+      handshakeMs,
+      createServer: (options) => bounded(createServer(options)),
     });
   const mqtts =
     ports.mqtts === undefined

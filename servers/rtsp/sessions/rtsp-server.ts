@@ -1,5 +1,5 @@
 import { createServer, type Socket } from "node:net";
-import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { createServer as createTlsServer } from "node:tls";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
@@ -64,7 +64,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const faults = new FaultLog(options.log);
   const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
   const tlsPort = options.tls
-    ? await listenTls({ ...options.tls, openToLan, faults, createServer: (tls) => secureServer(tls, accept), onStop })
+    ? await listenTls({ ...options.tls, openToLan, faults, handshakeMs, createServer: (tls) => createTlsServer(tls, accept), onStop })
     : 0;
   onStop(() => faults.flush());
   const stopTicking = everySecond((nowMs) => {
@@ -92,9 +92,4 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
       return sum;
     },
   };
-}
-
-function secureServer(tls: TlsOptions, accept: (socket: Socket) => void): TlsServer {
-  const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
-  return server;
 }

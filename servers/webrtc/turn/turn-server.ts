@@ -104,6 +104,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
         ...tls,
         openToLan,
         faults,
+        handshakeMs,
         onStop,
         createServer: (material) => secureServer(material, streams.connections, (socket) => accept("tls", socket)),
       })
@@ -146,7 +147,7 @@ async function retryAnyPort(
 }
 
 function secureServer(tls: TlsOptions, connections: number, accept: (socket: Socket) => void): TlsServer {
-  const server = createTlsServer({ ...tls, handshakeTimeout: handshakeMs }, accept);
+  const server = createTlsServer(tls, accept);
   // Also those that have not finished the handshake.
   server.maxConnections = connections;
   return server;

@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createNodeTlsServer } from "node:tls";
 import { createCors } from "../../core/http/cors.ts";
 import { createHttpDispatch, type HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
@@ -13,10 +13,12 @@ import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
+import { handshakeRecord } from "../../core/net/client-hello.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
-import { type TlsSource, watchHandshakes } from "../../core/net/tls-listener.ts";
+import { TlsAdmission } from "../../core/net/tls-admission.ts";
+import { createTlsServer, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { createUpgradeTable, type WebRoutes } from "./web-routes.ts";
@@ -42,8 +44,6 @@ export interface WebListenerOptions {
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
-/** RFC 8446 §5.1: the type of a handshake record. No method of HTTP begins with it. */
-const tlsHandshake = 0x16;
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
@@ -55,6 +55,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
   const upgradeOf = createUpgradeTable(routes.flatMap(({ upgrades = [] }) => upgrades));
   const sockets = new Set<Socket>();
   const perAddress = new AddressCounts();
+  const admission = new TlsAdmission();
 
   const cors = createCors({
     origins: allowsOrigin,
@@ -166,19 +167,23 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
       socket.resume();
     };
     const tlsServer = createTlsServer(
-      { ...certificates.options, handshakeTimeout: limits.headersTimeoutMs, ALPNProtocols: ["http/1.1"] },
-      takeHttp,
+      {
+        certificates,
+        handshakeMs: limits.headersTimeoutMs,
+        faults,
+        createServer: (tls) => createNodeTlsServer({ ...tls, ALPNProtocols: ["http/1.1"] }, takeHttp),
+      },
+      admission,
     );
-    watchHandshakes(tlsServer, faults);
-    const release = certificates.onChange(() => tlsServer.setSecureContext(certificates.options));
-    server.once("close", release);
+    // It listens to no port of its own.
+    server.once("close", () => tlsServer.emit("close"));
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       if (!admit(socket)) return;
       readFirstBytes(
         socket,
         limits.headersTimeoutMs,
-        (first) => first[0] === tlsHandshake,
+        (first) => first[0] === handshakeRecord,
         (isTls) => {
           if (isTls) tlsServer.emit("connection", socket);
           else takeHttp(socket);
@@ -190,6 +195,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
 
   const port = await listenTcp({ ...options, createServer });
   onStop(async () => {
+    admission.close();
     const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve)));
     for (const socket of sockets) socket.destroy();
     await Promise.all(closed);

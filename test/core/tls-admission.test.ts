@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net";
+import { connect, createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { expect, it, onTestFinished } from "vitest";
+import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
+import { clientHelloState } from "../../servers/core/net/client-hello.ts";
+import { TlsAdmission } from "../../servers/core/net/tls-admission.ts";
+import { listenTls } from "../../servers/core/net/tls-listener.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+const faults = { handshakeFailed() {} };
+const host = "127.0.0.1";
+
+/** The first message of a real client. */
+async function clientHello(): Promise<Buffer> {
+  const server = createTcpServer().listen(0, host);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const client = connect({ host, port: (server.address() as AddressInfo).port });
+  client.on("error", () => {});
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const [hello] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  client.destroy();
+  return hello;
+}
+
+/** The message in records of `size` bytes (RFC 8446 §5.1). */
+function inRecords(hello: Buffer, size: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 5; at < hello.length; at += size) {
+    const part = hello.subarray(at, at + size);
+    parts.push(Buffer.from([0x16, 3, 1, part.length >> 8, part.length & 0xff]), part);
+  }
+  return Buffer.concat(parts);
+}
+
+async function clients(port: number, count: number): Promise<Socket[]> {
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connectTcp({ host, port });
+      onTestFinished(() => void socket.destroy());
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+}
+
+/** What a TLS server is to the admission, without its work. */
+async function countingServer(admission: TlsAdmission) {
+  const begun: Socket[] = [];
+  const server = createTcpServer((socket) => void begun.push(socket.on("error", () => {})));
+  admission.admit(server as unknown as TlsServer, 5_000, faults);
+  server.listen(0, host);
+  await once(server, "listening");
+  onTestFinished(() => {
+    admission.close();
+    for (const socket of begun) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, begun };
+}
+
+it("[BL-355] many first messages of TLS at once begin few handshakes in a turn of the event loop", async () => {
+  const hello = await clientHello();
+  const { port, begun } = await countingServer(new TlsAdmission());
+  const sockets = await clients(port, 200);
+  let before = 0;
+  let most = 0;
+  let isOver = false;
+  const look = () => {
+    most = Math.max(most, begun.length - before);
+    before = begun.length;
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  for (const socket of sockets) socket.write(hello);
+  await eventually(() => begun.length === 200, "all begin");
+  isOver = true;
+  expect(most).toBeLessThanOrEqual(20);
+});
+
+it("[BL-355] a handshake begins when its first message is complete, however it is cut", async () => {
+  const hello = await clientHello();
+  for (const bytes of [hello, inRecords(hello, 100)]) {
+    const cuts = Array.from({ length: bytes.length }, (_, length) => clientHelloState(bytes.subarray(0, length)));
+    expect(new Set(cuts)).toEqual(new Set([undefined]));
+    expect(clientHelloState(bytes)).toBe("complete");
+  }
+  const large = Buffer.from(hello);
+  large.writeUIntBE(20_000, 6, 3);
+  expect(clientHelloState(large)).toBe("refused");
+  // An alert, after which another record could follow, and SSL 2.0.
+  expect(clientHelloState(Buffer.from([0x15]))).toBe("refused");
+  expect(clientHelloState(Buffer.from([0x80]))).toBe("refused");
+  expect(clientHelloState(Buffer.from("G"))).toBe("complete");
+
+  const certificates = await openCertificates({
+    folder: temporaryDir(),
+    log: { info() {}, warning() {} },
+    onStop: (release) => onTestFinished(release),
+  });
+  const onStop = (release: () => Promise<void>) => onTestFinished(release);
+  const createServer = (tls: object) => createTlsServer(tls, (socket) => socket.end("hello"));
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults, createServer });
+  const [socket] = (await clients(port, 1)) as [Socket];
+  for (const byte of inRecords(hello, 100)) socket.write(Buffer.from([byte]));
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer[0]).toBe(0x16);
+
+  const ca = certificates.authority.cert;
+  const open = connect({ host, port, ca, ecdhCurve: "P-256" });
+  expect(String((await once(open, "data"))[0])).toBe("hello");
+  open.destroy();
+  // One key exchange of this group is a millisecond.
+  const slow = connect({ host, port, ca, ecdhCurve: "P-521" });
+  const [error] = (await once(slow, "error")) as [Error];
+  expect(error.message).toContain("handshake failure");
+});
+
+it("[BL-356] beyond the bound of open handshakes those of the address with most are ended, and a stop ends them all", async () => {
+  const admission = new TlsAdmission(16);
+  const { port } = await countingServer(admission);
+  const sockets = await clients(port, 40);
+  await eventually(() => sockets.filter(({ closed }) => !closed).length <= 16, "the others are closed");
+  expect(sockets.some(({ closed }) => !closed)).toBe(true);
+  admission.close();
+  await eventually(() => sockets.every(({ closed }) => closed), "all are closed");
+});
