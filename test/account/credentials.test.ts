@@ -3,11 +3,15 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { createBasicCache } from "../../servers/account/access/basic-cache.ts";
 import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
-import { createPasswords, TooBusy } from "../../servers/core/credentials/passwords.ts";
+import { type LoginClient, LoginQueue, TooBusy } from "../../servers/core/credentials/login-queue.ts";
+import { createPasswords } from "../../servers/core/credentials/passwords.ts";
 import { curl } from "../http/curl.ts";
 import { leastCpuMs, processCpuMs } from "../support/cpu-time.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount, userId } from "./harness.ts";
+
+const clientAt = (address: string, connection: object = {}): LoginClient => ({ address, connection });
+const someLogin = { client: clientAt("192.0.2.1"), account: "a@example.com" };
 
 it("[AC-11] the secret is made once per installation, for its owner only; tokens stay valid after a restart", async () => {
   const service = await startAccount();
@@ -43,13 +47,13 @@ it("[AC-12] passwords are stored as scrypt with their parameters, and hashed aga
   expect(stored).toMatch(/^scrypt\$1024\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
   expect(await cheap.hash("secret")).not.toBe(stored);
   const dear = createPasswords({ costExponent: 12 });
-  expect([await dear.verify("secret", stored), await dear.verify("Secret", stored), await dear.verify("secret", undefined)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect([
+    await dear.verify("secret", stored, someLogin),
+    await dear.verify("Secret", stored, someLogin),
+    await dear.verify("secret", undefined, someLogin),
+  ]).toEqual([true, false, false]);
   expect([cheap.isOutdated(stored), dear.isOutdated(stored)]).toEqual([false, true]);
-  expect(await cheap.verify("secret", "not a hash")).toBe(false);
+  expect(await cheap.verify("secret", "not a hash", someLogin)).toBe(false);
 
   const service = await startAccount();
   await service.stop();
@@ -220,21 +224,64 @@ it("[AC-19] concurrent successful logins all pass: only failures count, and logi
   expect(mixed.map(({ status }) => status).sort()).toEqual([401, 401, 401, ...Array.from({ length: 9 }, () => 429)]);
 });
 
-it("[AC-19] the number of waiting logins is bounded; others are asked to retry after a second", async () => {
+it("[AC-19] the number of waiting logins is bounded: of who has most waiting one is asked to retry after a second", async () => {
   const limits = createFailureLimits({ failures: 1, windowMs: 1_000 });
-  const first = await limits.begin("192.0.2.1", undefined);
-  const others = Array.from({ length: 1_000 }, () => limits.begin("192.0.2.1", undefined));
-  await expect(limits.begin("192.0.2.1", undefined)).rejects.toBeInstanceOf(TooBusy);
-  expect("refused" in (await limits.begin("192.0.2.2", undefined))).toBe(false);
+  const first = await limits.begin(clientAt("192.0.2.1"), undefined);
+  const many = clientAt("192.0.2.1", {});
+  const others = Array.from({ length: 999 }, () => limits.begin(many, undefined));
+  const few = limits.begin(clientAt("192.0.2.1"), undefined);
+  const last = limits.begin(many, undefined);
+  await expect(last).rejects.toBeInstanceOf(TooBusy);
+  expect("refused" in (await limits.begin(clientAt("192.0.2.2"), undefined))).toBe(false);
   if (!("refused" in first)) first.failed();
-  for (const other of others) expect(await other).toMatchObject({ refused: true, remaining: 0 });
+  for (const other of [...others, few]) expect(await other).toMatchObject({ refused: true, remaining: 0 });
 });
 
 it("[AC-19] where a load test raises the limit, as many hashes may wait as logins", async () => {
   const passwords = createPasswords({ costExponent: 10 });
-  const checks = Array.from({ length: 1_000 }, () => passwords.verify("x", undefined));
-  await expect(passwords.verify("x", undefined)).rejects.toBeInstanceOf(TooBusy);
+  const checks = Array.from({ length: 1_002 }, () => passwords.verify("x", undefined, someLogin));
+  await expect(passwords.verify("x", undefined, someLogin)).rejects.toBeInstanceOf(TooBusy);
   expect(new Set(await Promise.all(checks))).toEqual(new Set([false]));
+});
+
+it("[AC-61] logins that wait have turns by address, by account and by connection", () => {
+  const queue = new LoginQueue<string>(() => {});
+  const [kept, fresh] = [clientAt("192.0.2.1"), clientAt("192.0.2.1")];
+  queue.pass(kept, "many");
+  for (let login = 0; login < 3; login++) queue.add(kept, "many", `many ${login}`);
+  queue.add(fresh, "many", "fresh connection");
+  queue.add(kept, "few", "other account");
+  queue.add(clientAt("192.0.2.2"), "many", "other address");
+  const order = Array.from({ length: 6 }, () => queue.take());
+  expect(order).toEqual(["other address", "other account", "fresh connection", "many 0", "many 1", "many 2"]);
+  expect(queue.take()).toBeUndefined();
+});
+
+it("[AC-61] beyond the bound the address, account and connection that have most waiting lose a login", () => {
+  const lost: string[] = [];
+  const queue = new LoginQueue<string>((item) => lost.push(item), 8);
+  const many = clientAt("192.0.2.1");
+  queue.add(clientAt("192.0.2.2"), "b", "address");
+  queue.add(many, "b", "account");
+  queue.add(clientAt("192.0.2.1"), "a", "connection");
+  for (let login = 0; login < 5; login++) queue.add(many, "a", `many ${login}`);
+  for (const newcomer of ["x", "y"]) queue.add(clientAt("192.0.2.1"), "a", newcomer);
+  expect(lost).toEqual(["many 4", "many 3"]);
+});
+
+it("[AC-61] a login of another account or connection waits for few hashes, however many logins of its address wait", async () => {
+  const { url } = await startAccount({ scryptCost: 13, loginFailures: 5 });
+  let done = 0;
+  const count = async (answer: Promise<{ readonly status: number }>) => {
+    expect((await answer).status).toBe(200);
+    done++;
+  };
+  const many = Array.from({ length: 100 }, () => count(send(`${url}/login`, "POST", { username: email, password })));
+  await Promise.race(many);
+  const before = done;
+  await count(send(`${url}/login`, "POST", { username: "billing@example.org", password }));
+  expect(done - before).toBeLessThan(50);
+  await Promise.all(many);
 });
 
 it("[AC-19] wrong Basic credentials count too, and cached ones are accepted while their address is limited", async () => {
@@ -249,7 +296,7 @@ it("[AC-20] failures are limited per account, from any address; the window slide
   let at = 0;
   const limits = createFailureLimits({ failures: 3, windowMs: 1_000, now: () => at });
   const attempt = async (address: string, account: string) => {
-    const begun = await limits.begin(address, account);
+    const begun = await limits.begin(clientAt(address), account);
     return "refused" in begun ? undefined : begun;
   };
   for (const address of ["192.0.2.1", "192.0.2.2"]) (await attempt(address, "a@example.com"))?.failed();
@@ -258,7 +305,7 @@ it("[AC-20] failures are limited per account, from any address; the window slide
     at += 100;
     (await attempt(`198.51.100.${host}`, "a@example.com"))?.failed();
   }
-  expect(await limits.begin("203.0.113.9", "a@example.com")).toEqual({ refused: true, remaining: 0, resetSeconds: 1 });
+  expect(await limits.begin(clientAt("203.0.113.9"), "a@example.com")).toEqual({ refused: true, remaining: 0, resetSeconds: 1 });
   expect(await attempt("203.0.113.9", "b@example.com")).toBeDefined();
   at = 1_100;
   expect(await attempt("203.0.113.9", "a@example.com")).toBeDefined();
@@ -272,7 +319,7 @@ it("[AC-20] failures are limited per account, from any address; the window slide
 it("[AC-20] strangers who exhaust an account's failures slow down an address that logged in before, and do not lock it out", async () => {
   const limits = createFailureLimits({ failures: 3, windowMs: 60_000, slowedMs: 1 });
   const attempt = async (address: string, account = "a@example.com") => {
-    const begun = await limits.begin(address, account);
+    const begun = await limits.begin(clientAt(address), account);
     return "refused" in begun ? undefined : begun;
   };
   (await attempt("192.0.2.1"))?.succeeded(true);

@@ -1,3 +1,4 @@
+import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import type { StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused } from "./access-refused.ts";
@@ -14,7 +15,7 @@ export interface Caller {
 
 export interface Authenticator {
   /** The caller of this Authorization field. Throws AccessRefused. */
-  authenticate(authorization: string | undefined, address: () => string): Caller | Promise<Caller>;
+  authenticate(authorization: string | undefined, client: () => LoginClient): Caller | Promise<Caller>;
   /** The caller by bearer token alone; `kind` says which of the tokens. */
   bearer(authorization: string | undefined, kind?: "access" | "mfa"): Caller & { readonly token: StoredToken };
 }
@@ -43,8 +44,8 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     return { user, scheme: "bearer", token };
   }
 
-  async function checkBasic(digest: string, username: string, password: string, address: string): Promise<User> {
-    const { user, attempt } = await check.password(username, password, address);
+  async function checkBasic(digest: string, username: string, password: string, client: LoginClient): Promise<User> {
+    const { user, attempt } = await check.password(username, password, client);
     // A second factor that clients could omit would be useless.
     if (user.totp_secret !== null) {
       attempt.succeeded(false);
@@ -55,7 +56,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     return user;
   }
 
-  function basic(encoded: string, address: string): Caller | Promise<Caller> {
+  function basic(encoded: string, client: LoginClient): Caller | Promise<Caller> {
     const digest = cache.digest(encoded);
     const remembered = cache.get(digest);
     const known = remembered && users.get(remembered.userId);
@@ -63,17 +64,17 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     const pair = decodePair(encoded);
     if (pair === undefined) throw new AccessRefused("wronglogin");
     // The key contains the address: one address must not wait for the check of another, nor share its failures.
-    const key = `${address} ${digest}`;
-    const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, address).finally(() => underWay.delete(key));
+    const key = `${client.address} ${digest}`;
+    const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, client).finally(() => underWay.delete(key));
     underWay.set(key, started);
     return started.then((user) => ({ user, scheme: "basic" }));
   }
 
   return {
     bearer,
-    authenticate(authorization, address) {
+    authenticate(authorization, client) {
       const encoded = credentialsOf(authorization, "basic");
-      return encoded === undefined ? bearer(authorization) : basic(encoded, address());
+      return encoded === undefined ? bearer(authorization) : basic(encoded, client());
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
+import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
@@ -7,8 +8,7 @@ import type { CredentialCheck } from "./credential-check.ts";
 import type { Tokens } from "./tokens.ts";
 import { fromBase32, matchingStep, newestTotpStep } from "./totp.ts";
 
-export interface Client {
-  readonly address: string;
+export interface Client extends LoginClient {
   readonly software: string;
 }
 
@@ -80,7 +80,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
   return {
     endSession,
     async login(username, password, client) {
-      const { user, attempt } = await check.password(username, password, client.address);
+      const { user, attempt } = await check.password(username, password, client);
       onChange();
       if (user.totp_secret !== null) {
         const session = begin(user, "waiting for code", client);
@@ -94,7 +94,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       return { answer, decision: attempt.succeeded(true), user };
     },
     async verifyCode({ user: { id, email }, token }, code, client) {
-      const attempt = await check.begin(client.address, email);
+      const attempt = await check.begin(client, email);
       // It may have been changed, disabled or removed while the attempt waited.
       const user = users.get(id);
       if (!user || user.enabled === 0 || user.totp_secret === null) {

@@ -65,6 +65,7 @@ export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): re
       const { headers, socket } = this.request;
       return {
         address: parts.clientAddress(socket.remoteAddress, headers["x-forwarded-for"] as string | undefined),
+        connection: socket,
         software: softwareOf(headers["user-agent"]),
       };
     }
@@ -83,7 +84,7 @@ export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): re
     }
 
     caller(): Caller | Promise<Caller> {
-      const caller = parts.authenticator.authenticate(this.authorization, () => this.client.address);
+      const caller = parts.authenticator.authenticate(this.authorization, () => this.client);
       return caller instanceof Promise ? caller.then((found) => this.#attributed(found)) : this.#attributed(caller);
     }
 

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { digestSecret } from "./digest.ts";
 import { createEvenCheck } from "./even-check.ts";
+import { HashTurns, type LoginClient } from "./login-queue.ts";
 import { isPasswordHash, verifyPassword, workOfHash } from "./passwords.ts";
 
 /** What is kept of each user's password, in place of it. */
@@ -12,8 +13,8 @@ export interface DigestUsers {
   readonly names: readonly string[];
   /** For `digestResponse`. An unknown name gets a secret that no password matches. */
   secret(username: string, algorithm: DigestAlgorithmOfUsers): string;
-  /** For Basic. False also for an unknown name. */
-  verify(username: string, password: string): Promise<boolean>;
+  /** For Basic. False also for an unknown name. Rejects with `TooBusy`: see `HashTurns`. */
+  verify(username: string, password: string, client: LoginClient): Promise<boolean>;
 }
 
 interface Secrets {
@@ -37,6 +38,7 @@ export function loadDigestUsers(lines: readonly string[], realm: string): Digest
     else hashes.set(name, [secret]);
   }
   const matchesHash = createEvenCheck(hashes, { kindOf: workOfHash, matches: verifyPassword });
+  const turns = new HashTurns();
   const inventedKey = randomBytes(32);
   const invented = (username: string) => createHmac("sha256", inventedKey).update(username).digest("hex");
   return {
@@ -46,11 +48,12 @@ export function loadDigestUsers(lines: readonly string[], realm: string): Digest
       const known = users.get(username);
       return (algorithm === "MD5" ? known?.md5 : known?.sha256) ?? invented(username);
     },
-    async verify(username, password) {
+    async verify(username, password, client) {
       const known = users.get(username)?.sha256 ?? invented(username);
       const isRight = timingSafeEqual(Buffer.from(known), Buffer.from(digestSecret("SHA-256", username, realm, password)));
       // Also for a name without a hash: a refusal takes the same time for all.
-      return (isRight && !hashes.has(username)) || (await matchesHash(username, password));
+      if ((isRight && !hashes.has(username)) || hashes.size === 0) return isRight && !hashes.has(username);
+      return await turns.run(client, username, () => matchesHash(username, password));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
-import { TooBusy } from "./passwords.ts";
+import { type LoginClient, LoginQueue, TooBusy } from "./login-queue.ts";
 
 export interface FailureDecision {
   readonly remaining: number;
@@ -21,10 +21,12 @@ export type AttemptResult = Attempt | (FailureDecision & { readonly refused: tru
 export interface FailureLimits {
   /**
    * Begins an attempt, or refuses it where the allowed number of failures is reached. Where the attempts in progress could
-   * still reach it, it waits for their results. Rejects with TooBusy when too many wait. If failures from other addresses have
+   * still reach it, it waits for their results, in the turns of `LoginQueue`. Rejects with TooBusy when too many wait. If failures from other addresses have
    * reached an account's limit, an address that logged in to it before is only slowed down: strangers must not lock its owner out.
    */
-  begin(address: string, account: string | undefined): Promise<AttemptResult>;
+  begin(client: LoginClient, account: string | undefined): Promise<AttemptResult>;
+  /** Counts a failure of what was checked without an attempt. */
+  count(address: string): void;
   /** The state of an address, without beginning an attempt. */
   stateOf(address: string): FailureDecision;
   usage(): FailureUsage;
@@ -49,12 +51,18 @@ interface Failures {
 
 type Kept = readonly (readonly [map: Map<string, Failures>, key: string, part: Failures])[];
 
+interface WaitingAttempt {
+  readonly addressKey: string;
+  readonly accountKey: string | undefined;
+  readonly resolve: (begun: AttemptResult) => void;
+  readonly reject: (error: TooBusy) => void;
+}
+
 /** An account with its own limit reached, and an address from which it was logged in to before. */
 const slowedMs = 1_000;
 
 /** Most addresses, and most accounts, that are tracked; beyond it the one longest without a failure is evicted. */
 const mostKeys = 20_000;
-const mostWaiting = 1_000;
 
 /** A sliding window of failures. Attempts in progress hold up further ones, so that many at once cannot pass the limit together. */
 export function createFailureLimits(options: {
@@ -79,8 +87,7 @@ export function createFailureLimits(options: {
   /** Where an account was logged in to: "address account". */
   const known = new Set<string>();
   const accounts = new Map<string, Failures>();
-  /** In the order in which they came. */
-  let waiting: { readonly retry: () => AttemptResult | undefined; readonly resolve: (begun: AttemptResult) => void }[] = [];
+  const waiting = new LoginQueue<WaitingAttempt>(({ reject }) => reject(new TooBusy()));
 
   function slide(part: Failures): Failures {
     const end = now() - windowMs;
@@ -117,8 +124,21 @@ export function createFailureLimits(options: {
     known.add(pair);
   }
 
-  /** Undefined where it depends on the attempts in progress. */
-  function tryBegin(addressKey: string, accountKey: string | undefined): AttemptResult | undefined {
+  /** Whether an attempt may begin; "later" where it depends on the attempts in progress. */
+  function verdictOf({ addressKey, accountKey }: Pick<WaitingAttempt, "addressKey" | "accountKey">): "begin" | "refuse" | "later" {
+    const isKnown = known.has(`${addressKey} ${accountKey}`);
+    const parts = [addresses.get(addressKey), isKnown || accountKey === undefined ? undefined : accounts.get(accountKey)];
+    let verdict: "begin" | "later" = "begin";
+    for (const part of parts) {
+      if (!part) continue;
+      const { times, underWay } = slide(part);
+      if (times.length >= limit) return "refuse";
+      if (times.length + underWay >= limit) verdict = "later";
+    }
+    return verdict;
+  }
+
+  function begin(addressKey: string, accountKey: string | undefined, isRefused: boolean): AttemptResult {
     const kept: Kept = [
       [addresses, addressKey, of(addresses, addressKey)],
       ...(accountKey === undefined ? [] : ([[accounts, accountKey, of(accounts, accountKey)]] as const)),
@@ -126,15 +146,11 @@ export function createFailureLimits(options: {
     const isKnown = known.has(`${addressKey} ${accountKey}`);
     /** Those whose limit may refuse it. */
     const parts = (isKnown ? kept.slice(0, 1) : kept).map(([, , part]) => part);
-    if (parts.some(({ times }) => times.length >= limit)) {
+    if (isRefused) {
       const decided = decision(parts);
       tidy(kept);
       onFailure?.();
       return { ...decided, refused: true };
-    }
-    if (parts.some(({ times, underWay }) => times.length + underWay >= limit)) {
-      tidy(kept);
-      return undefined;
     }
     for (const [, , part] of kept) part.underWay += 1;
     return attemptOf(kept, parts);
@@ -174,25 +190,31 @@ export function createFailureLimits(options: {
 
   /** Begins or refuses the waiting attempts that are decided now. */
   function admitWaiting(): void {
-    if (waiting.length === 0) return;
-    waiting = waiting.filter(({ retry, resolve }) => {
-      const begun = retry();
-      if (begun) resolve(begun);
-      return begun === undefined;
-    });
+    for (const { addressKey, accountKey, resolve } of waiting.takeAll((attempt) => verdictOf(attempt) === "refuse"))
+      resolve(begin(addressKey, accountKey, true));
+    for (;;) {
+      const next = waiting.take((attempt) => verdictOf(attempt) === "begin");
+      if (!next) return;
+      next.resolve(begin(next.addressKey, next.accountKey, false));
+    }
   }
 
   return {
-    begin(address, account) {
-      const addressKey = rateLimitKey(address);
+    begin(client, account) {
+      const addressKey = rateLimitKey(client.address);
       const accountKey = account?.toLowerCase().slice(0, 200);
-      const retry = () => tryBegin(addressKey, accountKey);
-      const begun = retry();
-      if (begun && accountKey !== undefined && !("refused" in begun) && (accounts.get(accountKey)?.times.length ?? 0) >= limit)
-        return delay(slowed, begun);
-      if (begun) return Promise.resolve(begun);
-      if (waiting.length >= mostWaiting) return Promise.reject(new TooBusy());
-      return new Promise((resolve) => waiting.push({ retry, resolve }));
+      const verdict = verdictOf({ addressKey, accountKey });
+      if (verdict === "later")
+        return new Promise((resolve, reject) => waiting.add(client, accountKey, { addressKey, accountKey, resolve, reject }));
+      const begun = begin(addressKey, accountKey, verdict === "refuse");
+      const isSlowed = verdict === "begin" && accountKey !== undefined && (accounts.get(accountKey)?.times.length ?? 0) >= limit;
+      return isSlowed ? delay(slowed, begun) : Promise.resolve(begun);
+    },
+    count(address) {
+      const addressKey = rateLimitKey(address);
+      const isRefused = verdictOf({ addressKey, accountKey: undefined }) === "refuse";
+      const begun = begin(addressKey, undefined, isRefused);
+      if (!("refused" in begun)) begun.failed();
     },
     stateOf(address) {
       const tracked = addresses.get(rateLimitKey(address));

@@ -1,20 +1,23 @@
 import { createHash, pbkdf2, randomBytes, type ScryptOptions, scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { HashTurns, type LoginClient } from "./login-queue.ts";
 
 const pbkdf2Async = promisify(pbkdf2);
 
-export interface Passwords {
-  /** "scrypt$16384$8$1$salt$hash" */
-  hash(password: string): Promise<string>;
-  /** Takes the same time with and without a stored hash. Throws `TooBusy` when too many wait. */
-  verify(password: string, stored: string | undefined): Promise<boolean>;
-  /** True if the hash has another cost than new hashes get. */
-  isOutdated(stored: string): boolean;
+/** For whom a hash is computed. */
+export interface Login {
+  readonly client: LoginClient;
+  readonly account: string;
 }
 
-/** Thrown when more hashes wait than this machine can compute in reasonable time. */
-export class TooBusy extends Error {
-  override readonly name = "TooBusy";
+/** All hashes are computed in turns: see `HashTurns`, also for its error. */
+export interface Passwords {
+  /** "scrypt$16384$8$1$salt$hash" */
+  hash(password: string, login?: Login): Promise<string>;
+  /** Takes the same time with and without a stored hash. */
+  verify(password: string, stored: string | undefined, login: Login): Promise<boolean>;
+  /** True if the hash has another cost than new hashes get. */
+  isOutdated(stored: string): boolean;
 }
 
 interface ScryptCost {
@@ -35,29 +38,19 @@ type StoredHash = { readonly salt: Buffer; readonly hash: Buffer } & (
 const defaultCostExponent = 14;
 const keyBytes = 32;
 const longestPassword = 1_000;
-/** Each waits for one of libuv's four threads; as many as may wait for a limit. */
-const mostWaiting = 1_000;
+/** Of a password that this computer's user sets. */
+const ownLogin: Login = { client: { address: "", connection: {} }, account: "" };
 
 export function createPasswords({ costExponent }: { readonly costExponent: number }): Passwords {
   const current: ScryptCost = { cost: 2 ** costExponent, blockSize: 8, parallel: 1 };
   const nobody: StoredHash = { scheme: "scrypt", ...current, salt: randomBytes(16), hash: randomBytes(keyBytes) };
-  let waiting = 0;
-
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (waiting >= mostWaiting) throw new TooBusy();
-    waiting += 1;
-    try {
-      return await work();
-    } finally {
-      waiting -= 1;
-    }
-  }
+  const turns = new HashTurns();
 
   return {
-    hash: (password) => inTurn(() => scryptText(password, current)),
-    async verify(password, stored) {
+    hash: (password, { client, account } = ownLogin) => turns.run(client, account, () => scryptText(password, current)),
+    async verify(password, stored, { client, account }) {
       const known = stored === undefined ? undefined : parseHash(stored);
-      const isRight = await inTurn(() => matchesHash(known ?? nobody, password.slice(0, longestPassword)));
+      const isRight = await turns.run(client, account, () => matchesHash(known ?? nobody, password.slice(0, longestPassword)));
       return isRight && known !== undefined && password.length <= longestPassword;
     },
     isOutdated(stored) {

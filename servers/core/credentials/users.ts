@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { createEvenCheck } from "./even-check.ts";
+import { HashTurns, type LoginClient } from "./login-queue.ts";
 import { hashPassword, isPasswordHash, verifyPassword, workOfHash } from "./passwords.ts";
 import { createScramVerifier, inventedVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
 
 export interface Users {
   readonly count: number;
-  /** False also for an unknown name. */
-  verify(username: string, password: Buffer): Promise<boolean>;
+  /** False also for an unknown name. Rejects with `TooBusy`: see `HashTurns`. */
+  verify(username: string, password: Buffer, client: LoginClient): Promise<boolean>;
   /** An unknown name gets credentials that no password matches: the exchange fails at its end, as with a wrong password. */
   scram(username: string): ScramVerifier;
 }
@@ -20,12 +21,14 @@ export async function loadUsers(lines: readonly string[]): Promise<Users> {
   for (const { name, secret } of userLines(await hashedLines(lines))) users.set(name, [...(users.get(name) ?? []), secret]);
   const scrams = new Map([...users].map(([name, secrets]) => [name, secrets.map(parseScram).findLast((scram) => scram !== undefined)]));
   const inventedSaltKey = randomBytes(32);
+  const turns = new HashTurns();
+  const isRight = createEvenCheck(new Map([...users].map(([name, secrets]) => [name, secretsToVerify(secrets)])), {
+    kindOf: (secret) => parseScram(secret)?.iterations.toString() ?? workOfHash(secret),
+    matches: matchesSecret,
+  });
   return {
     count: users.size,
-    verify: createEvenCheck(new Map([...users].map(([name, secrets]) => [name, secretsToVerify(secrets)])), {
-      kindOf: (secret) => parseScram(secret)?.iterations.toString() ?? workOfHash(secret),
-      matches: matchesSecret,
-    }),
+    verify: (username, password, client) => turns.run(client, username, () => isRight(username, password)),
     scram: (username) => scrams.get(username) ?? inventedVerifier(username, inventedSaltKey),
   };
 }

@@ -1,4 +1,5 @@
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
+import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import { createScramExchange, scramMethod } from "../../core/credentials/scram.ts";
 import type { Users } from "../../core/credentials/users.ts";
 import type { Access, AuthExchange, AuthStep, Verdict } from "../engine/connection/access.ts";
@@ -19,11 +20,11 @@ const refused: Verdict = { allowed: false, why: "bad user name or password" };
 export function createAccessControl({ anonymous, users, rules, failures }: AccessOptions): Access {
   const topicRules = createTopicRules(rules);
 
-  async function check(username: string, password: Buffer, address: string): Promise<Verdict> {
-    const attempt = await failures.begin(address, undefined);
+  async function check(username: string, password: Buffer, client: LoginClient): Promise<Verdict> {
+    const attempt = await failures.begin(client, undefined);
     if ("refused" in attempt) return { allowed: false, why: "too many failures" };
     try {
-      const isRight = await users.verify(username, password);
+      const isRight = await users.verify(username, password, client);
       if (isRight) attempt.succeeded(false);
       else attempt.failed();
       return isRight ? { allowed: true, username } : refused;
@@ -34,7 +35,7 @@ export function createAccessControl({ anonymous, users, rules, failures }: Acces
   }
 
   /** The last step, which verifies the password, counts as a login. */
-  function limitedScram(address: string): AuthExchange {
+  function limitedScram(client: LoginClient): AuthExchange {
     const exchange = createScramExchange(users.scram);
     let isOpened = false;
     return {
@@ -47,7 +48,7 @@ export function createAccessControl({ anonymous, users, rules, failures }: Acces
     };
 
     async function lastStep(data: Buffer): Promise<AuthStep> {
-      const attempt = await failures.begin(address, undefined);
+      const attempt = await failures.begin(client, undefined);
       if ("refused" in attempt) return { state: "failed" };
       const step = exchange.step(data);
       if (step.state === "done") attempt.succeeded(false);
@@ -57,16 +58,16 @@ export function createAccessControl({ anonymous, users, rules, failures }: Acces
   }
 
   return {
-    authenticate({ username, password, certificateName, address }) {
+    authenticate({ username, password, certificateName, client }) {
       // The certificate's name wins over the user name in CONNECT, since it is verified.
       if (certificateName !== undefined) return { allowed: true, username: certificateName };
       if (username === undefined) {
         return anonymous ? { allowed: true, username: undefined } : { allowed: false, why: "not authorized" };
       }
       if (users.count === 0) return anonymous ? { allowed: true, username } : refused;
-      return password === undefined ? refused : check(username, password, address);
+      return password === undefined ? refused : check(username, password, client);
     },
-    exchange: (method, address) => (method === scramMethod && users.count > 0 ? limitedScram(address) : undefined),
+    exchange: (method, client) => (method === scramMethod && users.count > 0 ? limitedScram(client) : undefined),
     ...topicRules,
   };
 }

@@ -57,10 +57,10 @@ export function listenManagement({
     const { method = "", url = "", headers } = request;
     const isRead = method === "GET" || method === "HEAD";
     const path = pathOf(url);
-    const address = plainAddress(request.socket.remoteAddress ?? "");
+    const client = { address: plainAddress(request.socket.remoteAddress ?? ""), connection: request.socket };
     const media = isRead ? mediaFile(path) : undefined;
     if (media) {
-      const user = await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, address });
+      const user = await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, client });
       if (isAnsweredByFault(media.path, response)) return;
       await sendMedia(media, user, request, response);
       return;
@@ -74,7 +74,7 @@ export function listenManagement({
       throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!isRead && !isOwnOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
-    const user = await access.checkUser(headers.authorization, address);
+    const user = await access.checkUser(headers.authorization, client);
     const { route } = matching;
     const parts = (matching.parts ?? []).slice(1).map(decodeURIComponent);
     if (route.method !== "GET") for (const changed of route.changes(parts)) access.checkChange(user, changed);

@@ -214,7 +214,7 @@ export class RtmpIngest {
         method: "publish",
         path,
         right: "publish",
-        address: publish.address,
+        client: { address: publish.address, connection: publish },
         authorization: authorizationOf(publish),
       });
       if (this.#worker !== worker || !this.#asking.delete(number)) {

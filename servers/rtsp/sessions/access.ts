@@ -3,7 +3,7 @@ import { isRuleFor } from "../../core/credentials/access-rules.ts";
 import { createDigestNonces, type DigestCredentials, digestResponse, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import type { DigestUsers } from "../../core/credentials/digest-users.ts";
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
-import { TooBusy } from "../../core/credentials/passwords.ts";
+import { type LoginClient, TooBusy } from "../../core/credentials/login-queue.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { type HeaderFields, RtspRefusal } from "../protocol/message.ts";
 import { type AuthenticationMethod, authenticationMethods, type PathRight, type PathRule, realm } from "./path-rules.ts";
@@ -21,14 +21,14 @@ export interface AccessRequest {
   readonly path: string;
   readonly right: PathRight;
   readonly authorization: string | undefined;
-  readonly address: string;
+  readonly client: LoginClient;
 }
 
 export interface Access {
   /** Resolves with the user, if one is needed or named. Rejects with an RtspRefusal of 401, 403 or 503. */
   check(request: AccessRequest): Promise<string | undefined>;
   /** Of the management: where there are users, one of them with Basic. Resolves with the name. Rejects as `check`. */
-  checkUser(authorization: string | undefined, address: string): Promise<string | undefined>;
+  checkUser(authorization: string | undefined, client: LoginClient): Promise<string | undefined>;
   /** Of the management: faults of a path and the end of its sessions need the right to publish it. Throws an RtspRefusal of 403. */
   checkChange(user: string | undefined, path: string): void;
   /** 401 with the challenges. */
@@ -77,28 +77,26 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  async function authenticate({ method, path, address }: AccessRequest, authorization: string): Promise<string> {
+  async function authenticate({ method, path, client }: AccessRequest, authorization: string): Promise<string> {
     const digest = parseDigestCredentials(authorization);
     const basic = digest || !methods.includes("basic") ? undefined : parseBasic(authorization);
     if (digest) checkDigest(digest, path);
     const username = digest?.username ?? basic?.username;
     if (username === undefined) throw unauthorized("the credentials are of a scheme that is not allowed");
-    await login(address, username, () => (digest ? isRightDigest(digest, method) : users.verify(username, basic?.password ?? "")));
+    await login(client, username, () => (digest ? isRightDigest(digest, method) : users.verify(username, basic?.password ?? "", client)));
     return username;
   }
 
   /** Counts failures, and refuses further attempts after too many. */
-  async function login(address: string, username: string, verify: () => boolean | Promise<boolean>): Promise<void> {
-    const attempt = await failures.begin(address, username).catch((error: unknown) => {
-      throw error instanceof TooBusy ? new RtspRefusal(503, "too many logins at once") : error;
-    });
+  async function login(client: LoginClient, username: string, verify: () => boolean | Promise<boolean>): Promise<void> {
+    const attempt = await failures.begin(client, username).catch(refuseBusy);
     if ("refused" in attempt) throw new RtspRefusal(403, "too many failed logins", [["Retry-After", String(attempt.resetSeconds)]]);
     let isRight = false;
     try {
       isRight = await verify();
     } catch (error) {
       attempt.dropped();
-      throw error;
+      refuseBusy(error);
     }
     if (!isRight) {
       attempt.failed();
@@ -118,11 +116,11 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
       if (user === undefined && users.count > 0) throw unauthorized(`a user is needed to ${what} ${path}`);
       throw new RtspRefusal(403, `${nameOf(user)} may not ${what} ${path}`);
     },
-    async checkUser(authorization, address) {
+    async checkUser(authorization, client) {
       if (users.count === 0) return undefined;
       const basic = parseBasic(authorization ?? "");
       if (!basic) throw unauthorized("the management needs a user");
-      await login(address, basic.username, () => users.verify(basic.username, basic.password));
+      await login(client, basic.username, () => users.verify(basic.username, basic.password, client));
       return basic.username;
     },
     checkChange(user, path) {
@@ -130,6 +128,10 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
         throw new RtspRefusal(403, `${nameOf(user)} may not change ${path}: that needs the right to publish it`);
     },
   };
+}
+
+function refuseBusy(error: unknown): never {
+  throw error instanceof TooBusy ? new RtspRefusal(503, "too many logins at once") : error;
 }
 
 const nameOf = (user: string | undefined): string => user ?? "a client without a name";

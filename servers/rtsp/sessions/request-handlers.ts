@@ -144,7 +144,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
       method: request.method,
       path,
       right,
-      address: connection.address,
+      client: { address: connection.address, connection },
       authorization: headerOf(request.headers, "Authorization"),
     });
 

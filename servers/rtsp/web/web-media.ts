@@ -1,4 +1,5 @@
 import type { MediaRefusal, rtspProvided } from "../../../contract/services/rtsp-media.ts";
+import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { PeerServices } from "../../core/streams/peer-client.ts";
@@ -39,7 +40,7 @@ export class WebMedia {
       play: ({ path, authorization, address }) =>
         this.#orRefused(async () => {
           const { access, paths } = this.#options;
-          await access.check({ method: "play", path, right: "read", address, authorization: basicOf(authorization) });
+          await access.check({ method: "play", path, right: "read", client: webClient(address), authorization: basicOf(authorization) });
           const stream = await paths.open(path);
           const { places, leftOut } = webTracksOf(stream, paths.get(path)?.source.webSound);
           return { kind: "accepted", tracks: places.map((place) => describeWebTrack(trackAt(place))), leftOut };
@@ -48,7 +49,13 @@ export class WebMedia {
         this.#orRefused(async () => {
           const { access, paths, recorder, limits, services } = this.#options;
           if (!isPathName(path)) throw new RtspRefusal(404, `${path} cannot be a path`);
-          const user = await access.check({ method: "publish", path, right: "publish", address, authorization: basicOf(authorization) });
+          const user = await access.check({
+            method: "publish",
+            path,
+            right: "publish",
+            client: webClient(address),
+            authorization: basicOf(authorization),
+          });
           paths.checkPublish(path);
           const connection = { id: ++this.#connections, remote, local: "", openedAt: Date.now(), tls: undefined, isTunnel: false };
           const entry = recorder.begin(connection);
@@ -105,6 +112,9 @@ export class WebMedia {
 }
 
 /** Programs such as OBS have a field for a Bearer token alone: "user:password" there is taken as Basic. */
+/** Of the WebRTC service only the client's address is known. */
+const webClient = (address: string): LoginClient => ({ address, connection: {} });
+
 function basicOf(authorization: string | undefined): string | undefined {
   const token = /^bearer\s+([^\s:]+:\S*)\s*$/i.exec(authorization ?? "")?.[1];
   return token === undefined ? authorization : `Basic ${Buffer.from(token).toString("base64")}`;

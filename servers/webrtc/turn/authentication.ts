@@ -17,7 +17,7 @@ export interface AuthenticationOptions {
   /** Offered to clients that know RFC 8489, best first. Others use MD5. */
   readonly passwordAlgorithms: readonly PasswordAlgorithm[];
   readonly nonceLifetimeMs: number;
-  readonly failures: FailureLimits;
+  readonly failures: Pick<FailureLimits, "count" | "stateOf">;
   /** As `Date.now`. */
   readonly now: () => number;
 }
@@ -129,7 +129,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       if (failures.stateOf(address).remaining === 0) return challenge(401, "too many wrong credentials from this address", username);
       const key = givenRealm.equals(realmValue) ? keysOf(username, algorithm.name).find((one) => isRight(message, one)) : undefined;
       if (!key) {
-        countFailure(failures, address);
+        failures.count(address);
         return challenge(401, whyWrong(username, givenRealm), username);
       }
       if (age === "stale") return challenge(438, "the nonce has expired", username);
@@ -155,14 +155,4 @@ function offersAlgorithms(nonce: string): boolean {
   if (!nonce.startsWith(nonceCookie)) return false;
   const features = Buffer.from(nonce.slice(nonceCookie.length, nonceCookieLength), "base64");
   return ((features[0] ?? 0) & featureBits.passwordAlgorithms) !== 0;
-}
-
-function countFailure(failures: FailureLimits, address: string): void {
-  // It waits only behind attempts in progress, and none of these stays in progress.
-  failures.begin(address, undefined).then(
-    (attempt) => {
-      if (!("refused" in attempt)) attempt.failed();
-    },
-    () => {},
-  );
 }

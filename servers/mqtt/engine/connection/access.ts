@@ -1,12 +1,14 @@
 /** Authentication and authorization interface of the engine, implemented by `servers/mqtt/access`. */
 
+import type { LoginClient } from "../../../core/credentials/login-queue.ts";
+
 export interface Credentials {
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: Buffer | undefined;
   /** Common name of a verified client certificate. */
   readonly certificateName: string | undefined;
-  readonly address: string;
+  readonly client: LoginClient;
 }
 
 export interface Identity {
@@ -32,7 +34,7 @@ export type AuthStep =
 export interface Access {
   authenticate(credentials: Credentials): Verdict | Promise<Verdict>;
   /** Undefined if the method is unknown. */
-  exchange(method: string, address: string): AuthExchange | undefined;
+  exchange(method: string, client: LoginClient): AuthExchange | undefined;
   mayPublish(identity: Identity, topic: string): boolean;
   /** Also used with a topic name, to check whether the client may read it. */
   maySubscribe(identity: Identity, filter: string): boolean;

@@ -60,7 +60,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     username,
     password,
     certificateName: connection.origin.certificateName,
-    address: connection.address,
+    client: { address: connection.address, connection },
   });
   if (!(verdict instanceof Promise)) {
     onVerdict(parts, connection, packet, verdict);
@@ -157,7 +157,7 @@ function isVersion5Connect(bytes: Buffer): boolean {
 }
 
 function beginExchange(parts: ConnectParts, connection: Connection, packet: ConnectPacket, method: string): void {
-  const exchange = parts.access.exchange(method, connection.address);
+  const exchange = parts.access.exchange(method, { address: connection.address, connection });
   if (!exchange) {
     answerRefused(
       parts,
@@ -182,7 +182,7 @@ export function handleAuth(parts: ConnectParts, connection: Connection, packet: 
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
   if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "The AUTH has a different method than the CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
-    const exchange = parts.access.exchange(method, connection.address);
+    const exchange = parts.access.exchange(method, { address: connection.address, connection });
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
     throw new PacketError(reasonCode.protocolError, "The AUTH is out of sequence.");

@@ -1,0 +1,150 @@
+import { rateLimitKey } from "../limits/rate-limit-client.ts";
+
+/** Who logs in: one client may have many connections, and log in to many accounts. */
+export interface LoginClient {
+  readonly address: string;
+  readonly connection: object;
+}
+
+/** Thrown when more logins wait than this machine can check in reasonable time. */
+export class TooBusy extends Error {
+  override readonly name = "TooBusy";
+}
+
+interface Waiting<Item> {
+  readonly address: string;
+  readonly account: string;
+  readonly connection: object;
+  readonly item: Item;
+}
+
+const mostWaiting = 1_000;
+/** Addresses and accounts of which it is known when they had a turn; then all are forgotten. */
+const mostKnown = 20_000;
+const never = -1;
+
+/**
+ * Logins that wait. Next is one of the address that had a turn longest ago, of its account that had one longest ago, and of the connections that
+ * use it that one. Beyond the bound the one that has most waiting loses one, by the same three.
+ */
+export class LoginQueue<Item> {
+  readonly #lose: (item: Item) => void;
+  readonly #most: number;
+  /** In the order in which they came. */
+  readonly #waiting: Waiting<Item>[] = [];
+  readonly #turnOf = new Map<string, number>();
+  readonly #turnOfConnection = new WeakMap<object, number>();
+  #turns = 0;
+
+  constructor(lose: (item: Item) => void, most = mostWaiting) {
+    this.#lose = lose;
+    this.#most = most;
+  }
+
+  add(client: LoginClient, account: string | undefined, item: Item): void {
+    this.#waiting.push({ ...keysOf(client, account), item });
+    if (this.#waiting.length > this.#most) this.#lose(this.#remove(this.#largest()));
+  }
+
+  /** The next of those that are ready. */
+  take(isReady: (item: Item) => boolean = () => true): Item | undefined {
+    const waiting = this.#waiting;
+    let next = never;
+    for (let index = 0; index < waiting.length; index++) {
+      const one = waiting[index] as Waiting<Item>;
+      const isNext = next === never || this.#isBefore(one, waiting[next] as Waiting<Item>);
+      if (isNext && isReady(one.item)) next = index;
+    }
+    if (next === never) return undefined;
+    this.#hasTurn(waiting[next] as Waiting<Item>);
+    return this.#remove(next);
+  }
+
+  /** Of all that are so, whose turn it is not. */
+  takeAll(isSo: (item: Item) => boolean): readonly Item[] {
+    const all = this.#waiting.splice(0);
+    const { taken = [], left = [] } = Object.groupBy(all, ({ item }) => (isSo(item) ? "taken" : "left"));
+    for (const one of left) this.#waiting.push(one);
+    return taken.map(({ item }) => item);
+  }
+
+  /** Has a turn without waiting. */
+  pass(client: LoginClient, account: string | undefined): void {
+    this.#hasTurn(keysOf(client, account));
+  }
+
+  #hasTurn({ address, account, connection }: Omit<Waiting<Item>, "item">): void {
+    const turn = ++this.#turns;
+    if (this.#turnOf.size > mostKnown) this.#turnOf.clear();
+    this.#turnOf.set(address, turn).set(account, turn);
+    this.#turnOfConnection.set(connection, turn);
+  }
+
+  #isBefore(one: Waiting<Item>, other: Waiting<Item>): boolean {
+    const turn = (key: string) => this.#turnOf.get(key) ?? never;
+    if (one.address !== other.address) return turn(one.address) < turn(other.address);
+    if (one.account !== other.account) return turn(one.account) < turn(other.account);
+    return this.#lastTurn(one) < this.#lastTurn(other);
+  }
+
+  #lastTurn({ connection }: Waiting<Item>): number {
+    return this.#turnOfConnection.get(connection) ?? never;
+  }
+
+  /** Index of the newest. Where connections have as many waiting, of the one that had a turn last. */
+  #largest(): number {
+    const ofAddress = mostOf(this.#waiting, ({ address }) => address);
+    const ofAccount = mostOf(ofAddress, ({ account }) => account);
+    const ofConnections = Map.groupBy(ofAccount, ({ connection }) => connection);
+    const most = Math.max(...Array.from(ofConnections.values(), ({ length }) => length));
+    const loser = [...ofConnections.values()]
+      .filter(({ length }) => length === most)
+      .map((ofOne) => ofOne.at(-1) as Waiting<Item>)
+      .reduce((one, other) => (this.#lastTurn(other) >= this.#lastTurn(one) ? other : one));
+    return this.#waiting.lastIndexOf(loser);
+  }
+
+  #remove(index: number): Item {
+    const [{ item }] = this.#waiting.splice(index, 1) as [Waiting<Item>];
+    return item;
+  }
+}
+
+function keysOf({ address, connection }: LoginClient, account = ""): Omit<Waiting<never>, "item"> {
+  const key = rateLimitKey(address);
+  return { address: key, account: `${key} ${account}`, connection };
+}
+
+function mostOf<One>(all: readonly One[], keyOf: (one: One) => string): readonly One[] {
+  return [...Map.groupBy(all, keyOf).values()].reduce((one, other) => (other.length > one.length ? other : one));
+}
+
+/** libuv has four threads, which files and names need too. */
+const hashesAtOnce = 2;
+
+/** Hashes of passwords take tens of milliseconds of a thread: two are computed at once, and those who wait have them in turns. */
+export class HashTurns {
+  readonly #queue = new LoginQueue<{ readonly begin: () => void; readonly lose: () => void }>(({ lose }) => lose());
+  #running = 0;
+
+  /** Rejects with `TooBusy` where too many wait. */
+  run<Result>(client: LoginClient, account: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    if (this.#running < hashesAtOnce) {
+      this.#queue.pass(client, account);
+      return this.#begin(work);
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.add(client, account, { begin: () => resolve(this.#begin(work)), lose: () => reject(new TooBusy()) });
+    });
+  }
+
+  async #begin<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#running++;
+    try {
+      return await work();
+    } finally {
+      this.#running--;
+      this.#queue.take()?.begin();
+    }
+  }
+}
