@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
+import { connect } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
@@ -49,6 +51,27 @@ describe("transports", () => {
     const socket = new WebSocket(broker.urls.WS ?? "", protocols);
     const error = await new Promise<Error>((resolve) => socket.once("error", resolve));
     expect(error.message).toContain("400");
+  });
+
+  it("[MQTT-111] requests behind a plain HTTP request are not read", async () => {
+    const broker = await startBroker(everything);
+    let begun = 0;
+    const onBegun = () => begun++;
+    subscribe("http.server.request.start", onBegun);
+    onTestFinished(() => void unsubscribe("http.server.request.start", onBegun));
+    const { hostname, port } = new URL(broker.urls.WS ?? "");
+    const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    for (const requests of [
+      request.repeat(5_000),
+      `${request}GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    ]) {
+      begun = 0;
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {}).resume();
+      socket.write(requests);
+      await new Promise((resolve) => socket.once("close", resolve));
+      expect(begun).toBe(1);
+    }
   });
 
   it("[MQTT-111] a plain HTTP request is answered with what the port is for", async () => {

@@ -161,7 +161,8 @@ export class Pipeline {
     socket.off("resume", stopReading);
     const beginNext = this.#beginNext;
     this.#beginNext = undefined;
-    if (socket.destroyed) return;
+    // An answer that closes the connection is the last one (RFC 9112 §9.6).
+    if (socket.destroyed || socket.writableEnded) return;
     beginNext?.();
     while (socket.parser && !this.#held && !socket.destroyed) {
       if (socket._paused) {
@@ -197,17 +198,28 @@ function stopReading(this: Socket): void {
 /** Where a service has no setting for it. */
 const standardUnanswered = 32;
 
+const refusal = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large"),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refusal("413 Payload Too Large"),
+  ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout"),
+};
+
 /** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find them. */
-export function boundPipelines(server: Server): (socket: Socket) => Pipeline | undefined {
+export function boundPipelines(server: Server, mostUnanswered = standardUnanswered): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
-  server.on("connection", (socket: Socket) => pipelines.set(socket, new Pipeline(socket, standardUnanswered)));
+  server.on("connection", (socket: Socket) => pipelines.set(socket, new Pipeline(socket, mostUnanswered)));
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);
     pipeline?.begin(response);
     response.once("close", () => pipeline?.answered(response));
   });
   server.on("clientError", (error: ClientError, socket) => {
-    if (!pipelines.get(socket as Socket)?.handles(error)) socket.destroy();
+    const pipeline = pipelines.get(socket as Socket);
+    if (pipeline?.handles(error)) return;
+    // As Node does without a listener.
+    if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
+    socket.destroy();
   });
   return (socket) => pipelines.get(socket);
 }

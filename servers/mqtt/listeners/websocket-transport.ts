@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
 import { arrivingBytes } from "../../core/http/held-web-socket.ts";
+import { boundPipelines } from "../../core/http/pipeline.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -77,6 +78,8 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     clientTracking: false,
     handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
   });
+  // Of what is no upgrade only the first request is answered, and no more is read.
+  const pipelineOf = boundPipelines(server, 1);
   server.on("request", (_request, response) => {
     response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade, close" });
     response.end("This port speaks MQTT over WebSocket, subprotocol mqtt.\n");
@@ -110,6 +113,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     webSockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(engine, webSocket, socket, encrypted));
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    pipelineOf(socket)?.end();
     openSafely(engine, socket, () => upgrade(request, socket, head));
   });
 }
