@@ -61,7 +61,7 @@ const readings: readonly Reading[] = [
       await row(page, "/api/stream").click();
       await page.getByRole("tab", { name: "Events" }).click();
     },
-    shows: (page) => page.getByRole("grid", { name: "Events, newest first" }),
+    shows: (page) => page.getByRole("grid", { name: /^Events, / }),
   },
   {
     page: "account/users",
