@@ -67,6 +67,7 @@ async function measure(name: string, method: string, requestBody: Buffer | undef
       tls: undefined,
       requests: 7,
       latest: undefined,
+      unlogged: 0,
     },
   };
   while (done < warmUp + exchanges) {

@@ -11,7 +11,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
-import { allRequestField, unansweredField } from "../core/http/http-fields.ts";
+import { allRequestField, connectionFields, unansweredField } from "../core/http/http-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
 
@@ -98,12 +98,7 @@ export const webrtcConfig = z.strictObject({
   }),
 
   ...mediaLimitFields,
-  connections: limitField(1, 100_000, 10_000, { title: "Connections", help: "More are closed at once.", env: "WEBRTC_CONNECTIONS" }),
-  connectionsPerAddress: limitField(1, 100_000, 8_000, {
-    title: "Connections of an address",
-    help: "More are closed at once.",
-    env: "WEBRTC_CONNECTIONS_PER_ADDRESS",
-  }),
+  ...connectionFields("WEBRTC"),
   unansweredRequests: unansweredField("WEBRTC"),
   peers: limitField(1, 100_000, 10_000, { title: "Peers", help: "Clients of signalling. More are refused.", env: "WEBRTC_PEERS" }),
   rooms: limitField(1, 1_000_000, 10_000, { title: "Rooms", help: "Joining one more is refused.", env: "WEBRTC_ROOMS" }),

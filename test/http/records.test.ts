@@ -11,8 +11,7 @@ const connection = {
   tls: undefined,
   requests: 2,
   latest: undefined,
-  queued: 0,
-  held: false,
+  unlogged: 0,
 };
 const beginEntry = (id: number, target = "/a?b=%20") =>
   new HttpEntry({

@@ -1,16 +1,10 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { AddressCounts } from "../limits/address-counts.ts";
-import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
 import { boundPipelines, type Pipeline } from "./pipeline.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
-export interface BoundedServerLimits extends UnreadLimits {
-  /** More are closed at once. */
-  readonly connections: number;
-  /** Of one IPv4 address, or one /64 of IPv6. */
-  readonly connectionsPerAddress: number;
-}
+export interface BoundedServerLimits extends UnreadLimits, ConnectionLimits {}
 
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
@@ -18,22 +12,7 @@ const keepAliveTimeoutMs = 5_000;
 /** Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. */
 export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener): () => Server {
   const unread = new UnreadAnswers(limits);
-  const perAddress = new AddressCounts();
-  let connections = 0;
-
-  function count(socket: Socket): void {
-    const key = rateLimitKey(socket.remoteAddress ?? "");
-    if (connections >= limits.connections || perAddress.of(key) >= limits.connectionsPerAddress) {
-      socket.destroy();
-      return;
-    }
-    connections++;
-    perAddress.add(key);
-    socket.once("close", () => {
-      connections--;
-      perAddress.remove(key);
-    });
-  }
+  const connections = new ConnectionCount(limits);
 
   return () => {
     let pipelineOf: ((socket: Socket) => Pipeline | undefined) | undefined;
@@ -71,8 +50,8 @@ export function createBoundedServers(limits: BoundedServerLimits, answer: Reques
       },
       answer,
     );
-    server.prependListener("connection", count);
     pipelineOf = boundPipelines(server);
+    connections.guard(server);
     return server;
   };
 }

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import type { SharedBudget } from "../limits/shared-budget.ts";
 import { connectionHead } from "../net/client-socket.ts";
-import { HeldBodies } from "./held-bodies.ts";
+import { closeInTurns } from "../net/close-in-turns.ts";
+import { WorkTurns } from "../service/work-turns.ts";
+import { HeldRequests } from "./held-requests.ts";
 import type { ConnectionFacts } from "./http-entry.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
@@ -11,7 +13,7 @@ export interface HttpConnection extends ConnectionFacts {
   requests: number;
   latest: RecordedResponse | undefined;
   pipeline: Pipeline | undefined;
-  readonly bodies: HeldBodies | undefined;
+  readonly held: HeldRequests | undefined;
 }
 
 export interface HttpConnections {
@@ -32,16 +34,19 @@ export interface HttpConnections {
 export function createHttpConnections(): HttpConnections {
   const open = new Map<Socket, HttpConnection>();
   const belowTls = new Set<Socket>();
+  /** In which connections are closed. */
+  const turns = new WorkTurns();
   let nextId = 1;
   let readOfClosed = 0;
   let writtenOfClosed = 0;
 
-  function add(socket: Socket, pipeline?: Pipeline, bodies?: HeldBodies): HttpConnection {
-    const connection: HttpConnection = { ...connectionHead(nextId++, socket), requests: 0, latest: undefined, pipeline, bodies };
+  function add(socket: Socket, pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
+    const head = connectionHead(nextId++, socket);
+    const connection: HttpConnection = { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held };
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
-      bodies?.close();
+      held?.close();
       readOfClosed += socket.bytesRead;
       writtenOfClosed += socket.bytesWritten;
     });
@@ -50,8 +55,11 @@ export function createHttpConnections(): HttpConnections {
 
   return {
     opened(socket, unansweredRequests, held) {
-      const pipeline = new Pipeline(socket, unansweredRequests);
-      add(socket, pipeline, new HeldBodies(held, socket.remoteAddress ?? "", (reason) => pipeline.disconnect(reason)));
+      const address = socket.remoteAddress ?? "";
+      const closing = turns.connection(address);
+      closeInTurns(socket, closing);
+      const pipeline = new Pipeline(socket, unansweredRequests, closing);
+      add(socket, pipeline, new HeldRequests(held, address, (reason) => pipeline.disconnect(reason)));
     },
     addSocket(socket) {
       belowTls.add(socket);

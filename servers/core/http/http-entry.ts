@@ -7,7 +7,7 @@ import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
 import { BodyCapture } from "./body-capture.ts";
-import type { HeldBodies } from "./held-bodies.ts";
+import type { HeldRequests } from "./held-requests.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -19,7 +19,9 @@ export interface ConnectionFacts extends ConnectionHead {
   /** The answer to the newest request: the only one whose request may still be arriving. */
   latest: ServerResponse | undefined;
   readonly pipeline?: Pipeline | undefined;
-  readonly bodies?: HeldBodies | undefined;
+  readonly held?: HeldRequests | undefined;
+  /** Requests without a log line of their own: they ended together with others. */
+  unlogged: number;
 }
 
 /** Facts known when an entry begins. `rawHeaders` is kept by reference: name, value, name, value. */

@@ -26,6 +26,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     env: `${prefix}_HEADER_BYTES`,
     group: "Limits",
   }),
+  ...connectionFields(prefix),
   unansweredRequests: unansweredField(prefix),
   allUnsentBytes: field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
     title: "Unsent bytes of all clients",
@@ -53,6 +54,21 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   }),
 });
 
+export const connectionFields = (prefix: string) => ({
+  connections: field(wholeNumber(1, 100_000, 10_000), {
+    title: "Connections",
+    help: "More are closed at once.",
+    env: `${prefix}_CONNECTIONS`,
+    group: "Limits",
+  }),
+  connectionsPerAddress: field(wholeNumber(1, 100_000, 8_000), {
+    title: "Connections of an address",
+    help: "More are closed at once.",
+    env: `${prefix}_CONNECTIONS_PER_ADDRESS`,
+    group: "Limits",
+  }),
+});
+
 /** For every service that parses HTTP with `createHttpServers`. */
 export const unansweredField = (prefix: string) =>
   field(wholeNumber(1, 100_000, 32), {
@@ -65,7 +81,7 @@ export const unansweredField = (prefix: string) =>
 export const allRequestField = (prefix: string) =>
   field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
     title: "Request bytes of all clients",
-    help: "Of bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
+    help: "Of heads with 2 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
     unit: "B",
     env: `${prefix}_ALL_REQUEST_BYTES`,
     group: "Limits",

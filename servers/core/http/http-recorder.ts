@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Log } from "../service/log.ts";
-import { countText } from "../service/quantity.ts";
+import { countOf, countText } from "../service/quantity.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
 import { createLatencyWindow } from "../traffic/latency-window.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -102,21 +102,27 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
     if (!log.enabled(level)) return;
     const { method, client, connection } = entry.head;
     const target = maskPath?.(entry.head.target) ?? entry.head.target;
-    const { outcomeText: outcome, tookMs, user, reason } = entry;
+    const { outcomeText: outcome, tookMs, user } = entry;
+    const { unlogged } = connection;
+    const reason = unlogged === 0 ? entry.reason : `with ${countOf(unlogged, "more request")} of the connection`;
     const bytesOut = entry.responseBody.bytes;
     log[level](httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer: connection.remote, user, reason }));
   }
 
   function onResponseClose(this: RecordedResponse): void {
     const { entry, req } = this;
-    if (!entry) return;
-    entry.head.connection.bodies?.release(req);
-    entry.head.connection.pipeline?.answered(this);
-    if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
+    // Node closes some responses of a connection that was cut, and its pipeline all of them.
+    if (!entry || entry.ended) return;
     const { connection } = entry.head;
+    connection.held?.release(req);
+    connection.pipeline?.answered(this);
+    if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
     // The reference would keep the whole exchange in memory while the connection idles.
     if (req.complete && connection.latest === this) connection.latest = undefined;
-    end(entry, { trailers: req.rawTrailers });
+    // Of all that was unanswered on a connection that was cut, the last one has the log line.
+    const isOneOfMany = req.socket.destroyed && !this.writableFinished && (connection.pipeline?.unanswered.size ?? 0) > 0;
+    if (isOneOfMany) connection.unlogged++;
+    end(entry, { trailers: req.rawTrailers, quiet: isOneOfMany });
   }
 
   return {
@@ -135,6 +141,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redact
       const { connection } = entry.head;
       connection.latest = response;
       connection.pipeline?.begin(response);
+      connection.held?.begin(request);
       response.on("close", onResponseClose);
       return entry;
     },

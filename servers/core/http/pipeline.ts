@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { closeInTurns, withoutStacks } from "../net/close-in-turns.ts";
+import { type WorkConnection, WorkTurns } from "../service/work-turns.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -40,6 +42,7 @@ const pauseParser = 21;
 export class Pipeline {
   readonly #socket: ParsedSocket;
   readonly #most: number;
+  readonly #closing: WorkConnection;
   readonly #unanswered = new Set<ServerResponse>();
   /** What was read and not parsed, in order. */
   readonly #unparsed: Buffer[] = [];
@@ -53,10 +56,11 @@ export class Pipeline {
   /** Not in the constructor: what that holds of Node's parser would be held as long as the connection. */
   readonly #onClose = (): void => this.#closed();
 
-  /** To be called when Node's server has taken the socket. */
-  constructor(socket: Socket, mostUnanswered: number) {
+  /** To be called when Node's server has taken the socket. What is unanswered at its end is closed in the turns of `closing`. */
+  constructor(socket: Socket, mostUnanswered: number, closing: WorkConnection) {
     this.#socket = socket;
     this.#most = mostUnanswered;
+    this.#closing = closing;
     socket.once("close", this.#onClose);
     const { parser } = this.#socket;
     if (!parser) return;
@@ -183,10 +187,15 @@ export class Pipeline {
   #closed(): void {
     this.#unparsed.length = 0;
     this.#beginNext = undefined;
-    // Before version 24, Node closes no answer that waits for others.
-    setImmediate(() => {
-      for (const response of this.#unanswered) if (!response.closed) response.emit("close");
-    });
+    if (this.#unanswered.size > 0) void this.#closing.run(closeEach(this.#unanswered));
+  }
+}
+
+/** Those that wait for others: the one that has the socket is closed by Node. */
+function* closeEach(responses: ReadonlySet<ServerResponse>): Generator<void, void> {
+  for (const response of responses) {
+    if (!response.closed && !response.socket) withoutStacks(() => response.emit("close"));
+    yield;
   }
 }
 
@@ -208,7 +217,12 @@ const refusals: Readonly<Record<string, string>> = {
 /** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find them. */
 export function boundPipelines(server: Server, mostUnanswered = standardUnanswered): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
-  server.on("connection", (socket: Socket) => pipelines.set(socket, new Pipeline(socket, mostUnanswered)));
+  const turns = new WorkTurns();
+  server.on("connection", (socket: Socket) => {
+    const closing = turns.connection(socket.remoteAddress ?? "");
+    closeInTurns(socket, closing);
+    pipelines.set(socket, new Pipeline(socket, mostUnanswered, closing));
+  });
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);
     pipeline?.begin(response);

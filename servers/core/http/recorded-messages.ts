@@ -5,7 +5,7 @@ import type { HttpEntry } from "./http-entry.ts";
 export interface RecordedRequest extends IncomingMessage {
   /** Set once the recorder has begun its row. */
   entry: HttpEntry | undefined;
-  /** Of its body, in memory. */
+  /** Of its head and body, in memory. */
   heldBytes: number;
 }
 

@@ -40,25 +40,25 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
     let whole = false;
     let idle: NodeJS.Timeout | undefined;
     let refusal: BodyTooLarge | HttpRefusal | undefined;
-    const bodies = request.entry?.head.connection.bodies;
+    const held = request.entry?.head.connection.held;
     const rejectBody = () => reject(refusal);
     function refuse(why: BodyTooLarge | HttpRefusal): void {
       refusal = why;
       chunks = [];
-      bodies?.read(refuse);
-      bodies?.release(request);
+      held?.read(refuse);
+      held?.releaseBody(request);
       // Closing with unread bytes would lose the answer: it waits until the rest was read.
       if (response.shouldKeepAlive) rejectBody();
       else idle = setTimeout(rejectBody, drainIdleMs);
     }
-    bodies?.reading(refuse);
+    held?.reading(refuse);
     request.on("data", (chunk: Buffer) => {
       received += chunk.length;
       idle?.refresh();
       if (!refusal) {
         if (received > limitBytes) return refuse(new BodyTooLarge());
         chunks.push(chunk);
-        bodies?.hold(request, chunk.length);
+        held?.hold(request, chunk.length);
       } else if (received > drainedBytes) {
         if (idle) rejectBody();
         else request.socket.destroy();
@@ -66,14 +66,14 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
     });
     request.on("end", () => {
       whole = true;
-      bodies?.read(refuse);
+      held?.read(refuse);
       if (refusal) rejectBody();
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     // Creating an error is expensive: it is not made for requests that end normally.
     function left(): void {
       clearTimeout(idle);
-      bodies?.read(refuse);
+      held?.read(refuse);
       if (!whole) reject(new ClientLeft());
     }
     request.on("close", left);

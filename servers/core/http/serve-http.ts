@@ -3,6 +3,7 @@ import type { Handlers } from "../../../contract/operation.ts";
 import type { SampleViews } from "../../../contract/sample-traffic.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
 import { SharedBudget } from "../limits/shared-budget.ts";
+import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
 import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
@@ -18,7 +19,7 @@ import { createHttpServers, type HttpUpgrade } from "./http-server.ts";
 import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts";
 
 /** Configuration of the fields in `httpLimitFields` and `commonFields`. */
-export interface HttpBaseConfig {
+export interface HttpBaseConfig extends ConnectionLimits {
   readonly port: number;
   readonly https: boolean;
   readonly httpsPort: number;
@@ -102,14 +103,20 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     upgrade,
   });
   const { openToLan } = config;
-  const port = await listenTcp({ port: config.port, openToLan, createServer: () => createServer(), onStop });
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+  const connections = new ConnectionCount(config, faults);
+  const createLimited = (tls?: TlsOptions) => {
+    const server = createServer(tls);
+    connections.guard(server);
+    return server;
+  };
+  const port = await listenTcp({ port: config.port, openToLan, createServer: () => createLimited(), onStop });
   let { httpsPort } = config;
   let https: { readonly port: number; readonly ca: string } | undefined;
   if (config.https) {
     const certificates = await context.certificates();
-    const faults = new FaultLog(log);
-    onStop(() => faults.flush());
-    const createTlsServer = (tls: TlsOptions) => createServer(tls) as unknown as TlsServer;
+    const createTlsServer = (tls: TlsOptions) => createLimited(tls) as unknown as TlsServer;
     const handshakeMs = limits.headersTimeoutMs;
     httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, faults, handshakeMs, createServer: createTlsServer, onStop });
     https = { port: httpsPort, ca: certificates.authority.cert };

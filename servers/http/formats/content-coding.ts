@@ -36,7 +36,7 @@ async function decodeContent(request: HttpRequest, body: Buffer, codings: string
     if (!decode) throw unsupported();
     try {
       decoded = await decode(decoded, { maxOutputLength: limitBytes });
-      request.entry?.head.connection.bodies?.hold(request, decoded.length);
+      request.entry?.head.connection.held?.hold(request, decoded.length);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         throw new HttpRefusal(413, `The body is larger than ${limitBytes} bytes once decompressed`);

@@ -9,11 +9,10 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-route.ts";
 import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
-import { AddressCounts } from "../../core/limits/address-counts.ts";
-import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { isByPublicName, isOfOwnPage } from "../../core/net/allowed-origins.ts";
 import { handshakeRecord } from "../../core/net/client-hello.ts";
+import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
@@ -31,12 +30,7 @@ export interface WebListenerOptions {
   readonly recorder: HttpRecorder;
   /** Pages that may use the service. */
   readonly allowsOrigin: OriginRule;
-  readonly limits: HttpServerLimits & {
-    readonly connections: number;
-    /** Of one IPv4 address, or one /64 of IPv6. */
-    readonly connectionsPerAddress: number;
-    readonly bodyBytes: number;
-  };
+  readonly limits: HttpServerLimits & ConnectionLimits & { readonly bodyBytes: number };
   /** Of bodies and WebSocket messages. */
   readonly held: SharedBudget;
   readonly faults: FaultLog;
@@ -54,8 +48,8 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
   const { routes, recorder, allowsOrigin, limits, held, faults, log, certificates, onStop } = options;
   const upgradeOf = createUpgradeTable(routes.flatMap(({ upgrades = [] }) => upgrades));
   const sockets = new Set<Socket>();
-  const perAddress = new AddressCounts();
   const admission = new TlsAdmission();
+  const connections = new ConnectionCount(limits, faults);
 
   const cors = createCors({
     origins: allowsOrigin,
@@ -142,20 +136,9 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
   }
 
   function admit(socket: Socket): boolean {
-    const key = rateLimitKey(socket.remoteAddress ?? "");
-    if (sockets.size >= limits.connections || perAddress.of(key) >= limits.connectionsPerAddress) {
-      faults.write(
-        `A connection of ${key} was refused: there are too many${sockets.size >= limits.connections ? "" : " of this address"}.`,
-      );
-      socket.destroy();
-      return false;
-    }
+    if (!connections.admit(socket)) return false;
     sockets.add(socket);
-    perAddress.add(key);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      perAddress.remove(key);
-    });
+    socket.once("close", () => sockets.delete(socket));
     return true;
   }
 

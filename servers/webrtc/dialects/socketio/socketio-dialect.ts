@@ -147,7 +147,7 @@ export function socketIoDialect({ hub, faults, held, limits }: SocketIoDialectOp
           engine.handleRequest(request as never, response);
           // Read by the engine, which keeps it until it is whole. It takes the end of a GET for that of its connection, so those are not read.
           if (request.method !== "POST") return;
-          request.on("data", ({ length }: string | Buffer) => request.entry?.head.connection.bodies?.hold(request, length));
+          request.on("data", ({ length }: string | Buffer) => request.entry?.head.connection.held?.hold(request, length));
         },
       },
     ],

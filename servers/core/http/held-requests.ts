@@ -2,17 +2,22 @@ import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 
 interface HeldRequest {
-  /** Of its body, in memory. */
+  readonly url?: string | undefined;
+  readonly rawHeaders: readonly string[];
+  /** Of its head and body, in memory. */
   heldBytes: number;
 }
 
+/** What a request takes with its answer and its row, besides what it has sent. */
+const requestBytes = 2 << 10;
+
 type Refuse = (refusal: HttpRefusal) => void;
 
-/** The bodies of one connection that are in memory: of requests that arrive, and of those that are not answered. */
-export class HeldBodies {
+/** The requests of one connection that are in memory, as they arrive and until they are answered. */
+export class HeldRequests {
   readonly #disconnect: (reason: string) => void;
   readonly #open: () => BudgetShare;
-  /** Opened with the first body: most connections bring none. */
+  /** Opened with the first request: a connection may bring none. */
   #share: BudgetShare | undefined;
   #bytes = 0;
   #isOver = false;
@@ -33,13 +38,26 @@ export class HeldBodies {
     if (this.#refuse === refuse) this.#refuse = undefined;
   }
 
-  /** More of the request is in memory, until it is answered. */
+  /** The head of a request is in memory, until it is answered. */
+  begin(request: HeldRequest): void {
+    let bytes = requestBytes + (request.url?.length ?? 0);
+    for (const { length } of request.rawHeaders) bytes += length;
+    this.hold(request, bytes);
+  }
+
+  /** The same for more of its body. */
   hold(request: HeldRequest, bytes: number): void {
     if (this.#isOver) return;
     request.heldBytes += bytes;
     this.#bytes += bytes;
     this.#share ??= this.#open();
     this.#share.add(bytes);
+  }
+
+  /** Of what is held, the head is left. */
+  releaseBody(request: HeldRequest): void {
+    this.release(request);
+    this.begin(request);
   }
 
   release(request: HeldRequest): void {
