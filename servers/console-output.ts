@@ -1,5 +1,6 @@
 import type { LogLine } from "../contract/log.ts";
 import type { Failure, ServiceId, ServiceView } from "../contract/service.ts";
+import { countText } from "./core/service/quantity.ts";
 
 /** Output of a run without a window: JSON lines for programs on stdout, text for people on stderr. */
 export interface ConsoleOutput {
@@ -23,13 +24,37 @@ export interface FailedService {
 
 interface Writable {
   write(text: string): unknown;
-  readonly isTTY?: boolean;
+  /** Bytes that nobody has read yet. */
+  readonly writableLength: number;
+  once(event: "drain", listener: () => void): unknown;
+}
+
+/** A program that starts Backlot may never read what it logs. */
+const mostUnreadBytes = 1 << 20;
+
+/** Writes lines while they are read; others are counted, and their number is written when they are read again. */
+function createLineOutput(to: Writable): (lines: readonly string[]) => void {
+  let leftOut = 0;
+  return (lines) => {
+    if (leftOut === 0 && to.writableLength <= mostUnreadBytes) {
+      to.write(`${lines.join("\n")}\n`);
+      return;
+    }
+    if (leftOut === 0) {
+      to.once("drain", () => {
+        to.write(`${countText(leftOut)} lines of the log were left out here, because nobody read them.\n`);
+        leftOut = 0;
+      });
+    }
+    leftOut += lines.length;
+  };
 }
 
 export function createConsoleOutput(options: { json: boolean; stdout: Writable; stderr: Writable }): ConsoleOutput {
   const { json, stdout, stderr } = options;
   const people = json ? stderr : stdout;
   const last = new Map<string, string>();
+  const writeLines = createLineOutput(stderr);
   const print = (value: unknown) => void stdout.write(`${JSON.stringify(value)}\n`);
   return {
     ready(dashboard, failed) {
@@ -60,8 +85,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
       if (json) stdout.write(`${text}\n`);
     },
     logs(lines) {
-      if (lines.length === 0) return;
-      stderr.write(`${lines.map(logText).join("\n")}\n`);
+      if (lines.length > 0) writeLines(lines.map(logText));
     },
     say: (text) => void stderr.write(`${text}\n`),
   };

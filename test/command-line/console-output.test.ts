@@ -1,15 +1,20 @@
+import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
+import type { LogLine } from "../../contract/log.ts";
 import type { ServiceStatus, ServiceView } from "../../contract/service.ts";
 import { createConsoleOutput } from "../../servers/console-output.ts";
 
 function capture(json: boolean) {
   const texts = { stdout: "", stderr: "" };
-  const stream = (name: "stdout" | "stderr") => ({
-    write(text: string) {
-      texts[name] += text;
-    },
-  });
-  return { texts, output: createConsoleOutput({ json, stdout: stream("stdout"), stderr: stream("stderr") }) };
+  const stream = (name: "stdout" | "stderr") =>
+    Object.assign(new EventEmitter(), {
+      writableLength: 0,
+      write(text: string) {
+        texts[name] += text;
+      },
+    });
+  const [stdout, stderr] = [stream("stdout"), stream("stderr")];
+  return { texts, stderr, output: createConsoleOutput({ json, stdout, stderr }) };
 }
 const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceView => ({
   id: "http",
@@ -80,4 +85,22 @@ it("[BL-87] shows control characters instead of sending them to the terminal", (
   const { texts, output } = capture(false);
   output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /\u001b[2J\r\nnext\u0007\u009b" }]);
   expect(texts.stderr).toContain("GET /\\x1b[2J\\x0d\\x0anext\\x07\\x9b\n");
+});
+
+it("[BL-366] writes no more log lines while nobody reads them, and says then how many were left out", () => {
+  const { texts, stderr, output } = capture(true);
+  const line = (text: string): LogLine => ({ seq: 1, at: 0, level: "info", source: "http", text });
+  output.logs([line("first")]);
+  stderr.writableLength = 2 << 20;
+  output.logs([line("second"), line("third")]);
+  // In order: nothing is written before that line.
+  stderr.writableLength = 0;
+  output.logs([line("fourth")]);
+  stderr.emit("drain");
+  output.logs([line("fifth")]);
+  expect(texts.stderr.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(/first$/),
+    "3 lines of the log were left out here, because nobody read them.",
+    expect.stringMatching(/fifth$/),
+  ]);
 });
