@@ -1,5 +1,5 @@
 import type { CustomScheme, Protocol } from "electron";
-import { readDashboardFile } from "../servers/dashboard-files.ts";
+import { DashboardFiles } from "../servers/dashboard-files.ts";
 import { dashboardHost, dashboardScheme } from "./dashboard-address.ts";
 
 /** To be registered before the app is ready. */
@@ -13,15 +13,16 @@ export function serveDashboardFiles(protocol: Protocol, dashboardDir: string): v
   protocol.handle(dashboardScheme, createDashboardFiles(dashboardDir));
 }
 
-export const createDashboardFiles =
-  (dashboardDir: string) =>
-  async (request: Pick<Request, "method" | "url">): Promise<Response> => {
+export function createDashboardFiles(dashboardDir: string): (request: Pick<Request, "method" | "url">) => Promise<Response> {
+  const files = new DashboardFiles(dashboardDir);
+  return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return refuse(405);
     const pathname = pathOf(request.url);
-    const file = pathname === undefined ? undefined : await readDashboardFile(dashboardDir, pathname);
+    const file = pathname === undefined ? undefined : await files.read(pathname);
     if (!file) return refuse(404);
     return new Response(request.method === "HEAD" ? null : new Uint8Array(file.content), { headers: file.headers });
   };
+}
 
 /** Decoded; undefined if the URL names another host or is not valid. */
 function pathOf(address: string): string | undefined {

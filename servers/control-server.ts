@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -14,9 +15,9 @@ import {
   type Port,
   tokenProtocol,
 } from "../contract/wire.ts";
-import { boundPipelines } from "./core/http/pipeline.ts";
+import { createBoundedServers } from "./core/http/bounded-server.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
-import { readDashboardFile } from "./dashboard-files.ts";
+import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
 
@@ -46,6 +47,12 @@ const exportTypes: Readonly<Record<string, string>> = {
 
 /** Unread bytes above which a dashboard's connection is closed; it reconnects. */
 const maxBufferedBytes = 32 << 20;
+/** Of all answers, which share the bytes of a file. A browser pauses a download until its user has chosen a folder. */
+const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
+/** Connections that have shown no token. The oldest gives way to a new one, so that no program keeps a dashboard out. */
+const mostWithoutToken = 256;
+/** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5), and what follows is not gathered. */
+const refusedSockets = { maxPayload: 125, closeTimeout: 1_000 };
 
 /**
  * The dashboard on loopback: static files, which hold no secret, exports by links that hold once, and the control WebSocket at
@@ -54,16 +61,24 @@ const maxBufferedBytes = 32 << 20;
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const releases: (() => Promise<void>)[] = [];
-  const sockets = new WebSocketServer({
+  const files = new DashboardFiles(options.dashboardDir);
+  // Both choose a subprotocol, since a browser needs one of those that it offered. Which one shows the page whether its token is accepted.
+  const accepted = new WebSocketServer({
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     // One frame per turn of the event loop: a packet may contain a thousand calls.
     allowSynchronousEvents: false,
-    // A browser needs one of those that it offered. Which one shows the page whether its token is accepted.
-    handleProtocols: (offered) =>
-      hasToken(offered) ? controlProtocol : ([...offered].find((protocol) => protocol !== controlProtocol) ?? false),
+    handleProtocols: () => controlProtocol,
   });
+  const refused = new WebSocketServer({
+    ...refusedSockets,
+    noServer: true,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => [...offered].find((protocol) => protocol !== controlProtocol) ?? false,
+  });
+  /** In the order in which they came. */
+  const withoutToken = new Set<Duplex>();
   let port = 0;
 
   const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
@@ -85,7 +100,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
     // HEAD must not use up the link.
     if (request.method === "HEAD") return refuse(response, 405, "An export can be fetched once, by GET.", { allow: "GET" });
     const claimed = options.claimExport(linkToken);
-    if (!claimed) return refuse(response, 404, "This export was fetched already, or its link has expired. Start it again.");
+    if (claimed) withoutToken.delete(request.socket);
+    else return refuse(response, 404, "This export was fetched already, or its link has expired. Start it again.");
     response.writeHead(200, {
       "content-type": exportTypes[path.extname(claimed.name)] ?? "application/octet-stream",
       "content-disposition": `attachment; filename="${claimed.name}"`,
@@ -101,7 +117,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     // Safari does not count a WebSocket of the same origin as 'self'; the policy's grammar has no IPv6 addresses.
     const named = hosts().filter((host) => !host.startsWith("["));
     const sources = named.map((host) => `ws://${host}`);
-    const file = await readDashboardFile(options.dashboardDir, pathname, sources);
+    const file = await files.read(pathname, sources);
     if (!file) return refuse(response, 404, "There is no such file.");
     response.writeHead(200, file.headers);
     response.end(headOnly ? undefined : file.content);
@@ -114,18 +130,35 @@ export async function startControlServer(options: ControlServerOptions): Promise
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      if (webSocket.protocol === controlProtocol) options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame"));
-      else refuseToken(webSocket);
+    const offered = request.headers["sec-websocket-protocol"]?.split(",").map((protocol) => protocol.trim()) ?? [];
+    if (!hasToken(offered) || !offered.includes(controlProtocol)) {
+      refused.handleUpgrade(request, socket, head, refuseToken);
+      return;
+    }
+    accepted.handleUpgrade(request, socket, head, (webSocket) => {
+      withoutToken.delete(socket);
+      options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame"));
     });
   }
+
+  function onConnection(socket: Socket): void {
+    withoutToken.add(socket);
+    socket.once("close", () => withoutToken.delete(socket));
+    const [oldest] = withoutToken;
+    if (withoutToken.size > mostWithoutToken) oldest?.destroy();
+  }
+
+  const createServer = createBoundedServers(
+    { ...unreadLimits, connections: Number.POSITIVE_INFINITY, connectionsPerAddress: Number.POSITIVE_INFINITY },
+    (request, response) => void onRequest(request, response),
+  );
 
   port = await listenTcp({
     port: options.port,
     openToLan: false,
     createServer: () => {
-      const server = createServer((request, response) => void onRequest(request, response));
-      boundPipelines(server);
+      const server = createServer();
+      server.prependListener("connection", onConnection);
       server.on("upgrade", onUpgrade);
       return server;
     },
@@ -135,8 +168,10 @@ export async function startControlServer(options: ControlServerOptions): Promise
   return {
     url: `http://127.0.0.1:${port}/${linkFragment}${token()}`,
     async close() {
-      for (const client of sockets.clients) client.terminate();
-      sockets.close();
+      for (const webSockets of [accepted, refused]) {
+        for (const client of webSockets.clients) client.terminate();
+        webSockets.close();
+      }
       await Promise.all(releases.map((release) => release()));
     },
   };

@@ -1,5 +1,5 @@
 /** The built dashboard, as both shells serve it. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { ServiceError } from "./core/service/service-error.ts";
 
@@ -17,33 +17,56 @@ export interface DashboardFile {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * The file that a decoded path names, with its headers; undefined where there is none, or where the path leaves the folder.
- * `connectSources` are those that the page may connect to beside its own origin.
- */
-export async function readDashboardFile(
-  dashboardDir: string,
-  pathname: string,
-  connectSources: readonly string[] = [],
-): Promise<DashboardFile | undefined> {
-  const file = path.join(dashboardDir, pathname === "/" ? "index.html" : pathname);
-  if (!file.startsWith(dashboardDir + path.sep)) return undefined;
-  let content: Buffer;
-  try {
-    content = await readFile(file);
-  } catch {
-    return undefined;
+interface KeptFile {
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly content: Promise<Buffer>;
+}
+
+/** Each file is read once until it changes: answers that wait for their clients share its bytes. */
+export class DashboardFiles {
+  readonly #dir: string;
+  /** Of files that exist, so their number is bounded. */
+  readonly #kept = new Map<string, KeptFile>();
+
+  constructor(dashboardDir: string) {
+    this.#dir = dashboardDir;
   }
-  return {
-    content,
-    headers: {
-      ...securityHeaders(connectSources),
-      "content-type": contentTypes[path.extname(file)] ?? "application/octet-stream",
-      "content-length": String(content.length),
-      // Vite names assets by their content.
-      "cache-control": pathname.startsWith("/assets/") ? "private, max-age=31536000, immutable" : "no-cache",
-    },
-  };
+
+  /**
+   * The file that a decoded path names, with its headers; undefined where there is none, or where the path leaves the folder.
+   * `connectSources` are those that the page may connect to beside its own origin.
+   */
+  async read(pathname: string, connectSources: readonly string[] = []): Promise<DashboardFile | undefined> {
+    const file = path.join(this.#dir, pathname === "/" ? "index.html" : pathname);
+    if (!file.startsWith(this.#dir + path.sep)) return undefined;
+    let content: Buffer;
+    try {
+      content = await this.#contentOf(file);
+    } catch {
+      this.#kept.delete(file);
+      return undefined;
+    }
+    return {
+      content,
+      headers: {
+        ...securityHeaders(connectSources),
+        "content-type": contentTypes[path.extname(file)] ?? "application/octet-stream",
+        "content-length": String(content.length),
+        // Vite names assets by their content.
+        "cache-control": pathname.startsWith("/assets/") ? "private, max-age=31536000, immutable" : "no-cache",
+      },
+    };
+  }
+
+  async #contentOf(file: string): Promise<Buffer> {
+    const { mtimeMs, size } = await stat(file);
+    const kept = this.#kept.get(file);
+    if (kept?.mtimeMs === mtimeMs && kept.size === size) return await kept.content;
+    const content = readFile(file);
+    this.#kept.set(file, { mtimeMs, size, content });
+    return await content;
+  }
 }
 
 const securityHeaders = (connectSources: readonly string[]) => ({

@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import { controlProtocol, linkFragment, tokenProtocol } from "../../contract/wire.ts";
+import { startControlServer } from "../../servers/control-server.ts";
+import { DashboardFiles } from "../../servers/dashboard-files.ts";
+import { eventually } from "../support/eventually.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+function dashboardDir(largeBytes = 0): string {
+  const folder = path.join(temporaryDir(), "dashboard");
+  mkdirSync(folder);
+  writeFileSync(path.join(folder, "index.html"), "<!doctype html>");
+  writeFileSync(path.join(folder, "large.js"), Buffer.alloc(largeBytes, " "));
+  return folder;
+}
+
+async function start(folder = dashboardDir()) {
+  const claimExport = () => undefined;
+  const server = await startControlServer({ port: 0, dashboardDir: folder, secret: "the secret", attach: () => {}, claimExport });
+  onTestFinished(() => server.close());
+  const { origin, port, hash } = new URL(server.url);
+  return { origin, port: Number(port), token: hash.slice(linkFragment.length) };
+}
+
+async function client(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+it("[BL-367] of many connections without a token the oldest give way to new ones, and dashboards stay", async () => {
+  const { origin, port, token } = await start();
+  const dashboard = new WebSocket(`ws://127.0.0.1:${port}/control`, [controlProtocol, tokenProtocol(token)], { headers: { origin } });
+  onTestFinished(() => dashboard.terminate());
+  await once(dashboard, "open");
+  const idle = await Promise.all(Array.from({ length: 400 }, () => client(port)));
+  for (const socket of idle) socket.resume();
+  const open = () => idle.filter(({ closed }) => !closed).length;
+  await eventually(() => open() <= 256, "the oldest are closed");
+  expect((await httpRequest(origin, { path: "/" })).status).toBe(200);
+  expect(open()).toBeGreaterThan(200);
+  expect(dashboard.readyState).toBe(WebSocket.OPEN);
+});
+
+it("[BL-368] a file is read once until it changes, and all answers share its bytes", async () => {
+  const folder = dashboardDir();
+  const files = new DashboardFiles(folder);
+  const [one, other] = await Promise.all([files.read("/"), files.read("/index.html")]);
+  expect(one?.content).toBe(other?.content);
+  writeFileSync(path.join(folder, "index.html"), "<!DOCTYPE html>");
+  utimesSync(path.join(folder, "index.html"), 1, 1);
+  expect(String((await files.read("/"))?.content)).toBe("<!DOCTYPE html>");
+});
+
+it("[BL-368] connections that leave too many answers unread are closed, those for whom most waits first", async () => {
+  const { origin, port } = await start(dashboardDir(8 << 20));
+  const asks = (count: number) => `GET /large.js HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(count);
+  const [little, much, more] = [await client(port), await client(port), await client(port)];
+  little.pause().write(asks(1));
+  for (const socket of [much, more]) socket.pause().write(asks(32));
+  const counts = () => [little, much, more].map(({ closed }) => closed);
+  // A reset is seen only by who reads or writes.
+  const watch = setInterval(() => [little, much, more].map((socket) => socket.write("\r\n")), 20);
+  onTestFinished(() => clearInterval(watch));
+  await eventually(() => counts().includes(true), "one is closed");
+  expect(counts()[0]).toBe(false);
+  expect((await httpRequest(origin, { path: "/" })).status).toBe(200);
+});
+
+it("[BL-92] of a WebSocket with a wrong token nothing is gathered, and it is closed at once", async () => {
+  const { origin, port } = await start();
+  const socket = await client(port);
+  socket.write(
+    `GET /control HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: wrong\r\n\r\n`,
+  );
+  const [head] = (await once(socket, "data")) as [Buffer];
+  expect(head.toString("latin1")).toMatch(/^HTTP\/1\.1 101 /);
+  const frame = Buffer.alloc(14 + 65_536);
+  frame.writeUInt16BE(0x81ff);
+  frame.writeBigUInt64BE(1_048_576n, 2);
+  // It may be reset, which is an error before.
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.resume().write(frame);
+  await closed;
+});
