@@ -198,7 +198,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     },
     onGone: (crashed: boolean) => {
       droppedLogs = 0;
-      hub.publishAll(`traffic/${id}`, traffic.abandon(crashed ? "service crashed" : "service stopped"));
+      traffic.abandon(crashed ? "service crashed" : "service stopped", (rows) => hub.publishAll(`traffic/${id}`, rows));
       lastCounters = undefined;
       publishRate({ ...idleRate, service: id, at: Date.now() });
     },

@@ -1,55 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Tone } from "../../contract/traffic/row.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
-import type { DetailDecoders } from "../../servers/core/traffic/detail-decoder.ts";
 import type { RowRange, TrafficQuery } from "../../servers/supervisor/traffic/row-search.ts";
-import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
-import { createTrafficStore } from "../../servers/supervisor/traffic/traffic-store.ts";
-import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
-import { type Row, recordsOf, rowsOfBatch, type TestRecord } from "../support/records.ts";
+import { recordsOf, rowsOfBatch } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
-const everything: TrafficQuery = { text: "", tone: "all", limit: 1_000 };
-const row = (id: number, tone: Tone = "ok", extra: Partial<Row> = {}): Row => ({
-  id,
-  at: id,
-  kind: "mqtt-event",
-  verb: "GET",
-  target: `/${id}`,
-  tone,
-  outcome: "200",
-  bytesIn: 0,
-  bytesOut: 0,
-  client: "curl",
-  peer: "127.0.0.1:1",
-  preview: "",
-  ...extra,
-});
-const record = (one: Row, detail = one.tone as string): TestRecord => ({ row: one, detail: Buffer.from(`${detail} `) });
-const batch = (rows: readonly Row[], droppedRows = 0) => ({ records: recordsOf(rows.map((one) => record(one))), droppedRows });
-
-/** Shows the pieces of a detail as they were written. */
-const decoders: DetailDecoders = {
-  "mqtt-event": async () => ({
-    detail: ({ row: { id, at }, detail, parts: { total, leftOut } }) => ({
-      kind: "mqtt-event",
-      id,
-      at,
-      clientId: `${total} parts, ${leftOut} left out`,
-      text: detail
-        .toString("latin1")
-        .replaceAll(/[^ -~]/g, "")
-        .trim(),
-    }),
-    part: ({ index, at, bytes, content }) => ({ kind: "sse-event", index, at, bytes, text: content.toString() }),
-    withoutCredentials: (exported) => exported,
-  }),
-};
-const createMemory = (mebibytes = 16) => createTrafficMemory(mebibytes << 20);
-const create = (rows = 100, memory = createMemory()) =>
-  createTrafficStore({ service: "http", decoders, memory, turns: createTurns(), rows });
-const textOf = async (store: ReturnType<typeof create>, id: number) =>
-  ((await store.detail(id))?.detail as { text: string } | undefined)?.text;
+import { batch, create, createMemory, everything, record, row, textOf } from "./traffic-stores.ts";
 
 /** Of the event loop, until the result is called. */
 function countTurns(): () => number {
@@ -115,17 +70,6 @@ describe("traffic store", () => {
     expect(await textOf(store, 1)).toBe("pending failed ok");
   });
 
-  it("[BL-46] ends rows that were left open", async () => {
-    const store = create();
-    store.add(batch([row(1, "pending", { user: "joe", preview: "start" }), row(2)]));
-    expect(store.abandon("service crashed")).toEqual([
-      { service: "http", ...row(1, "aborted", { user: "joe", preview: "start", outcome: "service crashed" }) },
-    ]);
-    expect((await store.read(everything)).rows.map(({ tone }) => tone)).toEqual(["ok", "aborted"]);
-    expect(await textOf(store, 1)).toBe("pending");
-    expect(store.abandon("service crashed")).toEqual([]);
-  });
-
   it("[BL-45] continues after every id that the process may have used", () => {
     const store = create();
     store.add(batch([row(7)], 3));
@@ -165,91 +109,6 @@ describe("traffic store", () => {
     store.restore();
     expect((await store.read(everything)).rows).toMatchObject([{ id: 1, tone: "aborted" }]);
     expect(await textOf(store, 1)).toBe("pending");
-  });
-
-  it("[BL-41] keeps the newest rows within the bound, also after it changed", async () => {
-    const store = create(5);
-    store.add(batch([1, 2, 3, 4, 5, 6, 7].map((id) => row(id))));
-    expect(await store.read(everything)).toMatchObject({ kept: 5, total: 7 });
-    store.limitRows(2);
-    expect((await store.read(everything)).rows.map(({ id }) => id)).toEqual([7, 6]);
-    expect(await store.detail(3)).toBeNull();
-  });
-
-  it("[BL-120] one memory budget holds the traffic of all services: the largest is evicted first, and the newest row stays however large", async () => {
-    const memory = createMemory(4);
-    const quiet = create(100_000, memory);
-    const busy = create(100_000, memory);
-    const bytesOf = (id: number, length: number) => ({ records: recordsOf([record(row(id), "x".repeat(length))]), droppedRows: 0 });
-    for (let id = 1; id <= 100; id++) quiet.add(bytesOf(id, 5_000));
-    for (let id = 1; id <= 5_000; id++) busy.add(bytesOf(id, 5_000));
-    expect((await quiet.read(everything)).kept).toBe(100);
-    const { kept } = await busy.read(everything);
-    expect(kept).toBeGreaterThan(500);
-    expect(kept).toBeLessThan(800);
-    busy.add(bytesOf(5_001, 6 << 20));
-    expect((await busy.read(everything)).rows.map(({ id }) => id)).toEqual([5_001]);
-    // The busy one cannot give more, so the quiet one does.
-    expect((await quiet.read(everything)).kept).toBeLessThan(100);
-    memory.setLimit(64 << 20);
-    for (let id = 6_000; id <= 9_000; id++) busy.add(bytesOf(id, 5_000));
-    expect((await busy.read(everything)).kept).toBe(3_002);
-    memory.setLimit(4 << 20);
-    expect((await busy.read(everything)).kept).toBeLessThan(800);
-  });
-
-  it("[BL-121] an open row keeps its detail and parts beside 200,000 others, and counts as one of the newest once it has ended", async () => {
-    const store = create(50_000, createMemory(64));
-    const stream = (tone: Tone, parts: number): TestRecord => ({
-      row: row(1, tone, { parts }),
-      detail: Buffer.from(tone),
-      parts: [{ index: parts - 1, content: Buffer.from(`part ${parts}`) }],
-    });
-    store.add({ records: recordsOf([stream("pending", 1)]), droppedRows: 0 });
-    let id = 1;
-    for (let round = 0; round < 200; round++) {
-      store.add(batch(Array.from({ length: 1_000 }, () => row(++id))));
-      store.add({ records: recordsOf([stream("pending", round + 2)]), droppedRows: 0 });
-    }
-    expect(await store.read({ ...everything, before: 2 })).toMatchObject({ rows: [{ id: 1, tone: "pending", parts: 201 }], kept: 50_001 });
-    expect(await textOf(store, 1)).toContain("pending");
-    const page = await store.parts(1, 0, 1_000);
-    expect(page?.parts).toHaveLength(201);
-    expect(page).toMatchObject({ total: 201, leftOut: 0, next: 201 });
-    expect((await store.parts(1, undefined, 2))?.parts).toMatchObject([{ text: "part 200" }, { text: "part 201" }]);
-    expect((await store.parts(1, 199, 1))?.parts).toMatchObject([{ index: 199 }]);
-    store.add({ records: recordsOf([stream("ok", 202)]), droppedRows: 0 });
-    store.add(batch(Array.from({ length: 49_000 }, () => row(++id))));
-    expect((await store.parts(1, undefined, 1))?.parts).toMatchObject([{ text: "part 202" }]);
-    store.add(batch(Array.from({ length: 2_000 }, () => row(++id))));
-    expect([await store.detail(1), await store.parts(1, undefined, 1)]).toEqual([null, null]);
-  });
-
-  it("[BL-122] parts are bounded by count and bytes, and dropped ones are counted", async () => {
-    const memory = createMemory(64);
-    const store = create(100, memory);
-    const add = (from: number, parts: number, bytes: number) => {
-      const content = Buffer.alloc(bytes);
-      const list = Array.from({ length: parts }, (_, at) => ({ index: from + at, content }));
-      store.add({ records: recordsOf([{ row: row(1, "pending", { parts: from + parts }), parts: list }]), droppedRows: 0 });
-    };
-    for (let from = 0; from < 30_000; from += 1_000) add(from, 1_000, 10);
-    const many = await store.parts(1, 0, 1);
-    expect((many?.total ?? 0) - (many?.leftOut ?? 0)).toBeLessThanOrEqual(20_000);
-    expect((many?.total ?? 0) - (many?.leftOut ?? 0)).toBeGreaterThan(19_000);
-    expect(many?.parts[0]?.index).toBe(many?.leftOut);
-    for (let from = 30_000; from < 32_000; from += 100) add(from, 100, 10_000);
-    const large = await store.parts(1, undefined, 1_000);
-    expect(large?.parts.at(-1)?.index).toBe(31_999);
-    expect((large?.total ?? 0) - (large?.leftOut ?? 0)).toBeGreaterThan(300);
-    expect((large?.total ?? 0) - (large?.leftOut ?? 0)).toBeLessThan(450);
-    // Many streams share what there is.
-    for (let id = 2; id < 100; id++) {
-      const parts = Array.from({ length: 400 }, (_, index) => ({ index, content: Buffer.alloc(10_000) }));
-      store.add({ records: recordsOf([{ row: row(id, "pending", { parts: 400 }), parts }]), droppedRows: 0 });
-    }
-    memory.setLimit(16 << 20);
-    for (const id of [1, 50, 99]) expect((await store.parts(id, undefined, 1_000))?.parts.length).toBeGreaterThan(5);
   });
 
   it("[BL-123] a text filter works in steps, and two callers take turns", async () => {

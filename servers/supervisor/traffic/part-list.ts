@@ -48,14 +48,18 @@ export class PartList {
     while (this.#chunks.length > 1 && (this.parts > this.#limits.parts || this.held > this.#limits.bytes)) this.dropOldest();
   }
 
-  /** Evicts the oldest chunk. False if only the newest chunk is left. */
-  dropOldest(): boolean {
-    if (this.#chunks.length < 2) return false;
+  /** More than the newest chunk is left. */
+  get canDrop(): boolean {
+    return this.#chunks.length > 1;
+  }
+
+  /** Evicts the oldest chunk, but not the newest. */
+  dropOldest(): void {
+    if (!this.canDrop) return;
     const chunk = this.#chunks.shift() as Chunk;
     this.held -= chunk.bytes.length;
     this.parts -= chunk.parts;
     this.contentBytes -= chunk.contentBytes;
-    return true;
   }
 
   /** The parts with indices from `from` on. */

@@ -1,3 +1,5 @@
+import { createSlices } from "./turns.ts";
+
 /** Memory for recorded traffic, in segments of one size, so that services can reuse each other's freed segments. */
 export interface SegmentPool {
   /** A record that is longer than a segment has one of its own. */
@@ -9,8 +11,8 @@ export interface SegmentPool {
 export interface MemoryUser {
   /** Bytes held now. */
   readonly bytes: number;
-  /** Evicts the oldest data, at least some kilobytes. False if nothing can be evicted. */
-  evict(): boolean;
+  /** Evicts the oldest data, at least so many bytes if there are as many. False if nothing can be evicted. */
+  evict(bytes: number): boolean;
 }
 
 export interface TrafficMemory {
@@ -18,7 +20,7 @@ export interface TrafficMemory {
   readonly limit: number;
   setLimit(bytes: number): void;
   join(user: MemoryUser): void;
-  /** To be called after something was added: the service that holds the most evicts until all are within the limit. */
+  /** To be called after something was added: the service that holds the most evicts until all are within the limit, in slices. */
   makeRoom(): void;
 }
 
@@ -32,19 +34,23 @@ export function createTrafficMemory(limitBytes: number): TrafficMemory {
   const users: MemoryUser[] = [];
   const spare: Buffer[] = [];
 
-  function makeRoom() {
+  /** What could evict nothing since something was added. */
+  const unable = new Set<MemoryUser>();
+  const evictInSlices = createSlices(() => {
     let held = 0;
-    for (const { bytes } of users) held += bytes;
-    if (held <= limit) return;
-    const able = new Set(users);
-    while (held > limit && able.size > 0) {
-      // A quiet service keeps its rows as long as another service holds more.
-      let largest: MemoryUser | undefined;
-      for (const user of able) if (!largest || user.bytes > largest.bytes) largest = user;
-      if (!largest?.evict()) able.delete(largest as MemoryUser);
-      held = 0;
-      for (const { bytes } of users) held += bytes;
+    // A quiet service keeps its rows as long as another service holds more.
+    let largest: MemoryUser | undefined;
+    for (const user of users) {
+      held += user.bytes;
+      if (!unable.has(user) && user.bytes > (largest?.bytes ?? -1)) largest = user;
     }
+    if (held <= limit || !largest) return true;
+    if (!largest.evict(segmentBytes)) unable.add(largest);
+    return false;
+  });
+  function makeRoom() {
+    unable.clear();
+    evictInSlices();
   }
 
   return {

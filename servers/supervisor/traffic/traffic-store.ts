@@ -8,13 +8,13 @@ import { outboxLimits } from "../../core/traffic/outbox.ts";
 import { RecordError } from "../../core/traffic/record-reader.ts";
 import { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { type RecordParts, readRecords, readRow, rowId, rowParts, rowTone } from "../../core/traffic/row-record.ts";
-import { PartList } from "./part-list.ts";
+import { PartLists } from "./part-lists.ts";
 import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
 import { isFiltering, type RowFilter } from "./row-matcher.ts";
 import { createRowSearch, type RowRange, type TrafficQuery } from "./row-search.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";
-import type { Turns } from "./turns.ts";
+import { createSlices, type Turns } from "./turns.ts";
 
 export interface TrafficStoreOptions {
   readonly service: ServiceId;
@@ -43,8 +43,8 @@ export interface TrafficStore {
   parts(row: number, from: number | undefined, limit: number): Promise<DetailPartPage | null>;
   /** Records of rows with greater ids, in the form of a batch, the oldest first, up to some hundred kilobytes; without parts. */
   records(after: number): Uint8Array;
-  /** Ends the rows that a process left open when it died. */
-  abandon(outcome: string): readonly TrafficRow[];
+  /** Ends the rows that a process left open when it died, in slices; `told` gets them. */
+  abandon(outcome: string, told?: (rows: readonly TrafficRow[]) => void): void;
   clear(): number;
   restore(): number;
   /** Changes the bound of ended rows. */
@@ -67,18 +67,17 @@ const openRowBytes = 300;
 const recordsBytes = 256 << 10;
 /** Content of the parts in one answer; one part is always in it. */
 const partPageBytes = 1 << 20;
-/** Before a length and the head of a part. */
-const shortestPart = 29;
+/** Open rows that are ended in a step. */
+const abandonedAtOnce = 50;
 
 export function createTrafficStore({ service, decoders, memory, turns, rows: rowLimit }: TrafficStoreOptions): TrafficStore {
   const index = new RowIndex();
   const log = new RecordLog(memory.segments);
   /** Open rows: not in the log, so they are not evicted. */
   const open = new Map<number, OpenRow>();
-  const partLists = new Map<number, PartList>();
+  const parts = new PartLists();
   let mostRows = rowLimit;
   let openBytes = 0;
-  let partBytes = 0;
   /** Rows up to this id were cleared. They can be restored as long as they are kept. */
   let clearedUpTo = 0;
   /** Rows up to this id were cleared earlier, and can no longer be restored. */
@@ -92,18 +91,16 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
 
   memory.join({
     get bytes() {
-      return log.bytes + openBytes + partBytes;
+      return log.bytes + openBytes + parts.bytes;
     },
-    evict: () => (partBytes > log.bytes && cutLongest()) || evictOldest(log.bytes + partBytes) || cutLongest(),
+    evict: (bytes) => (parts.bytes > log.bytes && parts.cut(bytes)) || evictOldest(bytes) || parts.cut(bytes),
   });
 
-  /** Evicts rows until memory is freed. False if only the newest is left. */
-  function evictOldest(before: number): boolean {
-    while (log.records > 1) {
-      dropOldest();
-      if (log.bytes + partBytes < before) return true;
-    }
-    return false;
+  /** False if no memory was freed: only the newest row is left. */
+  function evictOldest(bytes: number): boolean {
+    const before = log.bytes + parts.bytes;
+    while (log.records > 1 && log.bytes + parts.bytes > before - bytes) dropOldest();
+    return log.bytes + parts.bytes < before;
   }
   function dropOldest() {
     const place = log.oldest();
@@ -114,35 +111,16 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     // If the row was written again after its end, its record is at a later position.
     if (kept?.segment === place.segment && kept.offset === place.offset) {
       index.remove(at);
-      dropParts(id);
+      parts.drop(id);
     }
     log.dropOldest();
   }
-  function dropParts(id: number) {
-    const list = partLists.get(id);
-    if (!list) return;
-    partLists.delete(id);
-    partBytes -= list.held;
-  }
-  /** The rows that hold the most parts lose their oldest ones. */
-  function cutLongest(): boolean {
-    let most = 0;
-    for (const { held } of partLists.values()) most = Math.max(most, held);
-    let cut = false;
-    for (const list of partLists.values()) {
-      if (list.held < most * 0.75) continue;
-      partBytes -= list.held;
-      cut = list.dropOldest() || cut;
-      partBytes += list.held;
-    }
-    return cut;
-  }
 
-  function addRecord({ row, detail, parts }: RecordParts) {
+  function addRecord({ row, detail, parts: added }: RecordParts) {
     const id = rowId(row);
     if (!Number.isSafeInteger(id) || id < 1) return;
     placeRow(id, row, detail);
-    if (parts.length > 0) addParts(id, parts);
+    if (added.length > 0) parts.add(id, added);
   }
   function placeRow(id: number, row: Buffer, detail: Buffer) {
     const isOpen = rowTone(row) === "pending";
@@ -183,20 +161,12 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     opened.detail.push(Buffer.from(detail));
     opened.detailBytes += detail.length;
   }
-  function addParts(id: number, parts: Buffer) {
-    const list = partLists.get(id) ?? new PartList();
-    partLists.set(id, list);
-    partBytes -= list.held;
-    for (let at = 0; at + shortestPart <= parts.length; ) {
-      const end = at + 4 + parts.readUInt32LE(at);
-      if (end > parts.length || end < at + shortestPart) break;
-      list.add(parts.subarray(at, end));
-      at = end;
-    }
-    partBytes += list.held;
-  }
+  const dropSurplus = createSlices(() => {
+    if (log.records > mostRows) dropOldest();
+    return log.records <= mostRows;
+  });
   function bound() {
-    while (log.records > mostRows) dropOldest();
+    dropSurplus();
     memory.makeRoom();
   }
 
@@ -215,7 +185,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     rowAt,
     *contentsAt(at) {
       yield detailAt(at);
-      for (const { content } of partLists.get(index.idAt(at))?.from(0) ?? []) yield content;
+      for (const { content } of parts.from(index.idAt(at), 0)) yield content;
     },
     decode,
     clearedUpTo: () => clearedUpTo,
@@ -240,12 +210,12 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   }
 
   function part(row: number, wanted: number): RecordedPart | undefined {
-    for (const found of partLists.get(row)?.from(wanted) ?? []) return found.index === wanted ? found : undefined;
+    for (const found of parts.from(row, wanted)) return found.index === wanted ? found : undefined;
     return undefined;
   }
   function partsOf(id: number, row: Buffer) {
     const { total: all, bytes } = rowParts(row);
-    const list = partLists.get(id);
+    const list = parts.get(id);
     return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
   }
 
@@ -286,17 +256,17 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     parts: (id, from, limit) =>
       look(id, (decoder, at) => {
         const { total: all, leftOut } = partsOf(id, rowAt(at));
-        const list = partLists.get(id);
-        const parts = [];
+        const list = parts.get(id);
+        const page = [];
         let next = from ?? 0;
         let bytes = 0;
         for (const found of list?.from(from ?? list.newest(limit, partPageBytes)) ?? []) {
           bytes += found.content.length;
-          if (parts.length === limit || (parts.length > 0 && bytes > partPageBytes)) break;
-          if (decoder.part) parts.push(decoder.part(found));
+          if (page.length === limit || (page.length > 0 && bytes > partPageBytes)) break;
+          if (decoder.part) page.push(decoder.part(found));
           next = found.index + 1;
         }
-        return { parts, next, total: all, leftOut };
+        return { parts: page, next, total: all, leftOut };
       }),
     records(after) {
       const writer = new RecordWriter();
@@ -305,22 +275,28 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       }
       return writer.take();
     },
-    abandon(outcome) {
+    abandon(outcome, told) {
       droppedBefore += droppedNow;
       // Rows that were lost in its queue had ids too: the next process starts after them.
       firstOfNext += droppedNow + outboxLimits.entries;
       droppedNow = 0;
-      const writer = new RecordWriter();
-      for (const { row } of open.values()) {
-        const { preview, ...fields } = readRow(row);
-        writer.begin();
-        writer.row({ ...fields, tone: "aborted", outcome, preview, partBytes: rowParts(row).bytes });
-        writer.end();
-      }
-      const records = writer.take();
-      for (const record of readRecords(records)) addRecord(record);
-      bound();
-      return rowsOf({ records });
+      const left = [...open.keys()].reverse();
+      createSlices(() => {
+        const writer = new RecordWriter();
+        for (const id of left.splice(-abandonedAtOnce).reverse()) {
+          const opened = open.get(id);
+          if (!opened) continue;
+          const { preview, ...fields } = readRow(opened.row);
+          writer.begin();
+          writer.row({ ...fields, tone: "aborted", outcome, preview, partBytes: rowParts(opened.row).bytes });
+          writer.end();
+        }
+        const records = writer.take();
+        for (const record of readRecords(records)) addRecord(record);
+        bound();
+        if (records.length > 0) told?.(rowsOf({ records }));
+        return left.length === 0;
+      })();
     },
     clear() {
       const cleared = keptRows();

@@ -61,3 +61,21 @@ export function createTurns(): Turns {
       }),
   };
 }
+
+/**
+ * Does as many steps at each call as a slice has time for, and the rest in later turns of the event loop. `step` returns true when none is
+ * left.
+ */
+export function createSlices(step: () => boolean): () => void {
+  let later: NodeJS.Immediate | undefined;
+  function run(): void {
+    clearImmediate(later);
+    const endAt = performance.now() + sliceMs;
+    while (!step()) {
+      if (performance.now() < endAt) continue;
+      later = setImmediate(run);
+      return;
+    }
+  }
+  return run;
+}
