@@ -8,6 +8,7 @@ import { outboxLimits } from "../../core/traffic/outbox.ts";
 import { RecordError } from "../../core/traffic/record-reader.ts";
 import { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { type RecordParts, readRecords, readRow, rowId, rowParts, rowTone } from "../../core/traffic/row-record.ts";
+import { OpenRows } from "./open-rows.ts";
 import { PartLists } from "./part-lists.ts";
 import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
@@ -55,15 +56,8 @@ export interface TrafficStore {
   nextId(): number;
 }
 
-interface OpenRow {
-  row: Buffer;
-  readonly detail: Buffer[];
-  detailBytes: number;
-}
-
+const nothing = Buffer.alloc(0);
 const inNoSegment = { segment: 0, offset: 0 };
-/** Memory of an open row in addition to its bytes. */
-const openRowBytes = 300;
 const recordsBytes = 256 << 10;
 /** Content of the parts in one answer; one part is always in it. */
 const partPageBytes = 1 << 20;
@@ -74,10 +68,11 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   const index = new RowIndex();
   const log = new RecordLog(memory.segments);
   /** Open rows: not in the log, so they are not evicted. */
-  const open = new Map<number, OpenRow>();
+  const open = new OpenRows();
+  /** Kept rows whose detail was released while they were open. */
+  const withoutDetail = new Set<number>();
   const parts = new PartLists();
   let mostRows = rowLimit;
-  let openBytes = 0;
   /** Rows up to this id were cleared. They can be restored as long as they are kept. */
   let clearedUpTo = 0;
   /** Rows up to this id were cleared earlier, and can no longer be restored. */
@@ -91,11 +86,21 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
 
   memory.join({
     get bytes() {
-      return log.bytes + openBytes + parts.bytes;
+      return log.bytes + open.bytes + parts.bytes;
     },
-    evict: (bytes) => (parts.bytes > log.bytes && parts.cut(bytes)) || evictOldest(bytes) || parts.cut(bytes),
+    evict: (bytes) =>
+      (open.detailBytes > log.bytes + parts.bytes && releaseDetails(bytes)) ||
+      (parts.bytes > log.bytes && parts.cut(bytes)) ||
+      evictOldest(bytes) ||
+      parts.cut(bytes),
   });
 
+  /** Of the oldest open rows, where all that has ended has less: a client may leave thousands open. */
+  function releaseDetails(bytes: number): boolean {
+    const released = open.releaseDetails(bytes);
+    for (const id of released) withoutDetail.add(id);
+    return released.length > 0;
+  }
   /** False if no memory was freed: only the newest row is left. */
   function evictOldest(bytes: number): boolean {
     const before = log.bytes + parts.bytes;
@@ -111,6 +116,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     // If the row was written again after its end, its record is at a later position.
     if (kept?.segment === place.segment && kept.offset === place.offset) {
       index.remove(at);
+      withoutDetail.delete(id);
       parts.drop(id);
     }
     log.dropOldest();
@@ -122,19 +128,16 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     placeRow(id, row, detail);
     if (added.length > 0) parts.add(id, added);
   }
-  function placeRow(id: number, row: Buffer, detail: Buffer) {
+  function placeRow(id: number, row: Buffer, written: Buffer) {
     const isOpen = rowTone(row) === "pending";
-    const known = open.get(id);
-    if (known) {
-      openBytes -= known.row.length + known.detailBytes + openRowBytes;
+    const detail = withoutDetail.has(id) ? nothing : written;
+    if (open.has(id)) {
       if (isOpen) {
-        known.row = Buffer.from(row);
-        keepDetail(known, detail);
-        openBytes += known.row.length + known.detailBytes + openRowBytes;
-      } else {
-        open.delete(id);
-        index.set(index.find(id), log.append(row, [...known.detail, detail]));
+        open.put(id, row, detail);
+        return;
       }
+      index.set(index.find(id), log.append(row, [...open.detail(id), detail]));
+      open.delete(id);
       return;
     }
     const at = id > highestId ? -1 : index.find(id);
@@ -150,16 +153,8 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       index.add(id, log.append(row, [detail]));
       return;
     }
-    const opened: OpenRow = { row: Buffer.from(row), detail: [], detailBytes: 0 };
-    keepDetail(opened, detail);
-    open.set(id, opened);
-    openBytes += opened.row.length + opened.detailBytes + openRowBytes;
+    open.put(id, row, detail);
     index.add(id, inNoSegment);
-  }
-  function keepDetail(opened: OpenRow, detail: Buffer) {
-    if (detail.length === 0) return;
-    opened.detail.push(Buffer.from(detail));
-    opened.detailBytes += detail.length;
   }
   const dropSurplus = createSlices(() => {
     if (log.records > mostRows) dropOldest();
@@ -172,11 +167,11 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
 
   const rowAt = (at: number): Buffer => {
     const place = index.placeAt(at);
-    return place.segment === 0 ? (open.get(index.idAt(at))?.row as Buffer) : log.row(place);
+    return place.segment === 0 ? (open.row(index.idAt(at)) as Buffer) : log.row(place);
   };
   const detailAt = (at: number): Buffer => {
     const place = index.placeAt(at);
-    return place.segment === 0 ? Buffer.concat(open.get(index.idAt(at))?.detail ?? []) : log.detail(place);
+    return place.segment === 0 ? Buffer.concat(open.detail(index.idAt(at))) : log.detail(place);
   };
   const decode = (row: Buffer): TrafficRow => ({ service, ...readRow(row) });
   const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
@@ -247,12 +242,14 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     readAfter: (query, caller) => turns.run(caller, search.findAfter(query)),
     match: (ids, filter, caller) => turns.run(caller, search.findAmong(ids, filter)),
     newestId: () => highestId,
-    detail: (id) =>
-      look(id, (decoder, at) => {
+    detail: async (id) => {
+      if (withoutDetail.has(id)) return null;
+      return look(id, (decoder, at) => {
         const bytes = rowAt(at);
         const row = decode(bytes);
         return { row, detail: decoder.detail({ row, detail: detailAt(at), parts: partsOf(id, bytes), part }) };
-      }),
+      });
+    },
     parts: (id, from, limit) =>
       look(id, (decoder, at) => {
         const { total: all, leftOut } = partsOf(id, rowAt(at));
@@ -280,15 +277,15 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       // Rows that were lost in its queue had ids too: the next process starts after them.
       firstOfNext += droppedNow + outboxLimits.entries;
       droppedNow = 0;
-      const left = [...open.keys()].reverse();
+      const left = [...open.ids()].reverse();
       createSlices(() => {
         const writer = new RecordWriter();
         for (const id of left.splice(-abandonedAtOnce).reverse()) {
-          const opened = open.get(id);
-          if (!opened) continue;
-          const { preview, ...fields } = readRow(opened.row);
+          const row = open.row(id);
+          if (!row) continue;
+          const { preview, ...fields } = readRow(row);
           writer.begin();
-          writer.row({ ...fields, tone: "aborted", outcome, preview, partBytes: rowParts(opened.row).bytes });
+          writer.row({ ...fields, tone: "aborted", outcome, preview, partBytes: rowParts(row).bytes });
           writer.end();
         }
         const records = writer.take();
