@@ -8,11 +8,17 @@ interface Receiver {
   readonly got: string[];
 }
 
-function open(count: number, { turns, pass } = workTime(), sender = turns.connection("10.0.0.1")) {
+function open(
+  count: number,
+  { turns, pass } = workTime(),
+  sender = turns.connection("10.0.0.1"),
+  memory = new BroadcastMemory(),
+  lost: string[] = [],
+) {
   const receivers: Receiver[] = [];
   let delivered = 0;
   const lane = new BroadcastLane<Receiver, string>({
-    memory: new BroadcastMemory(),
+    memory,
     receivers: () => receivers,
     deliver({ got, since }, message, number) {
       pass();
@@ -21,6 +27,7 @@ function open(count: number, { turns, pass } = workTime(), sender = turns.connec
       got.push(message);
     },
     bytesOf: ({ length }) => 2 * length,
+    lost: (message) => void lost.push(message),
   });
   const join = (): Receiver => {
     const receiver = { since: lane.sent, got: [] };
@@ -70,8 +77,23 @@ it("a lane with few receivers does not wait for one with many, whose sender is a
   }
 });
 
-it("what waits is bounded: beyond that it is delivered at once", () => {
-  const { send, delivered } = open(200);
-  for (let count = 0; count < 100; count++) void send("x".repeat(1 << 20));
-  expect(delivered()).toBeGreaterThan(60 * 200);
+it("[BL-349] beyond the bound of what waits, the sender that has most loses messages, the newest first; nothing is delivered at once", async () => {
+  const time = workTime();
+  const lost: string[] = [];
+  const memory = new BroadcastMemory();
+  const large = open(1_000, time, time.turns.connection("10.0.0.1"), memory, lost);
+  const small = open(1_000, time, time.turns.connection("10.0.0.2"), memory, lost);
+  const all = [small.send("small")];
+  for (let count = 0; count < 100; count++) all.push(large.send(`${count}`.padEnd(1 << 20)));
+  expect(large.delivered() + small.delivered()).toBeLessThanOrEqual(itemsOfTurn);
+  await Promise.all(all);
+  expect(small.delivered()).toBe(1_000);
+  const got = large.receivers[0]?.got.map((text) => Number(text)) ?? [];
+  expect(large.receivers.every((receiver) => receiver.got.length === got.length)).toBe(true);
+  // 2 MiB each.
+  expect(got.length).toBeLessThanOrEqual(32);
+  expect(got[0]).toBe(0);
+  expect([...got, ...lost.map((text) => Number(text))].sort((one, other) => one - other)).toEqual(
+    Array.from({ length: 100 }, (_, at) => at),
+  );
 });

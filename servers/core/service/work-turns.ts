@@ -16,6 +16,8 @@ export interface WorkShare {
 
 /** The part of one connection: its tasks take turns in it. */
 export interface WorkConnection {
+  /** Of its address, as `rateLimitKey` has it. */
+  readonly key: string;
   /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
   join(goOn: () => void): WorkShare;
   /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */

@@ -1,18 +1,53 @@
+import { type BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
 import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
 
-/** Where more waits in the lanes of a service, as much is delivered at once: not all senders can be held. */
+/** In the lanes of a service: senders are held, but they may have left. */
 const mostWaitingBytes = 64 << 20;
 
-/** The memory of what waits in the lanes of a service. */
-export class BroadcastMemory {
-  #bytes = 0;
+interface HeldMessage {
+  readonly sender: WorkConnection;
+  readonly bytes: number;
+  lose(): void;
+}
 
-  add(bytes: number): void {
-    this.#bytes += bytes;
+interface Sender {
+  readonly share: BudgetShare;
+  readonly held: Set<HeldMessage>;
+}
+
+/** The memory of what waits in the lanes of a service. Beyond its bound the sender that has most loses messages, the newest first. */
+export class BroadcastMemory {
+  readonly #budget = new SharedBudget(mostWaitingBytes);
+  readonly #senders = new Map<WorkConnection, Sender>();
+
+  add(message: HeldMessage): void {
+    const { sender, bytes } = message;
+    const known = this.#senders.get(sender);
+    const held = known?.held ?? new Set();
+    const share = known?.share ?? this.#budget.open(sender.key, (excess) => this.#lose(held, excess));
+    if (!known) this.#senders.set(sender, { share, held });
+    held.add(message);
+    share.add(bytes);
   }
 
-  get isFull(): boolean {
-    return this.#bytes > mostWaitingBytes;
+  remove(message: HeldMessage): void {
+    const { sender, bytes } = message;
+    const of = this.#senders.get(sender);
+    if (!of?.held.delete(message)) return;
+    of.share.add(-bytes);
+    if (of.held.size > 0) return;
+    of.share.close();
+    this.#senders.delete(sender);
+  }
+
+  #lose(held: ReadonlySet<HeldMessage>, excess: number): void {
+    let left = excess;
+    for (const message of [...held].reverse()) {
+      if (left <= 0) return;
+      left -= message.bytes;
+      this.remove(message);
+      message.lose();
+    }
   }
 }
 
@@ -24,15 +59,20 @@ export interface BroadcastOptions<Receiver, Message> {
   readonly deliver: (receiver: Receiver, message: Message, number: number) => void;
   /** Memory that a message takes while it waits. */
   readonly bytesOf: (message: Message) => number;
+  /** Not all receivers get the message: too much waits. Its sender, which has most of it, is to be ended. Called in the turns of the sender. */
+  readonly lost?: (message: Message) => void;
 }
 
-interface WaitingMessage<Message> {
-  readonly message: Message;
+interface WaitingMessage<Message> extends HeldMessage {
+  /** None once it is lost. */
+  message: Message | undefined;
   readonly share: WorkShare;
   readonly number: number;
   bytes: number;
   whenOver: (() => void) | undefined;
 }
+
+const once = (act: () => void): Iterator<void, void> => ({ next: () => ({ done: true, value: act() }) });
 
 /** Messages for many, in the same order for all of them. Each is delivered in the turns of its sender, so that nobody else waits for it. */
 export class BroadcastLane<Receiver, Message> {
@@ -55,7 +95,18 @@ export class BroadcastLane<Receiver, Message> {
   /** Undefined if all have it now; otherwise it resolves when they do, and its sender should be held meanwhile. */
   send(message: Message, sender: WorkConnection): Promise<void> | undefined {
     const share = sender.join(this.#deliver);
-    const waiting: WaitingMessage<Message> = { message, share, number: this.sent++, bytes: 0, whenOver: undefined };
+    const waiting: WaitingMessage<Message> = {
+      message,
+      sender,
+      share,
+      number: this.sent++,
+      bytes: 0,
+      whenOver: undefined,
+      lose: () => {
+        waiting.message = undefined;
+        queueMicrotask(() => void sender.run(once(() => this.#options.lost?.(message))));
+      },
+    };
     this.#waiting.push(waiting);
     if (this.#waiting.length === 1) this.#deliver();
     if (this.isEmpty) return undefined;
@@ -64,8 +115,7 @@ export class BroadcastLane<Receiver, Message> {
       waiting.whenOver = resolve;
     });
     waiting.bytes = bytesOf(message);
-    memory.add(waiting.bytes);
-    while (memory.isFull && !this.isEmpty) this.#step();
+    memory.add(waiting);
     return over;
   }
 
@@ -82,16 +132,19 @@ export class BroadcastLane<Receiver, Message> {
   /** Delivers the oldest message to the next of its receivers. Without one it is over. */
   #step(): void {
     const { deliver, receivers, memory } = this.#options;
-    const { message, number, bytes, whenOver } = this.#waiting[0] as WaitingMessage<Message>;
-    this.#receivers ??= receivers(message)[Symbol.iterator]();
-    const { done, value: receiver } = this.#receivers.next();
-    if (!done) {
-      deliver(receiver, message, number);
-      return;
+    const first = this.#waiting[0] as WaitingMessage<Message>;
+    const { message, number } = first;
+    if (message !== undefined) {
+      this.#receivers ??= receivers(message)[Symbol.iterator]();
+      const { done, value: receiver } = this.#receivers.next();
+      if (!done) {
+        deliver(receiver, message, number);
+        return;
+      }
     }
     this.#receivers = undefined;
     this.#waiting.shift();
-    memory.add(-bytes);
-    whenOver?.();
+    memory.remove(first);
+    first.whenOver?.();
   }
 }

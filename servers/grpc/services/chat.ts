@@ -34,6 +34,8 @@ const longestText = 65_536;
 /** Of an event beside its text. */
 const eventBytes = 400;
 
+const tooMuchWaits = new StatusError("RESOURCE_EXHAUSTED", "too much waits for the members of rooms, and most of it is from this client");
+
 /** A stream with the rooms in which it is, and its name in each. */
 interface Member {
   readonly call: GrpcCall;
@@ -84,11 +86,13 @@ export function chat(pool: DescriptorPool): ServiceHandlers {
 class RoomEvent {
   readonly #type: MessageType<ChatEvent>;
   readonly #event: ChatEvent;
+  readonly sender: GrpcCall;
   #frame: Buffer | undefined;
 
-  constructor(type: MessageType<ChatEvent>, event: ChatEvent) {
+  constructor(type: MessageType<ChatEvent>, event: ChatEvent, sender: GrpcCall) {
     this.#type = type;
     this.#event = event;
+    this.sender = sender;
   }
 
   get bytes(): number {
@@ -131,7 +135,7 @@ class ChatRooms {
         const room = this.#rooms.get(name);
         if (as === undefined || !room) return this.#refuse(member, name, "you are not in this room: join it first");
         if (text.length > longestText) return this.#refuse(member, name, `a text has at most ${longestText} characters`);
-        return room.events.send(this.#roomEvent(name, { case: "said", value: { name: as, text } }), member.call.work);
+        return room.events.send(this.#roomEvent(name, member, { case: "said", value: { name: as, text } }), member.call.work);
       }
       case "leave":
         if (member.rooms.has(action.value.room)) return this.#leave(member, action.value.room);
@@ -154,11 +158,11 @@ class ChatRooms {
     if (members.size >= mostMembers || member.rooms.size >= mostRoomsOfOne || (members.size === 0 && this.#rooms.size >= mostRooms)) {
       return this.#refuse(member, name, "there are too many rooms or members");
     }
-    const told = events.send(this.#roomEvent(name, { case: "joined", value: { name: as } }), member.call.work);
+    const told = events.send(this.#roomEvent(name, member, { case: "joined", value: { name: as } }), member.call.work);
     members.set(as, { member, since: events.sent });
     this.#rooms.set(name, room);
     member.rooms.set(name, as);
-    member.call.send(this.#roomEvent(name, { case: "presence", value: { members: [...members.keys()] } }).frame);
+    member.call.send(this.#roomEvent(name, member, { case: "presence", value: { members: [...members.keys()] } }).frame);
     return told;
   }
 
@@ -172,6 +176,7 @@ class ChatRooms {
         if (number >= since) member.call.send(frame);
       },
       bytesOf: ({ bytes }) => bytes,
+      lost: ({ sender }) => sender.fail(tooMuchWaits),
     });
     return { members, events };
   }
@@ -184,7 +189,7 @@ class ChatRooms {
     room.members.delete(as);
     if (room.members.size === 0) this.#rooms.delete(name);
     // Those that stay are notified, and the one that leaves, if it is still connected.
-    const event = this.#roomEvent(name, { case: "left", value: { name: as } });
+    const event = this.#roomEvent(name, member, { case: "left", value: { name: as } });
     if (!member.call.isEnding) member.call.send(event.frame);
     return room.members.size > 0 ? room.events.send(event, member.call.work) : undefined;
   }
@@ -194,10 +199,10 @@ class ChatRooms {
   }
 
   #refuse(member: Member, room: string, reason: string): undefined {
-    member.call.send(this.#roomEvent(room, { case: "refused", value: { reason } }).frame);
+    member.call.send(this.#roomEvent(room, member, { case: "refused", value: { reason } }).frame);
   }
 
-  #roomEvent(room: string, event: ChatEvent["event"]): RoomEvent {
-    return new RoomEvent(this.#event, { room, timestamp: new Date().toISOString(), event });
+  #roomEvent(room: string, { call }: Member, event: ChatEvent["event"]): RoomEvent {
+    return new RoomEvent(this.#event, { room, timestamp: new Date().toISOString(), event }, call);
   }
 }

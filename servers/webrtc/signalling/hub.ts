@@ -62,7 +62,10 @@ export class Hub {
   readonly appeared = new Set<(peer: Peer) => void>();
   readonly #access: RoomAccess;
   readonly #unsent: UnsentBytes;
-  readonly #broadcasts = new RoomBroadcasts((peer, event) => this.#hand(peer, event));
+  readonly #broadcasts = new RoomBroadcasts(
+    (peer, event) => this.#hand(peer, event),
+    (peer) => this.disconnect(peer, "too much of what it has sent waits", "server"),
+  );
   #isClosing = false;
   /** Messages of clients so far. */
   messages = 0;

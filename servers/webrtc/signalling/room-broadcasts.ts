@@ -34,6 +34,7 @@ interface RoomLane {
  */
 export class RoomBroadcasts {
   readonly #hand: (peer: Peer, event: PeerEvent) => void;
+  readonly #cutOff: (peer: Peer) => void;
   /** Those in which something waits. */
   readonly #lanes = new Map<JoinedRoom, RoomLane>();
   readonly #memory = new BroadcastMemory();
@@ -42,9 +43,10 @@ export class RoomBroadcasts {
   /** What comes from other instances and from the service itself. */
   readonly #service: WorkConnection;
 
-  /** `hand` brings an event to one peer; it does not call back. */
-  constructor(hand: (peer: Peer, event: PeerEvent) => void, turns = new WorkTurns()) {
+  /** `hand` brings an event to one peer; it does not call back. `cutOff` ends one that has sent most of what waits, when that is too much. */
+  constructor(hand: (peer: Peer, event: PeerEvent) => void, cutOff: (peer: Peer) => void, turns = new WorkTurns()) {
     this.#hand = hand;
+    this.#cutOff = cutOff;
     this.#turns = turns;
     this.#service = turns.connection("");
   }
@@ -101,6 +103,11 @@ export class RoomBroadcasts {
       },
       bytesOf: ({ event, history, to }) =>
         broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0)),
+      lost: ({ event, sender }) => {
+        const joined = joinedBy(event, room);
+        if (joined) newcomers.delete(joined);
+        if (sender && !sender.isElsewhere) this.#cutOff(sender);
+      },
     });
     return { room, lane, newcomers };
   }
