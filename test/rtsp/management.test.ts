@@ -106,7 +106,7 @@ it("[RTSP-62] a session is ended from the page, and sample traffic plays", async
   expect((await server.ended((row) => row.id === id)).outcome).toBe("closed from the dashboard");
   expect(await server.act("session.kick", { row: id })).toEqual({ kicked: false });
   await server.act("sample.start");
-  await until(() => server.rows().some(({ client: name, outcome }) => name === "Backlot" && outcome === "playing"));
+  await until(() => server.rows().some(({ client: name, outcome }) => name?.startsWith("Backlot") === true && outcome === "playing"));
   await until(() => server.views.get("sample")?.running === true);
   await server.act("sample.stop");
   await until(() => server.views.get("sample")?.running === false);
