@@ -137,11 +137,12 @@ describe.each(["HTTP", "HTTPS"] as const)("pipelined requests over %s", (label) 
     socket.pause();
     // Each of them takes what a connection's buffers hold.
     socket.write(get("/bytes/1000000").repeat(1_000));
-    await until(() => service.rows().length >= 32);
+    await until(() => service.rows().length >= 2);
     await fetch(`${service.url}/health`);
     await service.ended(({ target }) => target === "/health");
-    expect(service.rows().length).toBeLessThan(100);
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 << 20);
+    // Those that the connection's buffers have taken, one that waits, and the last one.
+    expect(service.rows().length).toBeLessThan(16);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 << 20);
   });
 
   it("[HTTP-131] an upgrade that is offered behind as many closes the connection", async () => {

@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
+import { WorkTurns } from "../service/work-turns.ts";
 import { boundPipelines, type Pipeline } from "./pipeline.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
@@ -13,6 +14,7 @@ const keepAliveTimeoutMs = 5_000;
 export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener): () => Server {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
+  const turns = new WorkTurns();
 
   return () => {
     let pipelineOf: ((socket: Socket) => Pipeline | undefined) | undefined;
@@ -50,7 +52,7 @@ export function createBoundedServers(limits: BoundedServerLimits, answer: Reques
       },
       answer,
     );
-    pipelineOf = boundPipelines(server);
+    pipelineOf = boundPipelines(server, undefined, turns);
     connections.guard(server);
     return server;
   };

@@ -34,7 +34,7 @@ export interface HttpConnections {
 export function createHttpConnections(): HttpConnections {
   const open = new Map<Socket, HttpConnection>();
   const belowTls = new Set<Socket>();
-  /** In which connections are closed. */
+  /** In which requests begin and connections are closed. */
   const turns = new WorkTurns();
   let nextId = 1;
   let readOfClosed = 0;
@@ -56,9 +56,9 @@ export function createHttpConnections(): HttpConnections {
   return {
     opened(socket, unansweredRequests, held) {
       const address = socket.remoteAddress ?? "";
-      const closing = turns.connection(address);
-      closeInTurns(socket, closing);
-      const pipeline = new Pipeline(socket, unansweredRequests, closing);
+      const work = turns.connection(address);
+      closeInTurns(socket, work);
+      const pipeline = new Pipeline(socket, unansweredRequests, work);
       add(socket, pipeline, new HeldRequests(held, address, (reason) => pipeline.disconnect(reason)));
     },
     addSocket(socket) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { closeInTurns, withoutStacks } from "../net/close-in-turns.ts";
-import { type WorkConnection, WorkTurns } from "../service/work-turns.ts";
+import { type WorkConnection, type WorkShare, WorkTurns } from "../service/work-turns.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -35,15 +35,21 @@ interface Response extends ServerResponse {
 const pauseParser = 21;
 
 /**
- * The requests of one connection that were read and not answered (RFC 9112 §9.3.2). With as many as the limit, the next one waits, and
- * neither the parser nor the socket reads on until half of them are answered. A pause of the socket alone is not enough: the parser would go
- * through all that was read in one piece, which may be thousands of requests, and all of their answers would be held.
+ * The requests of one connection that were read and not answered (RFC 9112 §9.3.2). The next one begins when the connection has its turn among
+ * all, the handler of the one before has waited for something or is done, and no more waits for the client than a socket should hold. Until then,
+ * and with as many unanswered requests as the limit until half of them are answered, neither the parser nor the socket reads on. A pause of
+ * the socket alone is not enough: the parser would go through all that was read in one piece, which may be thousands of requests, and all of
+ * their answers would be held.
  */
 export class Pipeline {
   readonly #socket: ParsedSocket;
   readonly #most: number;
-  readonly #closing: WorkConnection;
+  readonly #work: WorkConnection;
+  readonly #share: WorkShare;
   readonly #unanswered = new Set<ServerResponse>();
+  #latest: ServerResponse | undefined;
+  /** One of them, which another protocol could have followed. */
+  #offersUpgrade = false;
   /** What was read and not parsed, in order. */
   readonly #unparsed: Buffer[] = [];
   /** Lets the request begin whose head was the last that was parsed. */
@@ -56,25 +62,41 @@ export class Pipeline {
   /** Not in the constructor: what that holds of Node's parser would be held as long as the connection. */
   readonly #onClose = (): void => this.#closed();
 
-  /** To be called when Node's server has taken the socket. What is unanswered at its end is closed in the turns of `closing`. */
-  constructor(socket: Socket, mostUnanswered: number, closing: WorkConnection) {
+  /** To be called when Node's server has taken the socket. `work` is that of the connection: requests begin in its turns, and what is unanswered at its end is closed in them. */
+  constructor(socket: Socket, mostUnanswered: number, work: WorkConnection) {
     this.#socket = socket;
     this.#most = mostUnanswered;
-    this.#closing = closing;
+    this.#work = work;
+    this.#share = work.join(() => this.#release());
     socket.once("close", this.#onClose);
     const { parser } = this.#socket;
     if (!parser) return;
     const take = parser.onIncoming;
     parser.onIncoming = (request, shouldKeepAlive) => {
       // After a CONNECT the parser reads nothing more.
-      if (this.#unanswered.size < this.#most || request.method === "CONNECT") return take(request, shouldKeepAlive);
-      // The parser would have to know at once whether another protocol begins, and none does while answers are missing.
-      if (request.upgrade) socket.destroy();
+      if (request.method === "CONNECT" || this.#mayBegin(request)) return take(request, shouldKeepAlive);
       this.#beginNext = () => void take(request, shouldKeepAlive);
       this.#isPausing = true;
       this.#hold();
+      if (this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
       return pauseParser;
     };
+  }
+
+  #mayBegin({ upgrade }: { readonly upgrade: boolean }): boolean {
+    const hasRoom = this.#hasRoom(this.#most - 1);
+    if (!upgrade) return hasRoom && this.#latest?.writableEnded !== false && !this.#share.isOver;
+    // The parser has to know at once whether another protocol begins, so this cannot wait.
+    const isFirst = hasRoom && !this.#offersUpgrade;
+    if (!isFirst) this.#socket.destroy();
+    this.#offersUpgrade = true;
+    return isFirst;
+  }
+
+  /** At most so many requests are unanswered, and little of their answers waits. */
+  #hasRoom(unanswered: number): boolean {
+    const { size } = this.#unanswered;
+    return size === 0 || (size <= unanswered && this.unsentBytes <= this.#socket.writableHighWaterMark);
   }
 
   /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
@@ -117,15 +139,21 @@ export class Pipeline {
 
   begin(response: ServerResponse): void {
     this.#unanswered.add(response);
+    this.#latest = response;
   }
 
   /** To be called when the response has emitted "close". */
   answered(response: ServerResponse): void {
     this.#unanswered.delete(response);
-    if (!this.#held || this.#isReleasing || this.#unanswered.size > this.#most / 2) return;
+    if (response === this.#latest) this.#latest = undefined;
+    if (this.#unanswered.size === 0) this.#offersUpgrade = false;
+    if (this.#held && this.#hasRoom(this.#most / 2)) this.#releaseInTurn();
+  }
+
+  #releaseInTurn(): void {
+    if (this.#isReleasing) return;
     this.#isReleasing = true;
-    // Other connections have their turn before.
-    setImmediate(() => this.#release());
+    this.#share.later();
   }
 
   /** True for an error that says no more than that the parser is paused. */
@@ -187,7 +215,7 @@ export class Pipeline {
   #closed(): void {
     this.#unparsed.length = 0;
     this.#beginNext = undefined;
-    if (this.#unanswered.size > 0) void this.#closing.run(closeEach(this.#unanswered));
+    if (this.#unanswered.size > 0) void this.#work.run(closeEach(this.#unanswered));
   }
 }
 
@@ -214,14 +242,20 @@ const refusals: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout"),
 };
 
-/** Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find them. */
-export function boundPipelines(server: Server, mostUnanswered = standardUnanswered): (socket: Socket) => Pipeline | undefined {
+/**
+ * Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find
+ * them. Servers with the same `turns` share the time.
+ */
+export function boundPipelines(
+  server: Server,
+  mostUnanswered = standardUnanswered,
+  turns = new WorkTurns(),
+): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
-  const turns = new WorkTurns();
   server.on("connection", (socket: Socket) => {
-    const closing = turns.connection(socket.remoteAddress ?? "");
-    closeInTurns(socket, closing);
-    pipelines.set(socket, new Pipeline(socket, mostUnanswered, closing));
+    const work = turns.connection(socket.remoteAddress ?? "");
+    closeInTurns(socket, work);
+    pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
   });
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);

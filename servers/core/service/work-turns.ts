@@ -89,22 +89,30 @@ export class WorkTurns {
     this.#endMs = undefined;
     this.#running = undefined;
     this.#turn++;
-    while (this.#waiting.size + this.#fresh.size > 0) {
-      const nowMs = this.#now();
-      const endMs = this.#endOfTurn(nowMs);
-      if (nowMs >= endMs) return;
-      const isFresh = this.#fresh.size > 0 && (nowMs < endMs - turnMs / 2 || this.#waiting.size === 0);
-      const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
-      const task = connection.takeTask();
-      // Behind the others, and in this loop again when each address has had a share.
-      if (connection.isWaiting) this.#waiting.add(connection);
-      this.#running = undefined;
-      connection.begin(this.#turn);
-      connection.current = task;
-      task?.goOn();
-      connection.current = undefined;
-    }
+    this.#goOn();
   };
+
+  readonly #goOn = (): void => {
+    if (this.#waiting.size + this.#fresh.size === 0) return;
+    const nowMs = this.#now();
+    const endMs = this.#endOfTurn(nowMs);
+    if (nowMs >= endMs) return;
+    const isFresh = this.#fresh.size > 0 && (nowMs < endMs - turnMs / 2 || this.#waiting.size === 0);
+    const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
+    const task = connection.takeTask();
+    // Behind the others, and its turn again when each address has had a share.
+    if (connection.isWaiting) this.#waiting.add(connection);
+    this.#running = undefined;
+    connection.begin(this.#turn);
+    connection.current = task;
+    // What the task goes on with in promises is done before the next one, and within the time of the turn.
+    queueMicrotask(this.#afterPromises);
+    task?.goOn();
+    connection.current = undefined;
+  };
+
+  /** Ticks come when no promise has anything left to do. */
+  readonly #afterPromises = (): void => process.nextTick(this.#goOn);
 
   /** What waits is not done. */
   close(): void {

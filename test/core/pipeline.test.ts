@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { boundPipelines } from "../../servers/core/http/pipeline.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+
+const connections = 40;
+const requestsEach = 20;
+const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/** Each request takes 1 ms of a clock that stands still otherwise. Returns how many of many connections were answered in each turn of the event loop. */
+async function answersOfTurns(answer: (work: () => void) => RequestListener): Promise<number[]> {
+  let nowMs = 0;
+  const server = createServer(answer(() => void nowMs++));
+  boundPipelines(server, undefined, new WorkTurns(() => nowMs));
+  let accepted = 0;
+  const allAccepted = new Promise<void>((resolve) => {
+    server.on("connection", () => {
+      if (++accepted === connections) resolve();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const sockets = Array.from({ length: connections }, () => connect((server.address() as AddressInfo).port, "127.0.0.1").resume());
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+  await Promise.all([allAccepted, ...sockets.map((socket) => once(socket, "connect"))]);
+  for (const socket of sockets) socket.write(get.repeat(requestsEach));
+  const turns: number[] = [];
+  for (let before = 0; before < connections * requestsEach; before = nowMs) {
+    await nextTurn();
+    turns.push(nowMs - before);
+  }
+  return turns.filter((count) => count > 0);
+}
+
+/** A turn of 4 ms, in which more may come until it has lasted twice as long, and the immediates after it. */
+const mostOfTurn = 16;
+
+it("[BL-381] requests of many connections, many in a packet of each, are begun in turns", async () => {
+  const turns = await answersOfTurns((work) => (_request, response) => {
+    work();
+    response.end();
+  });
+  expect(Math.max(...turns)).toBeLessThanOrEqual(mostOfTurn);
+});
+
+it("[BL-381] what handlers do after they have waited for promises counts in the turn", async () => {
+  const turns = await answersOfTurns((work) => async (_request, response) => {
+    for (let hop = 0; hop < 5; hop++) await undefined;
+    work();
+    response.end();
+  });
+  expect(Math.max(...turns)).toBeLessThanOrEqual(mostOfTurn);
+});
+
+it("[BL-382] the next request of a connection begins when the answer before has left, or is small", async () => {
+  let begun = 0;
+  const server = createServer((_request, response) => {
+    begun++;
+    response.end(Buffer.alloc(8 << 20));
+  });
+  boundPipelines(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  socket.pause();
+  socket.write(get.repeat(8));
+  await once(server, "request");
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+  expect(begun).toBe(1);
+  let bytes = 0;
+  await new Promise<void>((resolve) => {
+    socket.on("data", ({ length }) => {
+      bytes += length;
+      if (bytes > 8 * (8 << 20)) resolve();
+    });
+    socket.resume();
+  });
+  expect(begun).toBe(8);
+});
