@@ -98,11 +98,14 @@ it("[EV-23] memory is bounded whatever the number of addresses; only far beyond 
   expect(limiter.usage().clients).toBe(1);
 });
 
-it("[EV-24] IPv6 counts by /64, an IPv4 address over IPv6 as itself", async () => {
+it("[EV-24] IPv6 counts by /64, an IPv4 address over IPv6 as itself, all of 127.0.0.0/8 as one client", async () => {
   const key = (address: string) => rateLimitKey(createClientAddress({ hops: 0, addresses: [] })(address, undefined));
   expect(key("::ffff:192.0.2.1")).toBe("192.0.2.1");
   for (const written of ["::ffff:101:101", "::FFFF:0101:0101", "0:0:0:0:0:ffff:1.1.1.1", "0000::ffff:101:101%lo"])
     expect(key(written)).toBe("1.1.1.1");
+  for (const loopback of ["127.0.0.1", "127.0.0.2", "127.255.1.9", "::ffff:127.3.0.1", "::ffff:7f00:1"])
+    expect(key(loopback)).toBe("127.0.0.1");
+  expect(key("12.7.0.1")).toBe("12.7.0.1");
   expect(key("1:2:3:4:5:ffff:101:101")).toBe("1:2:3:4::/64");
   expect(key("192.0.2.1")).toBe("192.0.2.1");
   expect(key("2001:db8:1:2::1")).toBe(key("2001:DB8:0001:2:ffff:ffff:ffff:ffff"));

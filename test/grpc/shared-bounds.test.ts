@@ -15,7 +15,7 @@ const hello = (service: GrpcUnderTest) =>
 
 /** A client of its own address, on one connection. */
 function clientAt(service: GrpcUnderTest, localAddress: string) {
-  const socket = () => connectTcp({ port: service.port, host: "127.0.0.1", localAddress });
+  const socket = () => connectTcp({ port: service.port, host: localAddress.includes(":") ? "::1" : "127.0.0.1", localAddress });
   const session: ClientHttp2Session = connect(`http://${service.address}`, { createConnection: socket });
   session.on("error", () => {});
   onEnd(() => session.destroy());
@@ -40,10 +40,10 @@ function clientAt(service: GrpcUnderTest, localAddress: string) {
 it("[GRPC-177] small messages count too, and the connections of the address that has most lose them, not the newcomer", async () => {
   const service = await startGrpc({ messageBytes: 1_000 });
   const begun = framed(Buffer.alloc(1_000)).subarray(0, 905);
-  const other = clientAt(service, "127.0.0.2");
+  const other = clientAt(service, "::1");
   for (let call = 0; call < 10; call++) other.open(echoBidi, begun);
   await until(() => service.rows().length === 10);
-  const many = Array.from({ length: 20 }, () => clientAt(service, "127.0.0.3"));
+  const many = Array.from({ length: 20 }, () => clientAt(service, "127.0.0.1"));
   for (const client of many) for (let call = 0; call < 5; call++) client.open(echoBidi, begun);
   // 64,000 bytes are 70 of them.
   const lost = () => many.flatMap(({ ended }) => ended);
@@ -56,11 +56,11 @@ it("[GRPC-177] small messages count too, and the connections of the address that
 
 it("[GRPC-179] answers that all clients leave unread are bounded: the connection that has most loses calls, and the others go on", async () => {
   const service = await startGrpc({ unreadBytes: 64 << 10, concurrentStreams: 1_000 });
-  const few = clientAt(service, "127.0.0.2");
+  const few = clientAt(service, "::1");
   const request = (payloadBytes: number) => streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes });
   for (let call = 0; call < 3; call++) few.open(subscribe, request(1_000), false).end();
   await until(() => service.rows().filter(({ bytesOut }) => bytesOut > 0).length === 3);
-  const many = Array.from({ length: 4 }, () => clientAt(service, "127.0.0.3"));
+  const many = Array.from({ length: 4 }, () => clientAt(service, "127.0.0.1"));
   for (const client of many) for (let call = 0; call < 40; call++) client.open(subscribe, request(1_000), false).end();
   // Each of the 160 leaves 64 KiB unread, and 64 of them are the bound.
   const lost = () => many.flatMap(({ ended }) => ended);
@@ -73,7 +73,7 @@ it("[GRPC-179] answers that all clients leave unread are bounded: the connection
 
 it("[GRPC-179] small messages that wait count what they take in memory", async () => {
   const service = await startGrpc({ unreadBytes: 64 << 10 });
-  const client = clientAt(service, "127.0.0.2");
+  const client = clientAt(service, "127.0.0.1");
   client.open(subscribe, streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes: 0 }), false).end();
   const sent = () => service.rows()[0]?.parts ?? 0;
   let before = -1;
@@ -84,8 +84,8 @@ it("[GRPC-179] small messages that wait count what they take in memory", async (
 
 it("[GRPC-180] open calls are bounded: the connection that has most loses calls, and new ones begin", async () => {
   const service = await startGrpc({ openCalls: 40 });
-  const few = clientAt(service, "127.0.0.2");
-  const many = clientAt(service, "127.0.0.3");
+  const few = clientAt(service, "::1");
+  const many = clientAt(service, "127.0.0.1");
   for (let call = 0; call < 10; call++) few.open(echoBidi, Buffer.alloc(0));
   for (let call = 0; call < 60; call++) many.open(echoBidi, Buffer.alloc(0));
   await until(() => many.ended.length >= 30);

@@ -76,7 +76,7 @@ export class RawClient {
   }
 
   static async connect(port: number, url: string, localAddress: string): Promise<RawClient> {
-    const socket = connect({ port, host: "127.0.0.1", localAddress });
+    const socket = connect({ port, host: localAddress.includes(":") ? "::1" : "127.0.0.1", localAddress });
     onEnd(() => socket.destroy());
     await once(socket, "connect");
     return new RawClient(socket, url);

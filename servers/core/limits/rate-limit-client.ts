@@ -65,11 +65,13 @@ function mappedAddress(address: string): string | undefined {
   return [first >> 8, first & 255, second >> 8, second & 255].join(".");
 }
 
-/** What counts as one client: an IPv4 address, or a /64, which is one IPv6 customer's network. */
+/**
+ * What counts as one client: an IPv4 address, or a /64, which is one IPv6 customer's network. 127.0.0.0/8 is 127.0.0.1: a program on this
+ * computer may use each of them.
+ */
 export function rateLimitKey(socketAddress: string): string {
-  if (!socketAddress.includes(":")) return socketAddress;
-  const address = plainAddress(socketAddress);
-  if (!address.includes(":")) return address;
+  const address = socketAddress.includes(":") ? plainAddress(socketAddress) : socketAddress;
+  if (!address.includes(":")) return address.startsWith("127.") ? "127.0.0.1" : address;
   const [left = "", right] = address.split("::");
   const groups = left === "" ? [] : left.split(":");
   if (right !== undefined) {
