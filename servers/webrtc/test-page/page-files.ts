@@ -31,20 +31,29 @@ const builtFolder = fileURLToPath(import.meta.url).endsWith(".ts")
 /** The files of the built test page. */
 export function createPageFiles(folder = builtFolder): PageFiles {
   let names: Promise<ReadonlySet<string>> | undefined;
+  /** Each is read once, however many ask for it at the same time. */
+  const files = new Map<string, Promise<PageFile | undefined>>();
   const read = async (name: string): Promise<PageFile | undefined> => {
     const type = types[path.extname(name)];
     const content = await readFile(path.join(folder, name)).catch(() => undefined);
+    // It may be built later.
+    if (!content) files.delete(name);
     return content && type !== undefined ? { content, type } : undefined;
   };
+  const file = (name: string): Promise<PageFile | undefined> => {
+    const known = files.get(name) ?? read(name);
+    files.set(name, known);
+    return known;
+  };
   return {
-    document: () => read("index.html"),
+    document: () => file("index.html"),
     async asset(name) {
       names ??= readdir(path.join(folder, "assets")).then(
         (list) => new Set(list),
         () => new Set(),
       );
       // Only what is listed: a name cannot lead out of the folder.
-      return (await names).has(name) ? await read(path.join("assets", name)) : undefined;
+      return (await names).has(name) ? await file(path.join("assets", name)) : undefined;
     },
   };
 }

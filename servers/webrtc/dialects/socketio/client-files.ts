@@ -14,11 +14,15 @@ const folder = fileURLToPath(import.meta.url).endsWith(".ts")
 
 /** The client for pages that load it from the server: `<script src="http://127.0.0.1:8443/socket.io/socket.io.js">`. */
 export const clientFileRoutes = (base: string): readonly HttpRoute[] =>
-  names.map((name) => ({
-    path: `${base}/${name}`,
-    methods: ["GET"],
-    async handle(_request, response) {
-      const script = await readFile(path.join(folder, name));
-      send(response, 200, "text/javascript; charset=utf-8", script, { "Cache-Control": "no-cache" });
-    },
-  }));
+  names.map((name) => {
+    let script: Promise<Buffer> | undefined;
+    return {
+      path: `${base}/${name}`,
+      methods: ["GET"],
+      async handle(_request, response) {
+        // Read once, however many ask for it at the same time.
+        script ??= readFile(path.join(folder, name));
+        send(response, 200, "text/javascript; charset=utf-8", await script, { "Cache-Control": "no-cache" });
+      },
+    };
+  });
