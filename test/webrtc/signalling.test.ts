@@ -228,12 +228,12 @@ it("[WEBRTC-108] a page under a public name that leads here may not connect, and
   const own = `127.0.0.1:${service.port}`;
   expect(await head("GET /ws", "evil.example:8443", `${upgrade}evil.example:8443`)).toMatch(/^HTTP\/1\.1 403 /);
   expect(await head("POST /faults/turn?kind=credentials", "evil.example", "Origin: http://evil.example")).toMatch(/^HTTP\/1\.1 403 /);
-  expect(await head("GET /ice-servers", "evil.example:8443", browser)).toMatch(/^HTTP\/1\.1 403 /);
+  for (const fields of [browser, "User-Agent: x", "Accept: */*"])
+    expect(await head("GET /ice-servers", "evil.example:8443", fields)).toMatch(/^HTTP\/1\.1 403 /);
   for (const [host, fields] of [
     [own, browser],
     ["backlot:8443", browser],
     ["dev.example.com:8443", browser],
-    ["evil.example:8443", "User-Agent: curl/8.9.1"],
   ] as const)
     expect(await head("GET /ice-servers", host, fields)).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -67,7 +67,6 @@ interface PageRequest {
   readonly headers: {
     readonly origin?: string | undefined;
     readonly host?: string | undefined;
-    readonly "user-agent"?: string | undefined;
   };
   readonly socket: object;
 }
@@ -81,11 +80,8 @@ export const isOfOwnPage = (request: PageRequest): boolean =>
   request.headers.origin === originOf(request) && hasPrivateHost(request.headers.host);
 
 /**
- * Whether a browser asks for this server by a public name. To the browser a page of that name and this server are one origin: it sends no Origin with a GET,
- * and the page reads the answer (DNS rebinding). Programs may use any name.
+ * Whether a request is for a public name that is not allowed. To a browser a page of that name and this server are one origin: it sends no Origin with a
+ * GET, and the page reads the answer (DNS rebinding). No field tells programs from browsers: Fetch lets a page set User-Agent.
  */
 export const isByPublicName = (request: PageRequest, allowsOrigin: (origin: string | undefined) => boolean): boolean =>
-  // Every browser begins its User-Agent so; a page cannot change it for all of its requests.
-  request.headers["user-agent"]?.startsWith("Mozilla/") === true &&
-  !hasPrivateHost(request.headers.host) &&
-  !allowsOrigin(originOf(request));
+  request.headers.host !== undefined && !hasPrivateHost(request.headers.host) && !allowsOrigin(originOf(request));

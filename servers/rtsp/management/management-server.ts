@@ -65,8 +65,7 @@ export function listenManagement({
       await sendMedia(media, user, request, response);
       return;
     }
-    if (isByPublicName(request, isOwnOrigin))
-      throw new HttpRefusal(403, "browsers may not use this name of the server; open it by its address");
+    if (isByPublicName(request, isOwnOrigin)) throw new HttpRefusal(403, "this server may not be used by a public name; use its address");
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
     if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
     const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));

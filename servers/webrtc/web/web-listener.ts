@@ -131,7 +131,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     if (isByPublicName(request, allowsOrigin))
       throw new HttpRefusal(
         403,
-        "Browsers may not use this name of the server; open it by its address, or allow its origin in the configuration",
+        "This server may not be used by a public name; use its address, or allow the origin of the name in the configuration",
       );
   }
 
