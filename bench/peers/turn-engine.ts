@@ -24,7 +24,7 @@ await listenTurn({
   },
   limits: {
     ...{ allocations: 5_000, allocationsPerUser: 5_000, permissions: 100, channels: 100, delayedBytes: 4 << 20 },
-    ...{ transactions: 10_000, failures: 100, failureWindowMs: 60_000 },
+    ...{ transactions: 10_000, failures: 100, failureWindowMs: 60_000, challengesPerSecond: 1_000 },
   },
   streams: { connections: 5_000, connectionsPerAddress: 5_000, unsentBytes: 1 << 20, idleMs: 60_000 },
   receiveBufferBytes: 4 << 20,

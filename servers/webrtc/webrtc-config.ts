@@ -185,6 +185,11 @@ export const webrtcConfig = z.strictObject({
   }),
   permissions: limitField(1, 100_000, 100, { title: "Permissions of an allocation", help: "More get 508.", env: "TURN_PERMISSIONS" }),
   channels: limitField(1, 16_384, 100, { title: "Channels of an allocation", help: "More get 508.", env: "TURN_CHANNELS" }),
+  turnChallengesPerSecond: limitField(1, 20_000, 500, {
+    title: "Challenges of TURN per second",
+    help: "Answers over UDP to requests of one address without right credentials. Others get none, and clients repeat them. Clients of this computer have no limit.",
+    env: "TURN_CHALLENGES_PER_SECOND",
+  }),
   turnConnections: limitField(1, 100_000, 2_000, {
     title: "Connections of TURN",
     help: "Over TCP and TLS. More are closed at once.",

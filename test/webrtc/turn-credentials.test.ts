@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { hasIntegrity } from "../../servers/webrtc/stun/message-integrity.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
-import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
-import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
+import { attributeOf, magicCookie, parseStun } from "../../servers/webrtc/stun/stun-message.ts";
+import { type WrittenAttribute, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
 import { issueCredentials } from "../../servers/webrtc/turn/time-limited-credentials.ts";
 import {
   credentialAttributes,
@@ -158,5 +158,35 @@ describe("TURN credentials", () => {
     }
     client.nonce = nonce;
     expect(errorOf(await client.refresh(600))).toBe(0);
+  });
+});
+
+describe("answers to who has shown no credentials", () => {
+  it("[WEBRTC-480] an address gets a bounded number of errors in a second, and those without integrity are short", async () => {
+    const server = await startTurn({ limits: { challengesPerSecond: 3 } });
+    const transaction = Buffer.alloc(16);
+    transaction.writeUInt32BE(magicCookie);
+    const request = writeStun({ messageClass: "request", method: stunMethods.allocate, transaction, attributes: [], fingerprint: false });
+    const ask = (address: string, transport: "udp" | "tcp" = "udp"): readonly Buffer[] => {
+      const answers: Buffer[] = [];
+      const client = {
+        ...{ transport, address, port: 5_000, allocation: undefined, isAllocating: false, isGone: false },
+        send: (message: Buffer) => answers.push(message) > 0,
+        sendChannelData: () => false,
+      };
+      for (let count = 0; count < 10; count++) server.engine.receive(client, request, 0, request.length);
+      return answers;
+    };
+    const answers = ask("192.0.2.7");
+    expect(answers).toHaveLength(3);
+    const challenge = parseStun(answers[0] as Buffer);
+    expect(challenge && attributeOf(challenge, stunAttributes.software)).toBeUndefined();
+    // One client has all addresses of a /64.
+    expect(ask("2001:db8::1").length + ask("2001:db8::2").length).toBe(3);
+    // Nobody else can send under these.
+    expect(ask("127.0.0.1")).toHaveLength(10);
+    expect(ask("192.0.2.7", "tcp")).toHaveLength(10);
+    server.advance(1_001);
+    expect(ask("192.0.2.7")).toHaveLength(3);
   });
 });

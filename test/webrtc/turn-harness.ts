@@ -87,7 +87,7 @@ export async function startTurn(changes: TurnChanges = {}): Promise<TurnUnderTes
     },
     limits: {
       ...{ allocations: 1_000, allocationsPerUser: 100, permissions: 10, channels: 10, delayedBytes: 1 << 20 },
-      ...{ transactions: 1_000, failures: 100, failureWindowMs: 60_000, ...changes.limits },
+      ...{ transactions: 1_000, failures: 100, failureWindowMs: 60_000, challengesPerSecond: 1_000, ...changes.limits },
     },
     streams: { connections: 1_000, connectionsPerAddress: 1_000, unsentBytes: 1 << 20, idleMs: 60_000, ...changes.streams },
     onStop: (release) => void releases.push(release),

@@ -59,6 +59,7 @@ export function startTurn({ config, secret, certificates, observer, log, onStop 
       delayedBytes,
       permissions: config.permissions,
       channels: config.channels,
+      challengesPerSecond: config.turnChallengesPerSecond,
       failures: config.loginFailures,
       failureWindowMs: config.loginWindowSeconds * 1_000,
     },

@@ -38,6 +38,8 @@ export interface RequestHandlerOptions {
   readonly lifetimes: TurnLifetimes;
   /** Steady, in milliseconds. */
   readonly now: () => number;
+  /** Whether a client whose request shows no right credentials gets the error. */
+  readonly mayAnswer: (client: TurnClient) => boolean;
   readonly onRequest: (event: TurnRequestEvent) => void;
   readonly onRepeated: () => void;
   readonly onFault: (client: TurnClient, error: unknown) => void;
@@ -294,7 +296,10 @@ export class RequestHandler {
     integrity: IntegrityKey | undefined,
   ): void {
     const { method, transaction, isClassic, bytes } = message;
-    const all = isClassic ? attributes : [...attributes, this.#software];
+    // Whoever sends under another's address must not send it many bytes for few.
+    const isUnproven = messageClass === "error" && !integrity;
+    if (isUnproven && !this.#options.mayAnswer(client)) return;
+    const all = isClassic || isUnproven ? attributes : [...attributes, this.#software];
     const response = writeStun({ messageClass, method, transaction, attributes: all, integrity, fingerprint: !isClassic });
     if (integrity) this.#options.transactions.add(client, bytes, response);
     client.send(response);

@@ -14,6 +14,7 @@ import { RequestHandler, type TurnLifetimes } from "./request-handler.ts";
 import { isChannelData } from "./stream-framing.ts";
 import { TransactionCache } from "./transaction-cache.ts";
 import type { AllocationState, RequestMethod, TurnObserver, TurnRequestEvent, TurnStatistics, TurnTrouble } from "./turn-observer.ts";
+import { createUnprovenAnswers } from "./unproven-answers.ts";
 
 export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" | "users" | "secrets" | "passwordAlgorithms"> {
   /** The value of SOFTWARE. */
@@ -32,6 +33,8 @@ export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" |
     /** Wrong credentials of one address within the window; then none of its requests is let in. */
     readonly failures: number;
     readonly failureWindowMs: number;
+    /** Errors over UDP to one address within a second, to requests without right credentials. */
+    readonly challengesPerSecond: number;
   };
   readonly observer?: Partial<TurnObserver>;
   readonly log: Log;
@@ -83,6 +86,7 @@ export class TurnEngine {
       supports: (family) => relayPorts.supports(family),
       // Linux sets the bit on what fits the path. Elsewhere there is no option for it in Node.
       supportsDontFragment: process.platform === "linux",
+      mayAnswer: createUnprovenAnswers(limits.challengesPerSecond, now),
       onRequest: (event) => this.#reportRequest(event),
       onRepeated: () => this.#repeated++,
       onFault: ({ address, port }, error) => log.error(`A request of ${address}:${port}: ${errorText(error)}`),
