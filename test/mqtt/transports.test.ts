@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect } from "node:net";
 import path from "node:path";
+import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -53,20 +54,20 @@ describe("transports", () => {
     expect(error.message).toContain("400");
   });
 
-  it("[MQTT-111] requests behind a plain HTTP request are not read", async () => {
+  it.each(["WS", "WSS"])("[MQTT-111] requests behind a plain HTTP request are not read, over %s", async (label) => {
     const broker = await startBroker(everything);
     let begun = 0;
     const onBegun = () => begun++;
     subscribe("http.server.request.start", onBegun);
     onTestFinished(() => void unsubscribe("http.server.request.start", onBegun));
-    const { hostname, port } = new URL(broker.urls.WS ?? "");
+    const { hostname, port } = new URL(broker.urls[label] ?? "");
     const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
     for (const requests of [
       request.repeat(5_000),
       `${request}GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
     ]) {
       begun = 0;
-      const socket = connect(Number(port), hostname);
+      const socket = label === "WS" ? connect(Number(port), hostname) : connectTls({ port: Number(port), host: hostname, ...insecure });
       socket.on("error", () => {}).resume();
       socket.write(requests);
       await new Promise((resolve) => socket.once("close", resolve));

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { closeInTurns, withoutStacks } from "../net/close-in-turns.ts";
 import { type WorkConnection, type WorkShare, WorkTurns } from "../service/work-turns.ts";
 
@@ -252,7 +253,8 @@ export function boundPipelines(
   turns = new WorkTurns(),
 ): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
-  server.on("connection", (socket: Socket) => {
+  // Of a server with TLS, "connection" has what is below it.
+  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
     const work = turns.connection(socket.remoteAddress ?? "");
     closeInTurns(socket, work);
     pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
