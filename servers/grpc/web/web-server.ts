@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict } from "../../core/http/malformed-request.ts";
-import type { ClientError } from "../../core/http/pipeline.ts";
+import { type ClientError, Pipeline } from "../../core/http/pipeline.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
@@ -40,6 +40,8 @@ export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, Co
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
+/** On a connection of HTTP/1.1, where they are answered one after the other. */
+const mostUnanswered = 8;
 /** For the next request on a connection of HTTP/1.1. */
 const idleTimeoutMs = 30_000;
 
@@ -56,7 +58,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
   const refused = new RefusedStreams(faults, options);
-  const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
+  const ofSockets = new WeakMap<Socket, GrpcConnection>();
+  const pipelines = new WeakMap<Socket, Pipeline>();
   const http1Servers = new Set<Server>();
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
@@ -117,15 +120,9 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       socket.destroy();
       return;
     }
-    connection.open = (connection.open ?? 0) + 1;
-    response.once("close", () => {
-      connection.open = (connection.open ?? 1) - 1;
-    });
-    if (connection.open > options.concurrentStreams) {
-      faults.closed(connection, `it has ${connection.open} requests without an answer`);
-      socket.destroy();
-      return;
-    }
+    const pipeline = pipelines.get(socket);
+    pipeline?.begin(response);
+    response.once("close", () => pipeline?.answered(response));
     const exchange = new Http1Exchange(request, response, connection);
     const refusal = malformedHead(request);
     if (refusal) answerRefusal(exchange, refusal);
@@ -135,7 +132,9 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   /** Bytes that never became a request. */
   function onMalformed(error: ClientError, socket: Socket): void {
     const connection = ofSockets.get(socket);
-    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable || connection?.open) {
+    const pipeline = pipelines.get(socket);
+    if (pipeline?.handles(error)) return;
+    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable || (pipeline && pipeline.unanswered.size > 0)) {
       socket.destroy();
       return;
     }
@@ -180,6 +179,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
+            pipelines.set(socket, new Pipeline(socket, Math.min(mostUnanswered, options.concurrentStreams), connection.work));
             socket.resume();
           }
         });
