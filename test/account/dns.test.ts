@@ -256,3 +256,18 @@ it("[AC-40] users, tokens and records survive a restart; a flag and an action br
   const reset = await startAccount({ resetData: true }, service);
   expect(await recordsOf(reset.url)).toHaveLength(7);
 });
+
+it("[AC-38] a zone has at most 1 MiB of names and contents, which records can be changed and removed to stay within", async () => {
+  const { url } = await startAccount();
+  const largest = { type: "URI", content: "x".repeat(4_096) };
+  let answer = await add(url, largest);
+  for (let count = 1; count < 300 && answer.status === 200; count++) answer = await add(url, largest);
+  expect([answer.status, answer.text]).toEqual([400, '{"error":["zonetoolarge"]}']);
+  const records = await recordsOf(url);
+  expect(records.length).toBeLessThan(270);
+  const small = await add(url, { type: "A", name: "a", content: "192.0.2.1" });
+  expect(small.status).toBe(200);
+  const path = (id: string | undefined) => `${url}${zonePath}/records/${id}`;
+  expect((await send(path(small.json.record.id), "PUT", largest, basic())).status).toBe(400);
+  expect((await send(path(records.at(-1)?.id), "PUT", { content: "y".repeat(4_096) }, basic())).status).toBe(200);
+});

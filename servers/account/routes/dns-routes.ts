@@ -1,9 +1,13 @@
-import type { DnsRecord, Zone, ZonesTable } from "../store/zones-table.ts";
+import type { DnsRecord, RecordContent, Zone, ZonesTable } from "../store/zones-table.ts";
 import { type ApiRoute, type Call, JsonText } from "./account-routes.ts";
 import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
 import { notFound, Refusal } from "./refusal.ts";
 
 const mostRecords = 2_000;
+/** Of the names and contents of a zone: it is answered as a whole. */
+const mostCharacters = 1 << 20;
+
+const charactersOf = ({ name, content }: RecordContent): number => name.length + content.length;
 
 export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRoute[] {
   async function zoneOf(call: Call): Promise<Zone> {
@@ -26,6 +30,14 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
   function requireOtherNs({ domain_id, name }: Zone, record: DnsRecord): void {
     const isTop = (one: DnsRecord) => one.type === "NS" && one.name.toLowerCase() === name.toLowerCase();
     if (isTop(record) && zones.records(Number(domain_id)).filter(isTop).length === 1) throw new Refusal(400, "nsneeded");
+  }
+
+  /** `before` gives way to the new content. */
+  function requireRoom({ domain_id }: Zone, content: RecordContent, before?: DnsRecord): void {
+    const { records, characters } = zones.size(Number(domain_id));
+    if (!before && records >= mostRecords) throw new Refusal(400, "toomanyrecords");
+    const growth = charactersOf(content) - (before ? charactersOf(before) : 0);
+    if (growth > 0 && characters + growth > mostCharacters) throw new Refusal(400, "zonetoolarge");
   }
 
   return [
@@ -55,10 +67,10 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
       path: "/service/:service/dns/:zone/records",
       methods: {
         POST: async (call) => {
-          const { domain_id, name } = await zoneOf(call);
-          const content = parseRecord(await call.fields(), name, undefined, now());
-          if (zones.countRecords(Number(domain_id)) >= mostRecords) throw new Refusal(400, "toomanyrecords");
-          const record = zones.addRecord(Number(domain_id), content);
+          const zone = await zoneOf(call);
+          const content = parseRecord(await call.fields(), zone.name, undefined, now());
+          requireRoom(zone, content);
+          const record = zones.addRecord(Number(zone.domain_id), content);
           return { success: true, record: addedRecord(record), info: [["dnsnewrecordadded", record.type]] };
         },
       },
@@ -70,6 +82,7 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
           const { zone, record } = await recordOf(call);
           const content = parseRecord(await call.fields(), zone.name, record, now());
           if (content.type !== "NS" || content.name.toLowerCase() !== record.name.toLowerCase()) requireOtherNs(zone, record);
+          requireRoom(zone, content, record);
           zones.setRecord(record.id, content);
           return { success: true, info: ["dnsrecordupdated"] };
         },

@@ -31,7 +31,8 @@ export interface ZonesTable {
   addRecord(zoneId: number, record: RecordContent): DnsRecord;
   setRecord(id: number, record: RecordContent): void;
   removeRecord(id: number): void;
-  countRecords(zoneId: number): number;
+  /** Their number, and the characters of all names and contents. */
+  size(zoneId: number): { readonly records: number; readonly characters: number };
 }
 
 export function createZonesTable(database: Sqlite.Database): ZonesTable {
@@ -51,7 +52,9 @@ export function createZonesTable(database: Sqlite.Database): ZonesTable {
     "UPDATE records SET name = ?, type = ?, content = ?, ttl = ?, priority = ?, change_date = ? WHERE id = ?",
   );
   const remove = database.prepare("DELETE FROM records WHERE id = ?");
-  const count = database.prepare("SELECT count(*) FROM records WHERE zone_id = ?").pluck();
+  const size = database.prepare(
+    "SELECT count(*) AS records, coalesce(sum(length(name) + length(content)), 0) AS characters FROM records WHERE zone_id = ?",
+  );
   const values = ({ name, type, content, ttl, priority, change_date }: RecordContent) => [name, type, content, ttl, priority, change_date];
   return {
     ofUser: (userId) => ofUser.all(userId) as Zone[],
@@ -65,6 +68,6 @@ export function createZonesTable(database: Sqlite.Database): ZonesTable {
     },
     setRecord: (id, content) => void update.run(...values(content), id),
     removeRecord: (id) => void remove.run(id),
-    countRecords: (zoneId) => count.get(zoneId) as number,
+    size: (zoneId) => size.get(zoneId) as { records: number; characters: number },
   };
 }
