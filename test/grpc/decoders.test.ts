@@ -128,6 +128,8 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
     work: new WorkTurns().connection("127.0.0.1"),
     openCalls: new CallList("connection"),
     shares: new CallBudgets({ openCalls: 1, messageBytes: 1, unreadBytes: 1 }).open("127.0.0.1", new CallList("connection")),
+    refusals: new Set(),
+    isHttp2: true,
     calls: 1,
     lastStream: 1,
   },

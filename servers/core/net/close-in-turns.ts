@@ -8,14 +8,20 @@ interface ClosingSocket extends Socket {
 
 /**
  * Closes the socket, once it is destroyed, in the turns of all: a client may cut thousands of connections at once, and each leaves handlers, rows and timers
- * behind. The same for its event "close", which Node emits later.
+ * behind. The same for its event "close", which Node emits later. Where it carries a session of HTTP/2, `endStreams` has the steps that end its streams;
+ * "close" is not delayed then, because the session may not outlive the handle of the socket.
  */
-export function closeInTurns(socket: Socket, connection: WorkConnection): void {
+export function closeInTurns(socket: Socket, connection: WorkConnection, endStreams?: () => Iterator<void> | undefined): void {
   const closing = socket as ClosingSocket;
   const { _destroy: destroy, emit } = closing;
-  closing._destroy = (error, done) => {
+  closing._destroy = (error, callback) => {
     // Node's parser would go on with what comes until then.
     closing._handle?.readStop();
+    const steps = endStreams?.();
+    if (steps) {
+      void connection.run(eachAndThen(steps, () => destroy.call(closing, error, callback)));
+      return;
+    }
     inTurn(connection, () => {
       closing.emit = (event: string, ...values: unknown[]) => {
         if (event !== "close") return emit.apply(closing, [event, ...values] as Parameters<Socket["emit"]>);
@@ -23,13 +29,18 @@ export function closeInTurns(socket: Socket, connection: WorkConnection): void {
         inTurn(connection, () => closing.emit("close", ...(values as [boolean])));
         return true;
       };
-      destroy.call(closing, error, done);
+      destroy.call(closing, error, callback);
     });
   };
 }
 
 const inTurn = (connection: WorkConnection, act: () => unknown): void =>
   void connection.run({ next: () => ({ done: true, value: withoutStacks(act) }) });
+
+function* eachAndThen(steps: Iterator<void>, close: () => void): Generator<void, void> {
+  while (!withoutStacks(() => steps.next()).done) yield;
+  withoutStacks(close);
+}
 
 /** Node and the handlers make an error for each request that is cut. Its stack would take most of the time, and says nothing. */
 export function withoutStacks<Result>(act: () => Result): Result {

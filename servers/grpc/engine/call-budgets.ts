@@ -22,6 +22,8 @@ export interface BudgetedCall extends ListedCall {
   readonly unreadBytes: number;
   /** Ends it with a status. */
   fail(error: StatusError): void;
+  /** `lose` ends it where its connection is lost. */
+  readonly transport: { lose(): void };
   /** Ends it at once, and drops what waits. */
   breakOff(error: StatusError): void;
 }

@@ -16,6 +16,10 @@ export class CallList<Call extends ListedCall> {
     return this.#calls.length;
   }
 
+  get last(): Call | undefined {
+    return this.#calls.at(-1);
+  }
+
   add(call: Call): void {
     call.places[this.#of] = this.#calls.push(call) - 1;
   }

@@ -4,9 +4,9 @@ import { TLSSocket } from "node:tls";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
+import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
-
 import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
 import { CallList } from "./call-list.ts";
 
@@ -15,6 +15,10 @@ export interface GrpcConnection extends ConnectionHead {
   /** Its part in the turns of all clients. */
   readonly work: WorkConnection;
   readonly openCalls: CallList<BudgetedCall>;
+  /** Streams of HTTP/2 that are no calls, and whose answers the client has not read. */
+  readonly refusals: Set<BudgetedCall["transport"]>;
+  /** Its streams end before its socket is closed. */
+  isHttp2: boolean;
   /** What these have of what all calls share. */
   readonly shares: CallShares;
   /** So far. */
@@ -84,11 +88,14 @@ export class GrpcConnections {
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
       work: this.#options.turns.connection(remoteAddress),
       openCalls,
+      refusals: new Set(),
+      isHttp2: false,
       shares: this.#options.budgets.open(remoteAddress, openCalls),
       calls: 0,
       lastStream: -1,
     };
     this.#open.set(socket, connection);
+    closeInTurns(socket, connection.work, () => (connection.isHttp2 ? loseEach(connection) : undefined));
     socket.once("close", () => {
       this.#open.delete(socket);
       for (const share of Object.values(connection.shares)) share.close();
@@ -121,5 +128,16 @@ export class GrpcConnections {
 
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();
+  }
+}
+
+function* loseEach({ openCalls, refusals }: GrpcConnection): Generator<void, void> {
+  for (let call = openCalls.last; call; call = openCalls.last) {
+    call.transport.lose();
+    yield;
+  }
+  for (const refusal of refusals) {
+    refusal.lose();
+    yield;
   }
 }

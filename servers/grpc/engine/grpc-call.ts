@@ -83,7 +83,7 @@ export class GrpcCall implements CallEvents {
   /** Milliseconds since the epoch. */
   readonly deadlineAt: number | undefined;
   readonly #options: GrpcCallOptions;
-  readonly #transport: CallTransport;
+  readonly transport: CallTransport;
   readonly #handler: CallHandler | undefined;
   readonly #output: CallOutput;
   /** Of a client whose messages are JSON. */
@@ -106,7 +106,7 @@ export class GrpcCall implements CallEvents {
 
   constructor({ transport, method, handler, entry }: GrpcCallParts, options: GrpcCallOptions) {
     this.#options = options;
-    this.#transport = transport;
+    this.transport = transport;
     this.method = method;
     this.#handler = handler;
     this.entry = entry;
@@ -154,7 +154,7 @@ export class GrpcCall implements CallEvents {
 
   /** Memory of the client's messages that the transport holds. */
   get receivedBytes(): number {
-    return this.#transport.receivedBytes;
+    return this.transport.receivedBytes;
   }
 
   /** Memory of answers that the client has not read. */
@@ -232,7 +232,7 @@ export class GrpcCall implements CallEvents {
   read(): void {
     if (this.isEnding) return;
     if (this.#givenBack) this.#readGivenBack(this.#givenBack);
-    else this.#transport.read();
+    else this.transport.read();
   }
 
   /** For a reader that leaves the call to another one, which gets what was read before it gets the rest. */
@@ -250,7 +250,7 @@ export class GrpcCall implements CallEvents {
     }
     this.#givenBack = undefined;
     if (given.halfClosed) queueMicrotask(() => this.isEnding || this.run(() => this.#sink?.halfClose()));
-    else this.#transport.read();
+    else this.transport.read();
   }
 
   /** To be set before the handler begins. */
@@ -301,8 +301,8 @@ export class GrpcCall implements CallEvents {
     if (this.#sentHeaders || this.isEnding) return;
     this.#sentHeaders = true;
     const { coding } = this.#output;
-    this.entry.answered(coding, this.#transport);
-    this.#transport.sendHeaders(this.#responseHeaders, coding);
+    this.entry.answered(coding, this.transport);
+    this.transport.sendHeaders(this.#responseHeaders, coding);
   }
 
   /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
@@ -335,27 +335,24 @@ export class GrpcCall implements CallEvents {
     // Only an error has details.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
     const end = { code, message: message.toWellFormed(), trailers: this.#trailers };
-    this.#output.whenWritten(() => this.#transport.end(end));
+    this.#output.whenWritten(() => this.transport.end(end));
   }
 
   #cut(): void {
     const status = this.#behaviour?.status;
-    if (status) {
-      this.finish(status.code, status.message);
-      return;
-    }
-    this.reset();
+    if (status) this.finish(status.code, status.message);
+    else this.reset();
   }
 
   abandonUnread(): void {
-    if (this.isEnding) this.#transport.abandonUnread();
+    if (this.isEnding) this.transport.abandonUnread();
   }
 
   /** Ends the call at once and drops what waits: a status could only be sent after it. Also for one that is ending. */
   breakOff({ code, message }: StatusError): void {
     this.#finishing = true;
     this.#output.close();
-    this.#transport.reset({ code, message });
+    this.transport.reset({ code, message });
     this.#countNoMore();
   }
 
@@ -368,7 +365,7 @@ export class GrpcCall implements CallEvents {
   reset(): void {
     if (this.#over) return;
     this.#finishing = true;
-    this.#transport.reset();
+    this.transport.reset();
   }
 
   /** Calls back once when the call is over, however it ended. */

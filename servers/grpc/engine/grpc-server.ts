@@ -62,6 +62,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   function take(socket: Socket): void {
     const connection = connections.admit(socket);
     if (!connection) return;
+    connection.isHttp2 = true;
     for (const http2Server of http2Servers) {
       http2Server.once("session", (session: ServerHttp2Session) => {
         refused.watch(session, socket, connection);

@@ -18,7 +18,7 @@ import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts"
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
 import { type Refusal, recordRefusal } from "./refusal.ts";
-import { resetStream, whyStreamClosed } from "./session-guard.ts";
+import { closeLost, resetStream, whyStreamClosed } from "./session-guard.ts";
 import { type StatusError, statusCode } from "./status.ts";
 
 /** An HTTP/2 stream as it was opened. */
@@ -86,6 +86,7 @@ export class Http2Call implements StartableTransport {
   #status: SentEnd["status"];
   #wasEnding = false;
   #isAbandoned = false;
+  #isLost = false;
 
   constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: Http2CallLimits) {
     this.#stream = stream as CallStream;
@@ -264,6 +265,14 @@ export class Http2Call implements StartableTransport {
     resetStream(this.#stream, status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
 
+  lose(): void {
+    const stream = this.#stream;
+    stream[callOf] = undefined;
+    this.#isLost = !stream.closed;
+    this.over();
+    closeLost(stream);
+  }
+
   #stopReading(): void {
     this.#isEnding = true;
     this.#body.clear();
@@ -288,6 +297,7 @@ export class Http2Call implements StartableTransport {
   }
 
   #whyClosed(): string {
+    if (this.#isLost) return "client left";
     return this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream, this.#session);
   }
 }
@@ -321,7 +331,12 @@ export function refuseStream(
 ): void {
   const { httpStatus, why, fields } = refusal;
   const end = recordRefusal(recorder, new Http2CallHead(headers, rawHeaders, connection, Number.POSITIVE_INFINITY), undefined, refusal);
-  stream.once("close", () => end(stream.sentHeaders && fieldPairs(stream.sentHeaders)));
+  const refused = { lose: () => closeLost(stream) };
+  connection.refusals.add(refused);
+  stream.once("close", () => {
+    connection.refusals.delete(refused);
+    end(stream.sentHeaders && fieldPairs(stream.sentHeaders));
+  });
   stream.respond({ ":status": httpStatus, ...fields, "content-type": "text/plain; charset=utf-8" });
   stream.end(`${why}\n`);
   // Node closes no stream with unread bytes.

@@ -116,6 +116,13 @@ export function resetStream(stream: ServerHttp2Stream, isTooMuch: boolean): void
   stream.resume();
 }
 
+/** For a stream of a lost connection, as Node does it for all of them at once. */
+export function closeLost(stream: ServerHttp2Stream): void {
+  if (stream.destroyed) return;
+  stream.close(constants.NGHTTP2_CANCEL);
+  stream.destroy();
+}
+
 export interface GuardOptions {
   /** Time for the client's first SETTINGS. */
   readonly handshakeMs: number;

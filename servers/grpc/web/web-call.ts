@@ -129,6 +129,11 @@ export abstract class WebCall implements StartableTransport {
     this.exchange.respond(status, this.#options.cors.readable(this.exchange, fields));
   }
 
+  lose(): void {
+    this.exchange.lose();
+    this.#over();
+  }
+
   #write(step: () => void): void {
     // The client has left; "close" follows.
     if (this.#isOver || this.exchange.output.destroyed) return;

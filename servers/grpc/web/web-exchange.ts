@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { fieldPairs } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
-import { resetStream, whyStreamClosed } from "../engine/session-guard.ts";
+import { closeLost, resetStream, whyStreamClosed } from "../engine/session-guard.ts";
 
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -28,6 +28,8 @@ export interface WebExchange extends Pick<CallHead, "httpVersion" | "httpMethod"
   finish(last?: Buffer): void;
   /** Breaks off; `isTooMuch` tells the client of HTTP/2 why. */
   reset(isTooMuch?: boolean): void;
+  /** The connection is lost, which may have other exchanges. */
+  lose(): void;
   /** Why the exchange is over; undefined if the answer was sent to its end. */
   whyBroken(): string | undefined;
 }
@@ -89,6 +91,10 @@ export class Http1Exchange implements WebExchange {
     this.input.socket.destroy();
   }
 
+  lose(): void {
+    this.input.socket.destroy();
+  }
+
   whyBroken(): string | undefined {
     if (this.#wasReset) return "reset";
     return this.output.writableFinished ? undefined : "client left";
@@ -107,6 +113,7 @@ export class Http2Exchange implements WebExchange {
   readonly output: ServerHttp2Stream;
   readonly #stream: ServerHttp2Stream;
   readonly #session: Http2Session | undefined;
+  #isLost = false;
 
   constructor(stream: ServerHttp2Stream, headers: Http2Headers, rawHeaders: readonly string[], connection: GrpcConnection) {
     this.httpMethod = headers[":method"] ?? "";
@@ -152,7 +159,13 @@ export class Http2Exchange implements WebExchange {
     resetStream(this.#stream, isTooMuch);
   }
 
+  lose(): void {
+    this.#isLost = !this.#stream.closed;
+    closeLost(this.#stream);
+  }
+
   whyBroken(): string | undefined {
+    if (this.#isLost) return "client left";
     const { rstCode, writableEnded } = this.#stream;
     // A stream that both sides have ended may close before Node has reported its last write.
     if (writableEnded && rstCode === constants.NGHTTP2_NO_ERROR) return undefined;

@@ -92,13 +92,19 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
     const head = headOf(exchange, { protocol: "connect", codec: "proto", path, ...none });
     const end = recordRefusal(recorder, head, options.methods.find(path), refusal);
-    exchange.output.once("close", () => end(exchange.answered));
+    const { refusals } = exchange.connection;
+    refusals.add(exchange);
+    exchange.output.once("close", () => {
+      refusals.delete(exchange);
+      end(exchange.answered);
+    });
     refuse(exchange, refusal.httpStatus, refusal.why, cors.readable(exchange, refusal.fields ?? {}));
   }
 
   function takeHttp2(socket: Socket, connection: GrpcConnection): void {
     // When the client closes its half of the connection, ours has no use.
     socket.allowHalfOpen = false;
+    connection.isHttp2 = true;
     http2Server.once("session", (session) => {
       sessions.add(session);
       session.once("close", () => sessions.delete(session));

@@ -2,6 +2,7 @@ import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
@@ -59,6 +60,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
       return;
     }
     perAddress.set(key, ofAddress + 1);
+    closeInTurns(socket, turns.connection(key));
     const client = new StreamClient({
       ...{ transport, socket, now, turns, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),

@@ -1,0 +1,72 @@
+import { connect } from "node:http2";
+import { connect as connectTcp, Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { type BudgetedCall, CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
+import { GrpcConnections } from "../../servers/grpc/engine/connections.ts";
+import { until } from "../support/until.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
+import { startGrpc } from "./harness.ts";
+
+it("[GRPC-192] the calls of connections that are lost at once end in the turns of all clients, and then the connections", async () => {
+  const { turns, pass } = workTime();
+  const budgets = new CallBudgets({ openCalls: 1_000_000, messageBytes: 1_000, unreadBytes: 1_000 });
+  const connections = new GrpcConnections({ connectionsPerAddress: 100, turns, budgets }, { write() {}, closed() {} } as never);
+  let lost = 0;
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = new Socket();
+    const connection = connections.admit(socket);
+    if (!connection) throw new Error("no connection");
+    connection.isHttp2 = true;
+    for (let index = 0; index < 250; index++) {
+      const call = {
+        places: { listener: 0, connection: 0 },
+        transport: {
+          lose() {
+            pass();
+            lost++;
+            connection.openCalls.delete(call);
+          },
+        },
+      } as unknown as BudgetedCall;
+      connection.openCalls.add(call);
+    }
+    return socket;
+  });
+  for (const socket of sockets) socket.destroy();
+  expect(lost).toBeLessThanOrEqual(itemsOfTurn);
+  let most = 0;
+  while (lost < 20 * 250) {
+    const before = lost;
+    await nextTurn();
+    most = Math.max(most, lost - before);
+  }
+  expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
+  await until(() => connections.count === 0);
+});
+
+it("[GRPC-192] calls and refusals of a lost connection of HTTP/2 are rows of a client that left, on both ports", async () => {
+  const service = await startGrpc();
+  for (const [port, type] of [
+    [service.port, "application/grpc"],
+    [Number(new URL(service.webUrl).port), "application/grpc-web"],
+  ] as const) {
+    const before = service.rows().length;
+    const socket = connectTcp(port, "127.0.0.1");
+    const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket, settings: { initialWindowSize: 0 } });
+    session.on("error", () => {});
+    for (const path of ["/example.EchoService/EchoBidiStream", "/grpc.health.v1.Health/Watch"])
+      session.request({ ":method": "POST", ":path": path, "content-type": type }).on("error", () => {});
+    // Its answer has no room in the window.
+    session.request({ ":method": "POST", ":path": "/x", "content-type": "text/plain" }).on("error", () => {});
+    const rows = () => service.rows().slice(before);
+    await until(() => rows().length === 3);
+    socket.resetAndDestroy();
+    await until(() => rows().every(({ tone }) => tone !== "pending"));
+    expect(
+      rows()
+        .map(({ outcome }) => outcome)
+        .sort(),
+    ).toEqual([expect.stringMatching(/^HTTP 4/), "client left", "client left"]);
+  }
+});
