@@ -43,11 +43,15 @@ export function createRecorded() {
         const row = readRow(record.row);
         rows.set(row.id, row);
         totals.set(row.id, rowParts(record.row));
-        details.set(row.id, [...(details.get(row.id) ?? []), Buffer.from(record.detail)]);
+        const ofDetail = details.get(row.id) ?? [];
+        ofDetail.push(Buffer.from(record.detail));
+        details.set(row.id, ofDetail);
+        const ofParts = partsOf(row.id);
         const copied = Buffer.from(record.parts);
         for (let at = 0; at < copied.length; at += 4 + copied.readUInt32LE(at)) {
-          parts.set(row.id, [...partsOf(row.id), readPart(copied.subarray(at + 4, at + 4 + copied.readUInt32LE(at)))]);
+          ofParts.push(readPart(copied.subarray(at + 4, at + 4 + copied.readUInt32LE(at))));
         }
+        if (ofParts.length > 0) parts.set(row.id, ofParts);
         return row.id;
       });
     },
