@@ -220,17 +220,17 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
 
 it("[MQTT-160] retained messages of a branch are cleared from its menu, which names the branch and the number", async () => {
   const { page } = await open();
-  for (const topic of ["hall/a", "hall/b", "yard"]) {
+  for (const topic of ["attic/a", "attic/b", "yard"]) {
     await publish(page, topic, undefined, true);
     await page.keyboard.press("Escape");
   }
-  const hall = page.getByRole("treeitem", { name: /^hall 2/ });
-  await hall.click({ button: "right" });
+  const attic = page.getByRole("treeitem", { name: /^attic 2/ });
+  await attic.click({ button: "right" });
   await page.getByRole("menuitem", { name: "Clear retained messages below…" }).click();
-  const question = page.getByRole("dialog", { name: "Clear the retained messages of “hall/#”?" });
+  const question = page.getByRole("dialog", { name: "Clear the retained messages of “attic/#”?" });
   await question.getByText(/^2 retained messages of 3\./).waitFor();
   await question.getByRole("button", { name: "Clear 2" }).click();
-  await page.getByText("Cleared 2 retained messages of hall/#").waitFor();
+  await page.getByText("Cleared 2 retained messages of attic/#").waitFor();
 });
 
 it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
