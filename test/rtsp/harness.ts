@@ -133,3 +133,13 @@ export class RawClient {
 }
 
 export const header = (answer: RtspResponse, name: string): string => headerOf(answer.headers, name) ?? "";
+
+/** It reads nothing, and asks for the frames since the last key frame again and again: the buffers of the system take some megabytes. */
+export function stallUntilSlow({ socket, url }: RawClient, session: string): () => void {
+  socket.pause();
+  const again = (method: string) => `${method} ${url}/test RTSP/1.0\r\nCSeq: 100\r\nSession: ${session}\r\n\r\n`;
+  const timer = setInterval(() => socket.write(again("PAUSE") + again("PLAY")), 20);
+  const release = () => clearInterval(timer);
+  onEnd(release);
+  return release;
+}

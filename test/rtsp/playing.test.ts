@@ -6,7 +6,7 @@ import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { unchanged, until } from "../support/until.ts";
-import { header, onEnd, type RawClient, startRtsp } from "./harness.ts";
+import { header, onEnd, type RawClient, stallUntilSlow, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, type ProbedPacket, type ProbedStream, runProgram } from "./media-programs.ts";
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -190,16 +190,6 @@ it("[RTSP-32] sender reports come with the first packets and every five seconds,
     expect(client.rtp(channel).every((packet) => packet[1] === 200)).toBe(true);
   }
 });
-
-/** It reads nothing, and asks for the frames since the last key frame again and again: the buffers of the system take some megabytes. */
-function stallUntilSlow({ socket, url }: RawClient, session: string): () => void {
-  socket.pause();
-  const again = (method: string) => `${method} ${url}/test RTSP/1.0\r\nCSeq: 100\r\nSession: ${session}\r\n\r\n`;
-  const timer = setInterval(() => socket.write(again("PAUSE") + again("PLAY")), 20);
-  const release = () => clearInterval(timer);
-  onEnd(release);
-  return release;
-}
 
 it("[RTSP-33] a slow reader is skipped to the next key frame and counted; the others lose nothing", async () => {
   const server = await startRtsp({ unsentBytes: 1 << 20, stallSeconds: 600 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createTcpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
-import { onEnd, startRtsp } from "./harness.ts";
+import { onEnd, stallUntilSlow, startRtsp } from "./harness.ts";
 
 it("[RTSP-24] a client that leaves answers unread is read no further until it takes them, and gets all of them", async () => {
   const server = await startRtsp({ unsentBytes: 16 << 10 });
@@ -24,6 +24,19 @@ it("[RTSP-24] a client that leaves answers unread is read no further until it ta
   client.socket.resume();
   await until(() => client.responses.length === count);
   expect(client.closed).toBe(false);
+});
+
+it("[RTSP-24] a player that has packets unread is heard: they are no answers", async () => {
+  const server = await startRtsp({ unsentBytes: 1 << 20, stallSeconds: 600 });
+  const player = await server.connect();
+  // The stream runs on while the player pauses.
+  await (await server.connect()).play("/test");
+  const { session } = await player.play("/test");
+  const release = stallUntilSlow(player, session);
+  await until(async () => /^rtsp_path_skips_total\{path="test"\} [1-9]/m.test((await httpRequest(`${server.httpUrl}/metrics`)).body));
+  release();
+  player.write(`TEARDOWN ${server.url}/test RTSP/1.0\r\nCSeq: 101\r\nSession: ${session}\r\n\r\n`);
+  await server.ended(({ outcome }) => outcome === "TEARDOWN");
 });
 
 it("[RTSP-76] connections over HTTP beyond the limits are closed at once", async () => {
@@ -50,7 +63,8 @@ it("[RTSP-77] who leaves most of its answers over HTTP unread is disconnected wh
   const { port } = new URL(server.httpUrl);
   const playlist = (await httpRequest(`${server.httpUrl}/test/index.m3u8`)).body;
   const segment = /^segment-\d+\.m4s$/m.exec(playlist)?.[0];
-  const sockets = Array.from({ length: 6 }, () => {
+  // One answer of 120 KB waits for each.
+  const sockets = Array.from({ length: 32 }, () => {
     const socket = connect(Number(port), "127.0.0.1").pause();
     onEnd(() => socket.destroy());
     socket.on("error", () => {});

@@ -72,7 +72,9 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #entry: SessionEntry | undefined;
   /** An answer is awaited, or what was received is worked off in another turn. */
   #isBusy = false;
-  /** Answers wait for the client: nothing more of it is read before it has taken them. */
+  /** Bytes of answers that wait for the client. Packets do not count: a player that is behind with them is heard, so that it can pause. */
+  #unsentAnswers = 0;
+  /** Too many answers wait for the client: nothing more of it is read before it has taken them. */
   #isBlocked = false;
   /** Sockets that are not read until then: its own, or those by which the requests of its tunnel come. */
   readonly #paused = new Set<Socket>();
@@ -301,15 +303,19 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     if (this.#socket.destroyed) return;
     const bytes = writeResponse({ ...answer, headers: [serverField, ...answer.headers] });
     entry.sent(bytes, answer.status);
-    if (this.#socket.write(bytes) || this.#isBlocked) return;
-    this.#isBlocked = true;
-    this.#socket.once("drain", this.#drained);
+    this.#unsentAnswers += bytes.length;
+    if (this.#unsentAnswers >= this.#socket.writableHighWaterMark) this.#isBlocked = true;
+    this.#socket.write(bytes, (error) => {
+      if (!error) this.#answerTaken(bytes.length);
+    });
   }
 
-  readonly #drained = (): void => {
+  #answerTaken(bytes: number): void {
+    this.#unsentAnswers -= bytes;
+    if (!this.#isBlocked || this.#unsentAnswers > 0) return;
     this.#isBlocked = false;
     if (!this.#isBusy) this.#goOn();
-  };
+  }
 
   /** Once a second. */
   tick(nowMs: number): void {
