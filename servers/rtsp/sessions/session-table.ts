@@ -1,4 +1,5 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecond } from "../../core/service/every-second.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
@@ -40,10 +41,11 @@ export class SessionTable {
   /** Throws an RtspRefusal of 503 where there are too many. */
   open(media: SessionMedia, options: Omit<SessionOptions, "onEnd">): RtspSession {
     const { address } = options;
-    const isTooManyOfAddress = this.#perAddress.of(address) >= this.#options.sessionsPerAddress;
+    const client = rateLimitKey(address);
+    const isTooManyOfAddress = this.#perAddress.of(client) >= this.#options.sessionsPerAddress;
     if (isTooManyOfAddress || this.#sessions.size >= this.#options.sessions) {
       this.refused++;
-      const whose = isTooManyOfAddress ? ` of ${address}` : "";
+      const whose = isTooManyOfAddress ? ` of ${client}` : "";
       throw new RtspRefusal(503, `there are too many sessions${whose}`);
     }
     const session = new RtspSession(media, {
@@ -54,7 +56,7 @@ export class SessionTable {
       },
     });
     this.#sessions.set(session.id, session);
-    this.#perAddress.add(address);
+    this.#perAddress.add(client);
     this.opened++;
     return session;
   }
@@ -73,7 +75,7 @@ export class SessionTable {
 
   #remove({ id, address }: RtspSession): void {
     if (!this.#sessions.delete(id)) return;
-    this.#perAddress.remove(address);
+    this.#perAddress.remove(rateLimitKey(address));
   }
 
   #tick(nowMs: number): void {
