@@ -88,3 +88,15 @@ it("[BL-382] the next request of a connection begins when the answer before has 
   });
   expect(begun).toBe(8);
 });
+
+it("[BL-375] a connection whose write fails, and which has sent a CONNECT behind its request, ends alone", async () => {
+  const server = createServer(({ socket }) => void socket.destroy(new Error("write EPIPE")));
+  boundPipelines(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1", () =>
+    socket.write(`${get}CONNECT b:443 HTTP/1.1\r\nHost: b\r\n\r\n`),
+  );
+  await once(socket.resume(), "close");
+});

@@ -70,6 +70,8 @@ export class Pipeline {
     this.#work = work;
     this.#share = work.join(() => this.#release());
     socket.once("close", this.#onClose);
+    // Node takes its own listener away at a CONNECT, which may stand behind a request whose answer could not be written.
+    socket.on("error", ignoreError);
     const { parser } = this.#socket;
     if (!parser) return;
     const take = parser.onIncoming;
@@ -227,6 +229,8 @@ function* closeEach(responses: ReadonlySet<ServerResponse>): Generator<void, voi
     yield;
   }
 }
+
+const ignoreError = (): void => {};
 
 function stopReading(this: Socket): void {
   // Node's own listener stops the handle.
