@@ -1,6 +1,8 @@
 const lookEveryMs = 5_000;
-/** Share of the time below which the process counts as idle. */
-const restPart = 0.03;
+/** Share of the time below which the process counts as idle: a client that asks often takes more, and would wait for the collection. */
+const restPart = 0.01;
+/** Nobody can make the others wait more often, by work and rest in turn. */
+const leastBetweenMs = 60_000;
 /** Work after which another collection is worth its 200 ms or so. */
 const workedMs = 1_000;
 
@@ -11,17 +13,20 @@ export interface RestOptions {
   readonly everyMs?: number;
 }
 
-/** Calls `collect` once the process is idle after work. The timer keeps no process alive; the returned function stops it. */
+/** Calls `collect` once the process is idle after work, at most once a minute. The timer keeps no process alive; the returned function stops it. */
 export function collectAtRest({ collect, activeMs = ownActiveMs, everyMs = lookEveryMs }: RestOptions): () => void {
   let last = activeMs();
   let worked = 0;
+  let sinceMs = Number.POSITIVE_INFINITY;
   const timer = setInterval(() => {
     const now = activeMs();
     const spent = now - last;
     last = now;
+    sinceMs += everyMs;
     if (spent > everyMs * restPart) worked += spent;
-    else if (worked >= workedMs) {
+    else if (worked >= workedMs && sinceMs >= leastBetweenMs) {
       worked = 0;
+      sinceMs = 0;
       collect();
     }
   }, everyMs).unref();
