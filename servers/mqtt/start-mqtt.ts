@@ -152,7 +152,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   // Runs before the listeners close: they wait for the connections to end.
   onStop(() => {
     clientFaults.close();
-    engine.stop();
+    return engine.stop();
   });
   onStop(tryClient.close);
   // First of all, so that the clients of this run remain as the last known state.

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Will } from "../../servers/mqtt/codec/packet.ts";
 import { RankedHeap } from "../../servers/mqtt/engine/session/ranked-heap.ts";
@@ -16,6 +17,12 @@ const willOf = (payload: string, willDelayInterval = 0): Will => ({
 const published = ({ received }: MemoryClient): string[] =>
   received.flatMap((packet) => (packet.type === "publish" ? packet.payload.toString() : []));
 
+/** Takes as long as a recorder with much to do. */
+function slowly(): void {
+  const until = performance.now() + 0.1;
+  while (performance.now() < until);
+}
+
 describe("many that leave together", () => {
   it.each([
     ["are cut off", 0, 0],
@@ -24,11 +31,6 @@ describe("many that leave together", () => {
   ])(
     "[MQTT-243] wills of clients that %s are published over several turns, in order",
     async (_, willDelayInterval, sessionExpiryInterval) => {
-      /** Takes as long as a recorder with much to do. */
-      function slowly(): void {
-        const until = performance.now() + 0.1;
-        while (performance.now() < until);
-      }
       const { engine, bystander } = await startEngine({ observer: { published: slowly } });
       const watcher = new MemoryClient(engine, "watcher");
       watcher.subscribe("wills");
@@ -46,6 +48,29 @@ describe("many that leave together", () => {
       expect(published(watcher)).toEqual(texts);
     },
   );
+
+  it("[MQTT-304] a stop disconnects all clients and publishes their wills over several turns of the event loop", async () => {
+    const { engine } = await startEngine({ observer: { published: slowly } });
+    const watcher = new MemoryClient(engine, "watcher", kept);
+    watcher.subscribe("wills", 1);
+    const texts = Array.from({ length: 1_000 }, (_unused, index) => String(index));
+    for (const text of texts) new MemoryClient(engine, text, { will: { ...willOf(text), qos: 1 } });
+    await expect.poll(() => engine.clients.size).toBe(texts.length + 2);
+    const waiting: number[] = [];
+    let isStopped = false;
+    const stopped = engine.stop().then(() => {
+      isStopped = true;
+    });
+    while (!isStopped) {
+      waiting.push(engine.sessions.get("watcher")?.queue.length ?? 0);
+      await setImmediate();
+    }
+    await stopped;
+    expect(engine.clients.size).toBe(0);
+    expect(waiting.filter((count) => count > 0 && count < texts.length).length).toBeGreaterThan(3);
+    const queued = [...(engine.sessions.get("watcher")?.deliveries() ?? [])];
+    expect(queued.map(({ message }) => message.payload.toString()).toSorted()).toEqual(texts.toSorted());
+  });
 
   it("[MQTT-243] a will that waits for its turn is published before its client's new session begins", async () => {
     const { engine, bystander } = await startEngine();

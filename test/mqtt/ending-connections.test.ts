@@ -35,7 +35,7 @@ describe("[MQTT-232] an error while a connection is opened, or closed by others,
     const { engine, bystander, faults } = await startEngine();
     const [first, last] = [new MemoryClient(engine, "first"), new MemoryClient(engine, "last")];
     cannotBeSentTo(first);
-    engine.stop();
+    await engine.stop();
     expect([bystander, first, last].map(({ ended, connection }) => [ended, connection.state])).toEqual(
       Array.from({ length: 3 }, () => [true, "closed"]),
     );

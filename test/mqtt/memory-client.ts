@@ -90,7 +90,7 @@ export async function startEngine({ limits, access, ...more }: Parts = {}) {
     ...more,
   });
   onTestFinished(async () => {
-    engine.stop();
+    await engine.stop();
     await bus.close();
   });
   const bystander = new MemoryClient(engine, "bystander");

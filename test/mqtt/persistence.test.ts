@@ -236,7 +236,7 @@ describe("persistence", () => {
     await allWritten();
     expect(notes.slice(whole.length * 3)).toEqual(["commit"]);
     expect(written.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(9 * 40_000);
-    engine.stop();
+    await engine.stop();
     await bus.close();
   });
 });

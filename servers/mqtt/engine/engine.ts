@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Packet } from "../codec/packet.ts";
@@ -44,6 +45,8 @@ export interface EngineOptions {
 
 /** A lower limit would drop messages to clients that read at full speed. */
 const leastUnreadBytes = 65_536;
+/** For wills, of the 5 s after which a service that stops is killed: the listeners and the store need the rest. */
+const longestStopMs = 2_500;
 
 /** The broker without its listeners: sessions, routing, wills and expiry. Its parts get only the dependencies that they need. */
 export class Engine {
@@ -67,7 +70,7 @@ export class Engine {
   readonly departures = new Departures(this);
   readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
-  private stopping = false;
+  private stopped: Promise<void> | undefined = undefined;
   private coarseNow = performance.now();
   private readonly sweep = new Sweep(this);
   private readonly timer: NodeJS.Timeout;
@@ -118,7 +121,7 @@ export class Engine {
       if (this.guard?.failing) this.guard.hold(connection);
       const isFull = this.connections.size > this.limits.sockets;
       if (isFull) this.observer.turnedAway?.();
-      if (isFull || this.stopping) transport.destroy();
+      if (isFull || this.stopped) transport.destroy();
       this.counters.connections++;
     });
     return connection;
@@ -287,15 +290,25 @@ export class Engine {
     this.cluster?.ended(session.clientId);
   }
 
-  /** Disconnects every client with "server shutting down", and stops all timers. */
-  stop(): void {
-    this.stopping = true;
+  /** Disconnects every client with "server shutting down", publishes the wills that are due, and stops all timers: over several turns of the event loop. */
+  stop(): Promise<void> {
+    // It is asked for again when the service stops after it could not start.
+    this.stopped ??= Promise.resolve().then(() => this.endAll());
+    return this.stopped;
+  }
+
+  private async endAll(): Promise<void> {
     clearInterval(this.timer);
     this.sweep.stop();
-    this.departures.stop();
-    for (const connection of [...this.connections]) {
+    const until = performance.now() + longestStopMs;
+    for (const connection of this.connections) {
       connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");
+      if (this.scheduler.isTurnOver()) await setImmediate();
     }
+    while (!this.departures.isIdle && performance.now() < until) await setImmediate();
+    if (!this.departures.isIdle)
+      this.log.warning("There was no time for all wills at the stop: those of kept sessions are published after the next start.");
+    this.departures.stop();
     this.scheduler.flush();
     this.guard?.commit();
   }

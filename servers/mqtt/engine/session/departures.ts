@@ -22,8 +22,7 @@ const bytesOfTurn = 256 << 10;
  * over several turns of the event loop, in the order in which they came due.
  */
 export class Departures {
-  private state: "idle" | "working" | "waiting for its turn" = "idle";
-  private stopping = false;
+  private state: "idle" | "working" | "waiting for its turn" | "stopped" = "idle";
   private readonly parts: DepartureParts;
 
   constructor(parts: DepartureParts) {
@@ -44,15 +43,19 @@ export class Departures {
     else if (isWillDue(session, now)) this.settle(session);
   }
 
-  /** Nothing waits for its turn from here on. */
+  /** Everything that was due is done. */
+  get isIdle(): boolean {
+    return this.state === "idle";
+  }
+
+  /** Nothing more is done. */
   stop(): void {
-    this.stopping = true;
-    this.work();
+    this.state = "stopped";
   }
 
   private mayGoOn(bytes: number): boolean {
     const { scheduler, cluster } = this.parts;
-    return this.stopping || (!cluster?.isBehind && bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver());
+    return !cluster?.isBehind && bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver();
   }
 
   private wait(): void {
@@ -63,6 +66,7 @@ export class Departures {
   }
 
   private readonly work = (): void => {
+    if (this.state === "stopped") return;
     this.state = "working";
     let bytes = 0;
     for (let session = this.parts.away.nextDue(Date.now()); session; session = this.parts.away.nextDue(Date.now())) {
