@@ -1,8 +1,7 @@
 import { PacketError } from "../codec/reason-code.ts";
-import type { Message } from "../engine/routing/message.ts";
+import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
 import { type DecodedFrame, decodeFrame, type Entry } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
-import type { StateAt } from "./session-fields.ts";
 
 export interface IncomingOptions {
   readonly onEntry: (entry: Entry, from: string) => void;
@@ -10,6 +9,9 @@ export interface IncomingOptions {
   readonly onFrame: (received: Received, bytes: number) => void;
   /** An invalid frame, or one with invalid entries. */
   readonly onBroken: (count: number) => void;
+  readonly onFault: (error: unknown) => void;
+  /** Of the clients of this broker, who have their time beside the others. */
+  readonly scheduler: () => Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
 }
 
 /** Frames of all brokers in the order of Redis, each once. */
@@ -20,11 +22,12 @@ export class Incoming {
   bytes = 0;
   /** Number of the last frame, by broker. */
   private readonly lastSeq = new Map<string, number>();
-  /** Frames held while older ones are read from the journal. */
-  private held: { readonly id: string; readonly bytes: Buffer }[] | undefined = [];
+  /** Frames that wait for their turn, or while older ones are read from the journal. Other brokers wait until they are applied (`Backlog`). */
+  private queue: { readonly id: string; readonly bytes: Buffer }[] = [];
+  private state: "held" | "waiting for its turn" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
-  private readonly recordings = new Set<Received[]>();
+  private readonly recordings = new Set<(received: Received) => void>();
   private waiting: { readonly id: string; readonly resolve: () => void }[] = [];
   private readonly options: IncomingOptions;
 
@@ -34,20 +37,46 @@ export class Incoming {
 
   hold(): void {
     this.deaf = false;
-    this.held = [];
+    this.queue = [];
+    this.state = "held";
   }
 
   release(): void {
-    const held = this.held ?? [];
-    this.held = undefined;
-    for (const { id, bytes } of held) this.take(id, bytes);
+    this.state = "idle";
+    this.goOn();
   }
 
   /** A frame from the channel. */
   receive(id: string, bytes: Buffer): void {
     if (this.deaf) return;
-    if (this.held) this.held.push({ id, bytes });
-    else this.take(id, bytes);
+    this.queue.push({ id, bytes });
+    if (this.state === "idle") this.goOn();
+  }
+
+  private readonly goOn = (): void => {
+    if (this.state === "held") return;
+    this.state = "idle";
+    const { queue } = this;
+    let taken = 0;
+    while (taken < queue.length) {
+      const { id, bytes } = queue[taken++] as (typeof queue)[number];
+      this.takeSafely(id, bytes);
+      // Redis was lost.
+      if (queue !== this.queue) return;
+      if (this.options.scheduler().isTurnOver()) break;
+    }
+    this.queue = queue.slice(taken);
+    if (this.queue.length === 0) return;
+    this.state = "waiting for its turn";
+    this.options.scheduler().whenWritten(this.goOn);
+  };
+
+  private takeSafely(id: string, bytes: Buffer): void {
+    try {
+      this.take(id, bytes);
+    } catch (error) {
+      this.options.onFault(error);
+    }
   }
 
   /** A frame from the journal; applied even while others are held. */
@@ -65,7 +94,7 @@ export class Incoming {
     if (id !== "" && isLater(id, this.position)) this.position = id;
     if (frame && isNew) {
       const received = { id, frame };
-      if (id !== "") for (const recording of this.recordings) recording.push(received);
+      if (id !== "") for (const record of this.recordings) record(received);
       this.options.onFrame(received, bytes.length);
       for (const entry of frame.entries) if (isQuestion(entry)) this.options.onEntry(entry, frame.from);
     }
@@ -99,31 +128,19 @@ export class Incoming {
   /** Applies nothing until `hold`; pending waits are resolved. */
   lost(): void {
     this.deaf = true;
+    // They are read from the journal.
+    this.queue = [];
     const { waiting } = this;
     this.waiting = [];
     for (const { resolve } of waiting) resolve();
   }
 
-  /** Collects the frames that are applied from now on, until it is stopped. */
-  record(): { readonly frames: readonly Received[]; stop(): void } {
-    const frames: Received[] = [];
-    this.recordings.add(frames);
-    return { frames, stop: () => this.recordings.delete(frames) };
+  /** `take` gets the frames that are applied from now on, until the returned function is called. */
+  record(take: (received: Received) => void): () => void {
+    const record = (received: Received) => take(received);
+    this.recordings.add(record);
+    return () => this.recordings.delete(record);
   }
 }
 
 const isQuestion = ({ type }: Entry): boolean => type === "wanted" || type === "surrendered" || type === "left";
-
-/** The messages in ordered frames that a session has not seen; each frame once. */
-export function missedMessages(frames: readonly Received[], at: StateAt, upTo: string): Message[] {
-  const seen = new Set<string>();
-  const missed: Message[] = [];
-  for (const { id, frame } of frames) {
-    const { from, seq } = frame;
-    const key = `${seq} ${from}`;
-    if (seen.has(key) || !isLater(id, at.id) || isLater(id, upTo) || (from === at.from && seq <= at.seq)) continue;
-    seen.add(key);
-    for (const entry of frame.entries) if (entry.type === "message" && entry.routed) missed.push(entry.message);
-  }
-  return missed;
-}

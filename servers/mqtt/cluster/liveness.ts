@@ -111,11 +111,12 @@ export class Liveness {
   private async framesSince(place: string): Promise<readonly Received[]> {
     const { incoming, redis } = this.options.parts;
     if (!isJournalId(place)) return [];
-    const recording = incoming.record();
+    const applied: Received[] = [];
+    const stop = incoming.record((received) => applied.push(received));
     try {
-      return [...(await framesAfter(redis.commands, place)), ...recording.frames];
+      return [...(await framesAfter(redis.commands, place)), ...applied];
     } finally {
-      recording.stop();
+      stop();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { surrenderAll } from "../engine/session/move-session.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
@@ -64,7 +65,10 @@ export class Membership {
     }
     if (!wasEmptied) members.learn(reply[3]);
     incoming.position = position ?? "";
-    for await (const { id, bytes } of readJournal(redis.commands, incoming.position)) incoming.take(id, bytes);
+    for await (const { id, bytes } of readJournal(redis.commands, incoming.position)) {
+      incoming.take(id, bytes);
+      if (parts.engine.scheduler.isTurnOver()) await setImmediate();
+    }
     this.expectNoBreak(breaks);
     connected();
     incoming.release();

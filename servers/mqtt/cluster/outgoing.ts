@@ -15,6 +15,8 @@ const waitingBytes = 32 << 20;
 
 /** Most bytes of messages in a frame with more than one. */
 const frameBytes = 1 << 20;
+/** Brokers apply a frame at once, so that its number says what a session has received. */
+const frameEntries = 64;
 
 /** After so many bytes of frames that need not be in the journal one is added to it: where others are is known by the journal only. */
 const unnumberedBytes = 256 << 10;
@@ -170,11 +172,12 @@ function cutBySize(entries: readonly Entry[]): Entry[][] {
   let bytes = 0;
   for (const entry of entries) {
     const size = hasMessage(entry) ? entry.message.bytes : 0;
-    if (cut.length === 0 || bytes + size > frameBytes) {
-      cut.push([]);
+    const last = cut.at(-1);
+    if (last && bytes + size <= frameBytes && last.length < frameEntries) last.push(entry);
+    else {
+      cut.push([entry]);
       bytes = 0;
     }
-    cut.at(-1)?.push(entry);
     bytes += size;
   }
   return cut;

@@ -81,6 +81,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.log = log;
     const channel = channelOf(redis.database);
     this.scripts = new ClusterScripts(redis.commands);
+    const onFault = (error: unknown) => log.error(`A frame of another broker could not be applied: ${errorText(error)}`);
     this.outgoing = new Outgoing(() => this.commits.schedule());
     this.incoming = new Incoming({
       onEntry: (entry, from) => this.taker.take(entry, from),
@@ -93,6 +94,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       onBroken: (count) => {
         this.broken += count;
       },
+      onFault,
+      scheduler: () => this.engine.scheduler,
     });
     this.backlog = new Backlog({
       sentBytes: () => this.outgoing.sentBytes,
@@ -115,7 +118,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       try {
         if (!bus.receive(bytes)) this.broken++;
       } catch (error) {
-        log.error(`A frame of another broker could not be applied: ${errorText(error)}`);
+        onFault(error);
       }
     });
     const waiting = new WaitingMessages(this, (group, message) => this.turns.deliver(group, message));

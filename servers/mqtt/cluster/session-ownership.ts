@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
@@ -9,8 +9,8 @@ import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { missedMessages } from "./incoming.ts";
 import { firstJournalId, framesAfter, isLater, type Received } from "./journal.ts";
+import { FrameHistory, MissedMessages } from "./missed-messages.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 
 const ownersKey = `${keyPrefix}owners`;
@@ -190,38 +190,54 @@ export class SessionOwnership {
       return session ?? [];
     });
     if (read.length === 0) return;
-    const frames = await this.framesSince(read);
-    // They were claimed under an identifier that the others have declared dead meanwhile.
-    if (parts.brokerId !== brokerId) return;
-    // Synchronous from here on. Messages published here before go into a frame.
-    parts.flush();
-    for (const { session: kept, at, broken } of read) {
-      if (broken > 0) parts.log.warning(`${broken} parts of the session of ${kept.clientId} cannot be read and are left out.`);
-      if (parts.engine.sessions.has(kept.clientId)) continue;
-      const missed = at ? [...missedMessages(frames, at, parts.incoming.position), ...this.notReceivedBack(at)] : [];
-      const session = adoptSession(parts.engine, kept, missed);
-      parts.store.rewrite(session);
-      if (isOver(session, Date.now())) parts.engine.endSession(session);
+    const { history, stop } = await this.historySince(read);
+    try {
+      for (const one of read) {
+        const missed = one.at && new MissedMessages(history, one.at, one.session);
+        const { scheduler } = parts.engine;
+        while (missed && !missed.gather(parts.incoming.position, () => scheduler.isTurnOver())) await nextTurn();
+        // They were claimed under an identifier that the others have declared dead meanwhile.
+        if (parts.brokerId !== brokerId) return;
+        this.adoptOne(one, missed?.messages ?? []);
+        if (scheduler.isTurnOver()) await nextTurn();
+      }
+    } finally {
+      stop();
     }
   }
 
-  private async framesSince(read: readonly ReadSession[]): Promise<readonly Received[]> {
+  /** `missed` has all that was applied here and is not in its state. */
+  private adoptOne({ session: kept, at, broken }: ReadSession, missed: readonly Message[]): void {
+    const { parts } = this;
+    // Messages published here before go into a frame.
+    parts.flush();
+    if (broken > 0) parts.log.warning(`${broken} parts of the session of ${kept.clientId} cannot be read and are left out.`);
+    if (parts.engine.sessions.has(kept.clientId)) return;
+    const session = adoptSession(parts.engine, kept, at ? [...missed, ...this.notReceivedBack(at)] : []);
+    parts.store.rewrite(session);
+    if (isOver(session, Date.now())) parts.engine.endSession(session);
+  }
+
+  /** Goes on with what is applied, until `stop`. */
+  private async historySince(read: readonly ReadSession[]): Promise<{ readonly history: FrameHistory; stop(): void }> {
     const { incoming, redis, log } = this.parts;
+    const history = new FrameHistory();
     const places = read.flatMap(({ at }) => (at ? [at.id] : []));
     const [place] = places;
-    if (place === undefined) return [];
+    if (place === undefined) return { history, stop: () => {} };
     const earliest = places.reduce((one, other) => (isLater(one, other) ? other : one), place);
     const latest = places.reduce((one, other) => (isLater(other, one) ? other : one), firstJournalId);
-    const recording = incoming.record();
+    const applied: Received[] = [];
+    const stopGathering = incoming.record((received) => applied.push(received));
     try {
       await incoming.reached(latest);
-      return [...(await framesAfter(redis.commands, earliest)), ...recording.frames];
+      (await framesAfter(redis.commands, earliest)).forEach(history.add);
     } catch (error) {
       log.warning(`Messages published while a session moved cannot be read: ${errorText(error)}`);
-      return recording.frames;
-    } finally {
-      recording.stop();
     }
+    stopGathering();
+    applied.forEach(history.add);
+    return { history, stop: incoming.record(history.add) };
   }
 
   /** Messages published here and not received back yet: no applied frame contains them. */

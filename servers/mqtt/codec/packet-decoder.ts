@@ -4,6 +4,7 @@ import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const connectType = 1;
+const publishType = 3;
 /** The object of a Buffer, which may hold one byte. */
 const chunkBytes = 100;
 
@@ -95,6 +96,11 @@ export class PacketDecoder {
     if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");
     if (end === bytes.length) this.bytes = undefined;
     return packet;
+  }
+
+  /** What `next` returns is a PUBLISH, if its bytes are right. */
+  get isPublishNext(): boolean {
+    return this.bytes !== undefined && (this.bytes[this.position] as number) >> 4 === publishType;
   }
 
   /** Memory of what was received and not decoded. */

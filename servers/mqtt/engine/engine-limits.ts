@@ -55,7 +55,7 @@ export const limitFields = {
 
   packetBytes: ofClient(256, 268_435_455, 1 << 20, {
     title: "Largest packet",
-    help: "A larger packet from a client is refused with 0x95.",
+    help: "A larger packet from a client is refused with 0x95. With Redis at most 8 MiB.",
     unit: "B",
     env: "MQTT_PACKET_BYTES",
   }),
@@ -181,14 +181,24 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly sockets: number;
 }
 
+/** A packet from each of some brokers has to fit into what Redis keeps for a reader, 32 MB (`client-output-buffer-limit pubsub`). */
+const sharedPacketBytes = 8 << 20;
+
 /** Files of the process other than clients' sockets: listeners, the database, the link to the supervisor, files of Node. */
 const ownFiles = 64;
 /** Share of the open sockets for accepted clients; the rest is needed to refuse others with a reason. */
 const clientsPart = 0.95;
 
 /** The configured limits, reduced if the system allows fewer open files: `openFiles` is its limit for this process. */
-export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
+export function limitsOfConfig(
+  { cluster = "", ...config }: LimitConfig & { readonly cluster?: string },
+  openFiles: number,
+  log: Pick<Log, "info">,
+): EngineLimits {
   const { packetBytes, memoryBytes, ...limits } = config;
+  const maximumPacketSize = cluster === "" ? packetBytes : Math.min(packetBytes, sharedPacketBytes);
+  if (maximumPacketSize < packetBytes)
+    log.info(`A packet may have at most ${countText(maximumPacketSize)} bytes: Redis disconnects brokers for larger ones.`);
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
   const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
   if (clients < config.clients) {
@@ -206,7 +216,7 @@ export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick
     journalBytes: Math.floor(memoryBytes / 4),
     allSessionBytes: memoryBytes / 4,
     allSubscriptionBytes: memoryBytes / 4,
-    maximumPacketSize: packetBytes,
+    maximumPacketSize,
     sockets,
     clients,
   };

@@ -76,6 +76,26 @@ describeCluster("messages over a cluster", (nextUrl) => {
     },
   );
 
+  it("[MQTT-305] large packets that many clients send at once disconnect no broker from Redis", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const subscriber = await connectWire(other, 5);
+    await subscriber.subscribe("large/#", { qos: 1 });
+    const inbox = new Inbox(subscriber);
+    const publishers = await Promise.all(Array.from({ length: 48 }, () => connectWire(one, 5)));
+    const payload = "x".repeat(1_000_000);
+    for (const [index, publisher] of publishers.entries()) publisher.publish(`large/${index}`, payload, { qos: 1, packetId: 1 });
+    await expect.poll(() => inbox.messages.length, { timeout: 20_000 }).toBe(publishers.length);
+    expect([...one.logs, ...other.logs].filter((text) => text.includes("Redis is lost"))).toEqual([]);
+  });
+
+  it("[MQTT-306] packets that Redis may not hold for a reader are refused, and CONNACK says so", async () => {
+    const broker = await startMember(nextUrl(), { packetBytes: 64 << 20 });
+    const client = await connectWire(broker, 5);
+    expect(client.connack.properties?.maximumPacketSize).toBe(8 << 20);
+    client.publish("large", "x".repeat(8 << 20));
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x95 });
+  });
+
   it("[MQTT-201] properties arrive unaltered and in order, with the remaining expiry and the receiver's identifiers", async () => {
     const [one, other] = await startPair(nextUrl());
     const subscriber = await connectWire(one, 5);

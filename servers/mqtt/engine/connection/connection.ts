@@ -1,11 +1,11 @@
 import type { BudgetShare, SharedBudget } from "../../../core/limits/shared-budget.ts";
-import { encodePacket } from "../../codec/encode-packet.ts";
 import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.ts";
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
 import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { Output, type OutputOwner, type Transport } from "../delivery/output.ts";
+import { writeAck, writePacket } from "../delivery/write-packet.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
@@ -29,6 +29,7 @@ export interface ConnectionContext {
   readonly limits: EngineLimits;
   readonly counters: EngineCounters;
   readonly scheduler: FlushScheduler;
+  readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
   /** Of what clients have sent and could not be handled yet, such as parts of packets. */
   readonly arriving: SharedBudget;
   readonly log: Pick<EngineLog, "error">;
@@ -47,8 +48,6 @@ const stepsBetweenLooks = 128;
 
 /** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
 const visitsOfStep = 32;
-
-const firstBytes = { puback: 0x40, pubrec: 0x50, pubrel: 0x62, pubcomp: 0x70 } as const;
 
 /** One client's network connection: decodes received bytes and passes the packets to the flows; encodes and sends packets. */
 export class Connection implements Recipient, OutputOwner, ObservedPublisher {
@@ -227,7 +226,12 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.turn = turns;
       this.steps = 0;
     }
+    const { cluster } = this.context;
     while (this.holds === 0 && this.state !== "closed") {
+      if (cluster?.isBehind && this.decoder.isPublishNext) {
+        this.holdUntilShared(cluster);
+        break;
+      }
       const packet = this.decoder.next();
       if (!packet) break;
       this.lastPacketAt = this.context.now();
@@ -260,8 +264,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.context.scheduler.whenWritten(() => this.release());
   }
 
-  /** It is read no further until the other brokers have read what was published. */
-  holdUntilShared(cluster: Pick<ClusterLink, "whenCaughtUp">): void {
+  /** It is read no further until the other brokers have read what was published here, by whomever. */
+  private holdUntilShared(cluster: Pick<ClusterLink, "whenCaughtUp">): void {
     this.hold();
     cluster.whenCaughtUp(() => this.context.scheduler.whenWritten(() => this.release()));
   }
@@ -319,27 +323,12 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.send({ type, packetId, reason, properties: { reasonString: text } });
       return;
     }
-    const { output } = this;
-    const withReason = this.v5 && reason !== 0;
-    const slab = output.reserve(5);
-    slab[output.end++] = firstBytes[type];
-    slab[output.end++] = withReason ? 3 : 2;
-    slab[output.end++] = packetId >> 8;
-    slab[output.end++] = packetId & 0xff;
-    if (withReason) slab[output.end++] = reason;
+    writeAck(this, type, packetId, reason);
   }
 
   /** Sends any packet but PUBLISH; omits the reason string if the client does not accept it. */
   send(packet: Packet): void {
-    if (this.state === "closed") return;
-    const version = this.v5 ? 5 : 4;
-    let bytes = encodePacket(packet, version);
-    if (this.maximumPacketSize > 0 && bytes.length > this.maximumPacketSize && "properties" in packet && packet.properties) {
-      // [MQTT5-3.4.2-2] and corresponding clauses
-      bytes = encodePacket({ ...packet, properties: { ...packet.properties, reasonString: undefined } }, version);
-    }
-    if (this.maximumPacketSize > 0 && bytes.length > this.maximumPacketSize) return;
-    this.output.put(bytes);
+    if (this.state !== "closed") writePacket(this, packet);
   }
 
   /** The server ends the connection: sends DISCONNECT with the reason to a client of 5.0, then closes. Never throws. */

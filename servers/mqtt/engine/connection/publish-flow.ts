@@ -80,7 +80,6 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   parts.observer.published?.(message, connection, packet);
   parts.publish(message);
   connection.published(message, packet.payload.length);
-  if (parts.cluster?.isBehind) connection.holdUntilShared(parts.cluster);
   if (qos === 0) return;
   // §3.4.2.1, §3.5.2.1; the subscriptions at other brokers are unknown here.
   const reason = message.matched === 0 && !parts.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;

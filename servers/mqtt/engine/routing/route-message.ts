@@ -1,12 +1,11 @@
 import type { Qos } from "../../codec/packet.ts";
-import { topicMatches } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
 import type { SharedGroup, Subscriber, Subscription } from "./subscription.ts";
-import type { SubscriptionTrie } from "./subscription-trie.ts";
+import { SubscriptionTrie } from "./subscription-trie.ts";
 
 export interface RoutingParts {
   readonly trie: SubscriptionTrie;
@@ -61,10 +60,12 @@ export function deliverTo(member: Subscription, message: Message): void {
   session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
 }
 
-/** Delivers to one session that was not at this broker when the message was routed; without its shared subscriptions. */
-export function routeToSession({ subscriptions }: Pick<Session, "subscriptions">, message: Message): void {
-  const matching = [...subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
-  deliverMerged(message, matching);
+/** Delivers to one session that was not at this broker when the messages were routed; without its shared subscriptions. */
+export function routeToSession(session: Session, messages: readonly Message[]): void {
+  if (messages.length === 0) return;
+  const trie = new SubscriptionTrie();
+  for (const subscription of session.subscriptions.values()) if (!subscription.group) trie.add(subscription.filter, session, subscription);
+  for (const message of messages) deliverMerged(message, trie.match(message.topic).subscriptions);
 }
 
 interface Merged {

@@ -63,7 +63,7 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
 /** Adopts a session of another broker; `missed` are the messages that were published since and not routed to it. */
 export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
   const session = restoreSession(parts, kept);
-  for (const message of missed) routeToSession(session, message);
+  routeToSession(session, missed);
   redistribute(parts, session);
   parts.departures.begin();
   return session;

@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
+import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
+import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+
+const entryOf = (topic: string) => ({
+  type: "message" as const,
+  message: new Message({ topic, payload: Buffer.alloc(0), qos: 1, retain: false }),
+  routed: true,
+  kept: false,
+});
+const framesOf = (from: string, topics: readonly string[]) =>
+  topics.map((topic, index) => ({ id: `${index + 1}-0`, frame: { from, seq: index + 1, entries: [entryOf(topic)], broken: 0 } }));
+
+it("[MQTT-307] frames of other brokers are applied in the turns of the clients, in order, and the position is that of the last one", () => {
+  const taken: string[] = [];
+  let waiting: (() => void)[] = [];
+  const incoming = new Incoming({
+    onEntry: (entry) => entry.type === "message" && taken.push(entry.message.topic),
+    onFrame: () => {},
+    onBroken: () => {},
+    onFault: (error) => expect.unreachable(String(error)),
+    // After each frame.
+    scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
+  });
+  const frames = framesOf("other", ["1", "2", "3", "4"]).map(({ id, frame }) => ({ id, bytes: encodeFrame(frame) }));
+  for (const { id, bytes } of frames) incoming.receive(id, bytes);
+  expect(taken).toEqual([]);
+  incoming.release();
+  const states = [[taken.length, incoming.position]];
+  while (waiting.length > 0) {
+    const [resume] = waiting;
+    expect(waiting.length).toBe(1);
+    waiting = [];
+    resume?.();
+    states.push([taken.length, incoming.position]);
+  }
+  expect(states).toEqual([1, 2, 3, 4].map((count) => [count, `${count}-0`]));
+  expect(taken).toEqual(["1", "2", "3", "4"]);
+});
+
+it("[MQTT-307] the messages of a tick are sent in frames that take little time each", () => {
+  const outgoing = new Outgoing(() => {});
+  for (const index of Array.from({ length: 1_000 }).keys()) outgoing.add(entryOf(String(index)));
+  const frames = outgoing.seal("one", true);
+  expect(frames.length).toBeGreaterThan(10);
+  expect(frames.flatMap(({ entries }) => entries.map((entry) => entry.type === "message" && entry.message.topic))).toEqual(
+    Array.from({ length: 1_000 }, (_, index) => String(index)),
+  );
+});
+
+it("[MQTT-307] what a session missed is searched for over several turns, each frame once, from where its state ends", () => {
+  const history = new FrameHistory();
+  const frames = framesOf("other", ["a/1", "a/2", "b/3", "a/4", "a/5"]);
+  for (const frame of [...frames.slice(0, 3), ...frames.slice(2, 4)]) history.add(frame);
+  const options = { qos: 1 as const, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
+  const missed = new MissedMessages(history, { id: "1-0", from: "mine", seq: 1 }, { subscriptions: [{ filter: "a/+", options }] });
+  let asked = 0;
+  let turns = 1;
+  while (!missed.gather("4-0", () => ++asked % 2 === 0)) turns++;
+  expect(turns).toBeGreaterThan(1);
+  for (const frame of frames) history.add(frame);
+  const topics = () => missed.messages.map(({ topic }) => topic);
+  expect([missed.gather("4-0", () => false), topics()]).toEqual([true, ["a/2", "a/4"]]);
+  expect([missed.gather("5-0", () => false), topics()]).toEqual([true, ["a/2", "a/4", "a/5"]]);
+});
