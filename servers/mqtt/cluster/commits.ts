@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
@@ -125,8 +126,8 @@ export class Commits {
     for (const frame of this.options.parts.outgoing.waiting) this.commit(this.share(frame), frame.seq);
   }
 
-  /** Rewrites retained messages that Redis has lost. */
-  refill(tree: RetainedTree): void {
+  /** Rewrites retained messages that Redis has lost, over several turns of the event loop. */
+  async refill(tree: RetainedTree): Promise<void> {
     const { parts, retained } = this.options;
     let operations: RedisOperation[] = [];
     const commit = () => {
@@ -137,6 +138,11 @@ export class Commits {
       if (!isShared(message.topic) || parts.outgoing.keeps(message.topic)) continue;
       operations.push(retained.operation(message));
       if (operations.length >= retainedAtOnce) commit();
+      if (!parts.engine.scheduler.isTurnOver()) continue;
+      commit();
+      await this.last;
+      await nextTurn();
+      if (!parts.isConnected) return;
     }
     commit();
   }

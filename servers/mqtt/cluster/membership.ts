@@ -72,7 +72,8 @@ export class Membership {
     this.expectNoBreak(breaks);
     connected();
     incoming.release();
-    if (wasEmptied) commits.refill(tree);
+    if (wasEmptied) await commits.refill(tree);
+    this.expectNoBreak(breaks);
     const hasUnsent = outgoing.waiting.length > 0;
     commits.resend();
     members.announceAgain();

@@ -300,7 +300,14 @@ export class SessionOwnership {
       store.forget(clientId);
     }
     let count = 0;
+    // Sessions that begin meanwhile are written as always.
     for (const session of [...engine.sessions.values()]) {
+      if (engine.scheduler.isTurnOver()) {
+        this.parts.flush();
+        await nextTurn();
+      }
+      if (!this.parts.isConnected) return;
+      if (engine.sessions.get(session.clientId) !== session) continue;
       this.parts.note({ type: "call", values: ["HSET", ownersKey, session.clientId, this.parts.brokerId] });
       if (session.store || session.will) store.rewrite(session);
       if (++count % clientsAtOnce === 0) this.parts.flush();
