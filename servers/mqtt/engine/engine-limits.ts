@@ -122,7 +122,7 @@ export const limitFields = {
 
   clients: ofBroker(1, 1_000_000, 50_000, {
     title: "Clients",
-    help: "Connected at the same time. A further one is refused with 0x97.",
+    help: "Connected at the same time. For a further one a client of the address that has most of them is disconnected, or, if that is its own, it is refused, both with 0x97.",
     unit: "clients",
     env: "MQTT_CLIENTS",
   }),

@@ -11,6 +11,9 @@ export interface ConnectionOrigin {
   readonly certificateName?: string | undefined;
 }
 
+/** The peer's address without the port. */
+export const addressOf = ({ peer }: ConnectionOrigin): string => peer.slice(0, Math.max(0, peer.lastIndexOf(":")));
+
 /** The same object in all callbacks for one connection. */
 export interface ObservedClient {
   /** Empty before its CONNECT. */
@@ -29,7 +32,7 @@ export interface ObservedPublisher extends ObservedClient {
 export interface EngineObserver {
   connected?(client: ObservedClient, packet: ConnectPacket): void;
   connectRefused?(client: ObservedClient, why: string): void;
-  /** A connection was closed because the limit of open connections is reached. */
+  /** A connection without a CONNECT was closed because the limit of open connections is reached. */
   turnedAway?(): void;
   /** The session of an absent client ended to make room for another one. */
   gaveWay?(): void;

@@ -8,13 +8,14 @@ import type { ClusterLink } from "./cluster-link.ts";
 import type { Access } from "./connection/access.ts";
 import { Connection } from "./connection/connection.ts";
 import { handlePacket, refusePacket } from "./connection/packet-flow.ts";
+import { type Place, Places } from "./connection/places.ts";
 import { unsubscribe } from "./connection/subscribe-flow.ts";
 import type { QueueLoad } from "./delivery/delivery-queue.ts";
 import { FlushScheduler } from "./delivery/flush-scheduler.ts";
 import type { Transport } from "./delivery/output.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
-import type { ConnectionOrigin, EngineLog, EngineObserver } from "./engine-observer.ts";
+import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver } from "./engine-observer.ts";
 import type { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
@@ -64,6 +65,7 @@ export class Engine {
   readonly connections = new Set<Connection>();
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients = new Map<string, Connection>();
+  readonly places: Places;
   readonly trie = new SubscriptionTrie();
   readonly groups = new Map<string, SharedGroup>();
   readonly away = new AwaySessions();
@@ -78,6 +80,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.limits = options.limits;
     this.arriving = new SharedBudget(options.limits.allArrivingBytes);
+    this.places = new Places(options.limits);
     this.access = options.access;
     this.bus = options.bus;
     this.cluster = options.cluster;
@@ -109,19 +112,30 @@ export class Engine {
     return this.coarseNow;
   }
 
+  /** For a connection from this address, of which the engine does not know yet. Undefined if there is none: it is to be closed. */
+  takePlace(address: string, giveWay: () => void): Place | undefined {
+    const place = this.places.take(address, giveWay);
+    if (!place) this.observer.turnedAway?.();
+    return place;
+  }
+
   /** Opens a client's connection; the caller passes received bytes to `receive`, and calls `drained` and `close`. */
-  open(transport: Transport, origin: ConnectionOrigin): Connection {
+  open(transport: Transport, origin: ConnectionOrigin, place = this.takePlace(addressOf(origin), () => {})): Connection {
     const { cluster } = this;
     const gated = cluster
       ? cluster.gate(transport, { drained: () => connection.drained(), run: (step) => connection.run(step) })
       : transport;
-    const connection: Connection = new Connection(this, gated, origin);
+    const connection: Connection = new Connection(this, gated, origin, place);
+    if (place) {
+      place.giveWay = () => {
+        if (connection.state !== "connected") this.observer.turnedAway?.();
+        connection.giveWay();
+      };
+    }
     this.connections.add(connection);
     connection.run(() => {
       if (this.guard?.failing) this.guard.hold(connection);
-      const isFull = this.connections.size > this.limits.sockets;
-      if (isFull) this.observer.turnedAway?.();
-      if (isFull || this.stopped) transport.destroy();
+      if (!place || this.stopped) transport.destroy();
       this.counters.connections++;
     });
     return connection;
@@ -215,6 +229,7 @@ export class Engine {
     session.recipient = connection;
     for (const group of session.groups ?? []) group.moved(session);
     this.clients.set(clientId, connection);
+    if (connection.place) this.places.accept(connection.place);
     this.shareUnreadBytes();
     recheckSession(this, session, connection.identity);
     const wasStored = session.store !== undefined;
@@ -253,7 +268,8 @@ export class Engine {
 
   onClosed(connection: Connection, why: string): void {
     this.connections.delete(connection);
-    const { session } = connection;
+    const { session, place } = connection;
+    if (place) this.places.free(place);
     const isCurrent = session?.recipient === connection;
     if (isCurrent) {
       this.clients.delete(session.clientId);

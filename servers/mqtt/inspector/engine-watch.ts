@@ -38,7 +38,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   );
   const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0, gaveWay: 0 };
   const countedLines: Readonly<Record<keyof typeof counted, string>> = {
-    turnedAway: "connections were closed at once: the limit of open connections is reached.",
+    turnedAway: "connections were closed: the limit of open connections is reached.",
     connectTimedOut: "connections were closed: no CONNECT came in time.",
     gaveWay:
       "sessions of absent clients ended for those of other clients: the limit of sessions (MQTT_SESSIONS) or of their memory (MQTT_MEMORY_BYTES) is reached.",

@@ -23,6 +23,8 @@ export interface ListenersOptions {
 }
 
 const longestHandshakeMs = 3_000;
+/** Those that come in one turn of the event loop may be some. */
+const oneMore = 16;
 
 /** Resolves with the real ports when all of them listen. */
 export async function startListeners({ engine, ports, openToLan, allowedOrigins, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
@@ -30,7 +32,8 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
   const isOriginAllowed = createOriginCheck(allowedOrigins);
   // Sockets with unfinished handshakes are not connections of the engine yet.
   const bounded = <Bounded extends Server>(server: Bounded): Bounded => {
-    server.maxConnections = sockets;
+    // The engine decides who gives way to one more.
+    server.maxConnections = sockets + oneMore;
     return server.on("drop", () => engine.observer.turnedAway?.());
   };
   const listen = (port: number, createServer: () => Server) =>

@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { arrivingBytes } from "../../core/http/held-web-socket.ts";
 import { boundPipelines } from "../../core/http/pipeline.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
@@ -78,6 +79,16 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     clientTracking: false,
     handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
   });
+  const places = new WeakMap<Socket, Place>();
+  server.on(encrypted ? "secureConnection" : "connection", (socket: Socket) => {
+    const place = engine.takePlace(socket.remoteAddress ?? "", () => socket.destroy());
+    if (!place) {
+      socket.destroy();
+      return;
+    }
+    places.set(socket, place);
+    socket.once("close", () => engine.places.free(place));
+  });
   // Of what is no upgrade only the first request is answered, and no more is read.
   const pipelineOf = boundPipelines(server, 1);
   server.on("request", (_request, response) => {
@@ -110,7 +121,9 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     }
     socket.setNoDelay(true);
     // Calls back before it returns.
-    webSockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(engine, webSocket, socket, encrypted));
+    webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket)),
+    );
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     pipelineOf(socket)?.end();
@@ -118,13 +131,14 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   });
 }
 
-function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean): void {
+function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean, place: Place | undefined): void {
   const transport = new WebSocketTransport(webSocket);
-  const connection = engine.open(transport, {
-    transport: encrypted ? "wss" : "ws",
+  const origin = {
+    transport: encrypted ? ("wss" as const) : ("ws" as const),
     peer: peerOf(socket),
     ...(encrypted && { certificateName: certificateName(socket as TLSSocket) }),
-  });
+  };
+  const connection = engine.open(transport, origin, place);
   transport.drained = () => connection.drained();
   webSocket.on("message", (data: Buffer, isBinary: boolean) => {
     // [MQTT-6.0.0-1]

@@ -13,6 +13,7 @@ import type { PendingWill } from "../session/pending-will.ts";
 import type { Session } from "../session/session.ts";
 import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
+import type { Places } from "./places.ts";
 
 /** An authentication method may have 65,535 bytes; reason strings and log lines contain its beginning. */
 const shownMethod = 100;
@@ -26,6 +27,7 @@ export interface ConnectParts extends HandoverParts {
   readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "bring">) | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
+  readonly places: Pick<Places, "mayAccept">;
   makeRoom(clientId: string, will: PendingWill | undefined): boolean;
   openSession(
     connection: Connection,
@@ -41,7 +43,6 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
   connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
-  if (refuseAboveClients(parts, connection, packet.clientId)) return;
   // [MQTT-3.1.3-8]; MQTT 3.1 requires 1 to 23 characters, of which only the minimum is enforced.
   if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
     answerRefused(parts, connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
@@ -69,10 +70,10 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
 }
 
-/** Checked again after an asynchronous authentication. True if the client was refused. */
+/** True if the client was refused. */
 function refuseAboveClients(parts: ConnectParts, connection: Connection, clientId: string): boolean {
-  const { limits, clients } = parts;
-  if (clients.size < limits.clients || clients.has(clientId)) return false;
+  const { places, clients } = parts;
+  if (clients.has(clientId) || (connection.place && places.mayAccept(connection.place))) return false;
   answerRefused(parts, connection, reasonCode.quotaExceeded, "The limit of clients is reached.");
   return true;
 }

@@ -9,11 +9,12 @@ import { writeAck, writePacket } from "../delivery/write-packet.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
-import { type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
+import { addressOf, type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
 import type { Message } from "../routing/message.ts";
 import { isMuch } from "../routing/route-message.ts";
 import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
+import type { Place } from "./places.ts";
 
 export type ConnectionState = "opening" | "authenticating" | "connected" | "closed";
 
@@ -53,6 +54,8 @@ const visitsOfStep = 32;
 export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private readonly context: ConnectionContext;
   readonly origin: ConnectionOrigin;
+  /** Undefined if there was none. */
+  readonly place: Place | undefined;
   readonly transport: Transport;
   readonly output: Output;
   readonly decoder: PacketDecoder;
@@ -100,10 +103,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private steps = 0;
   private turn = 0;
 
-  constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin) {
+  constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
     this.context = context;
     this.transport = transport;
     this.origin = origin;
+    this.place = place;
     this.output = new Output(transport, context.scheduler, context.limits.unreadBytes, this);
     this.decoder = new PacketDecoder(context.limits.maximumPacketSize, context.limits.packetItems);
     this.lastPacketAt = this.openedAt;
@@ -118,8 +122,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** The peer's address without the port. */
   get address(): string {
-    const { peer } = this.origin;
-    return peer.slice(0, Math.max(0, peer.lastIndexOf(":")));
+    return addressOf(this.origin);
   }
 
   get version(): number {
@@ -339,6 +342,13 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.attempt(() => this.send({ type: "disconnect", reason, properties }));
     }
     this.close(text);
+  }
+
+  /** All places are taken: another client gets this one. */
+  giveWay(): void {
+    const why = "The limit of connections is reached, and this address has most of them.";
+    if (this.state === "connected") this.disconnect(reasonCode.quotaExceeded, why);
+    else this.cutOff(why);
   }
 
   /** Closes the connection without a DISCONNECT, and discards pending bytes. Never throws. */
