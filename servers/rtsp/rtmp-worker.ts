@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 import { AddressCounts } from "../core/limits/address-counts.ts";
 import { rateLimitKey } from "../core/limits/rate-limit-client.ts";
+import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -19,7 +20,7 @@ function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer);
 }
 
-function accept(socket: Socket, options: RtmpListenOptions): void {
+function accept(socket: Socket, options: RtmpListenOptions, held: SharedBudget): void {
   const address = rateLimitKey(socket.remoteAddress ?? "");
   if (connections >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
     socket.destroy();
@@ -31,6 +32,7 @@ function accept(socket: Socket, options: RtmpListenOptions): void {
   const connection: RtmpConnection = new RtmpConnection(socket, {
     limits: options,
     turns,
+    held,
     onPublish(publish) {
       publisher = ++begun;
       publishers.set(publisher, connection);
@@ -54,7 +56,8 @@ function accept(socket: Socket, options: RtmpListenOptions): void {
 async function listen(options: RtmpListenOptions): Promise<void> {
   try {
     const { port, openToLan } = options;
-    const createRtmpServer = () => createServer((socket) => accept(socket, options));
+    const held = new SharedBudget(options.allMessageBytes);
+    const createRtmpServer = () => createServer((socket) => accept(socket, options, held));
     // The listeners end with the worker.
     post({ type: "listening", port: await listenTcp({ port, openToLan, createServer: createRtmpServer, onStop() {} }) });
   } catch (error) {

@@ -223,6 +223,12 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTMP_MESSAGE_BYTES",
   }),
+  rtmpAllMessageBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
+    title: "Messages of RTMP of all clients",
+    help: "The most bytes of messages that are received in part, or wait. Beyond it, those are disconnected that have most.",
+    unit: "B",
+    env: "RTMP_ALL_MESSAGE_BYTES",
+  }),
   unsentBytes: limit(1 << 10, 1 << 30, 2 << 20, {
     title: "Unsent bytes",
     help: "A client over TCP that leaves more unread is skipped to the next key frame.",

@@ -126,6 +126,7 @@ export async function startRtsp(
         connections: config.connections,
         connectionsPerAddress: config.connectionsPerAddress,
         messageBytes: config.rtmpMessageBytes,
+        allMessageBytes: config.rtmpAllMessageBytes,
         silenceMs: limits.silenceMs,
       })
     : undefined;

@@ -77,4 +77,14 @@ export const rtmpAttacks: Readonly<Record<string, Attack>> = {
   "random bytes": (target) => throwAt(target, 20, () => randomBytes(target, 5_000), "all"),
   "200 half handshakes": (target) => throwAt(target, 200, handshake.subarray(0, 700), "all"),
   "random chunks": (target) => throwAt(target, 20, () => Buffer.concat([handshake, randomBytes(target, 20_000)]), "all"),
+  "40 messages without their last byte": (target) =>
+    throwAt(
+      target,
+      40,
+      () => {
+        const name = `begun ${target.random.below(2 ** 32)}`;
+        return Buffer.concat([handshake, ...publishing(name), chunkSize(0xff_ffff), chunk(9, 8 << 20, Buffer.alloc((8 << 20) - 1))]);
+      },
+      "all",
+    ),
 };

@@ -3,7 +3,7 @@ import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { AmfError, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { ChunkReader, messageType, RtmpError, type RtmpMessage, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { FlvError, FlvMedia } from "../../servers/rtsp/rtmp/flv-media.ts";
-import { targetOf } from "../../servers/rtsp/rtmp/rtmp-connection.ts";
+import { targetOf } from "../../servers/rtsp/rtmp/rtmp-target.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 describe("bytes of RTMP", () => {

@@ -1,20 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
-import { type AmfValue, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
-import { ChunkReader, messageType, type RtmpMessage, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
+import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { onEnd, type RtspUnderTest, startRtsp } from "./harness.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
+import { RawPublisher, rtmpUrl } from "./raw-publisher.ts";
 
 const clip = assetFile("rtsp", "stream.mp4");
-const rtmpUrl = (server: RtspUnderTest) => server.urlOf("RTMP").replace(/\/live$/, "");
 const pathOf = (server: RtspUnderTest, name: string) => server.views.get("paths")?.paths.find((one) => one.name === name);
 
 /** ffmpeg publishes until the test ends, or until it is refused. */
@@ -163,48 +162,6 @@ describe.skipIf(lacksFfmpeg)("publishing by RTMP", () => {
   });
 });
 
-/** A client of our own, which sends what it likes. */
-class RawPublisher {
-  readonly messages: (RtmpMessage & { readonly values: readonly AmfValue[] })[] = [];
-  closed = false;
-  readonly socket: Socket;
-  readonly #chunks = new ChunkReader({ messageBytes: 1 << 20, chunkStreams: 64 });
-
-  private constructor(socket: Socket) {
-    this.socket = socket;
-    socket.on("error", () => {});
-    socket.on("close", () => {
-      this.closed = true;
-    });
-    let skipped = 0;
-    socket.on("data", (bytes) => {
-      const skip = Math.min(bytes.length, 1 + 2 * 1_536 - skipped);
-      skipped += skip;
-      for (const message of this.#chunks.push(bytes.subarray(skip)))
-        this.messages.push({ ...message, values: message.type === messageType.command ? readAmf(message.payload) : [] });
-    });
-  }
-
-  static async connect(server: RtspUnderTest): Promise<RawPublisher> {
-    const socket = connect(Number(new URL(rtmpUrl(server)).port), "127.0.0.1");
-    onEnd(() => socket.destroy());
-    await once(socket, "connect");
-    return new RawPublisher(socket);
-  }
-
-  shakeHands(): void {
-    this.socket.write(Buffer.concat([Buffer.from([3]), Buffer.alloc(2 * 1_536)]));
-  }
-
-  command(...values: readonly AmfValue[]): void {
-    this.socket.write(writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values) }));
-  }
-
-  status(): unknown {
-    return this.messages.findLast(({ values }) => values[0] === "onStatus")?.values[3];
-  }
-}
-
 describe("a client by RTMP", () => {
   it("[RTSP-94] gets the answers of the protocol, and cannot play", async () => {
     const server = await startRtsp({ rtmp: true, rtmpPort: 0 });
@@ -272,6 +229,44 @@ describe("a client by RTMP", () => {
     expect(server.logs.filter(({ level }) => level === "error")).toEqual([]);
   });
 
+  it("[RTSP-199] what is received in part of all clients is bounded: those that have most end, and others go on", async () => {
+    const server = await startRtsp({ rtmp: true, rtmpPort: 0, silenceSeconds: 60, rtmpAllMessageBytes: 4 << 20 });
+    const publisher = async (name: string) => {
+      const client = await RawPublisher.connect(server);
+      client.shakeHands();
+      client.command("connect", 1, { app: "live" });
+      client.command("publish", 2, null, name, "live");
+      await until(() => client.status());
+      return client;
+    };
+    const begun = (bytes: number) => {
+      const chunkSize = writeMessage({
+        type: messageType.setChunkSize,
+        chunkStream: 2,
+        stream: 0,
+        payload: Buffer.from([0, 0xff, 0xff, 0xff]),
+      });
+      const head = Buffer.from([4, 0, 0, 0, 0, 0, 0, messageType.video, 1, 0, 0, 0]);
+      head.writeUIntBE(bytes, 4, 3);
+      return Buffer.concat([chunkSize, head, Buffer.alloc(bytes - 1)]);
+    };
+    const modest = await publisher("modest");
+    modest.socket.write(begun(100_000));
+    const hostile = await Promise.all(["a", "b", "c"].map(publisher));
+    for (const client of hostile) client.socket.write(begun(2 << 20));
+    await until(() => hostile.some(({ closed }) => closed));
+    expect(await server.ended(({ target }) => /^\/live\/[abc]$/.test(target))).toMatchObject({
+      outcome: "what waited of its messages was most, and RTMP_ALL_MESSAGE_BYTES is exceeded",
+    });
+    expect(modest.closed).toBe(false);
+    const stranger = await RawPublisher.connect(server);
+    stranger.shakeHands();
+    stranger.socket.write(begun(70_000));
+    await until(() => stranger.closed);
+    await until(() => server.logs.some(({ text }) => text.includes("a message of 70000 bytes is too long")));
+    expect(modest.closed).toBe(false);
+  });
+
   it("[RTSP-95] where the worker dies, its publishers end with a line in the log, and it listens again on the same port", async () => {
     const folder = temporaryDir();
     const file = path.join(folder, "worker.mjs");
@@ -312,6 +307,7 @@ async function listenWith(worker: string, pingMs?: number) {
     connections: 10,
     connectionsPerAddress: 10,
     messageBytes: 1 << 20,
+    allMessageBytes: 1 << 24,
     silenceMs: 1_000,
     worker,
     turns: new WorkTurns(),

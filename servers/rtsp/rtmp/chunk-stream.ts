@@ -28,8 +28,8 @@ export const messageType = {
 export class RtmpError extends Error {}
 
 export interface ChunkLimits {
-  /** Of one message. */
-  readonly messageBytes: number;
+  /** Of one message. It counts when a message begins, so it may change. */
+  messageBytes: number;
   /** Chunk streams of a connection; usual clients use five. */
   readonly chunkStreams: number;
 }
@@ -65,7 +65,9 @@ export class ChunkReader {
   /** Of the current chunk. */
   #left = 0;
   /** Of all messages that are not complete. */
-  #held = 0;
+  #received = 0;
+  /** The memory of those. */
+  heldBytes = 0;
 
   constructor(limits: ChunkLimits) {
     this.#limits = limits;
@@ -88,17 +90,22 @@ export class ChunkReader {
       if (!stream) throw new RtmpError("a chunk has no stream");
       const count = Math.min(this.#left, input.length);
       if (count > 0) {
-        append(stream, input, count);
-        this.#held += count;
+        this.heldBytes += append(stream, input, count);
+        this.#received += count;
         this.#left -= count;
         input = input.subarray(count);
-        if (this.#held > 2 * this.#limits.messageBytes) throw new RtmpError("too many messages are begun and not ended");
+        if (this.#received > 2 * this.#limits.messageBytes) throw new RtmpError("too many messages are begun and not ended");
       }
       if (this.#left > 0) return;
       this.#current = undefined;
       if (stream.received === stream.length) yield* this.#complete(stream);
       if (input.length === 0) return;
     }
+  }
+
+  /** Frees what is not complete; nothing more may be pushed. */
+  clear(): void {
+    for (const stream of this.#streams.values()) this.#drop(stream);
   }
 
   /** The size of the header, which is taken; undefined where it is not complete. */
@@ -160,7 +167,8 @@ export class ChunkReader {
   }
 
   #drop(stream: ChunkStream): void {
-    this.#held -= stream.received;
+    this.#received -= stream.received;
+    this.heldBytes -= stream.payload.length;
     stream.payload = noBytes;
     stream.received = 0;
   }
@@ -174,7 +182,9 @@ export class ChunkReader {
 
 const noBytes = Buffer.alloc(0);
 
-function append(stream: ChunkStream, input: Buffer, count: number): void {
+/** Returns by how many bytes the memory of the message has grown. */
+function append(stream: ChunkStream, input: Buffer, count: number): number {
+  const before = stream.payload.length;
   const needed = stream.received + count;
   if (needed > stream.payload.length) {
     // Without the pool of Node: the message is passed to another thread as it is, and is as long as its memory when it is complete.
@@ -184,6 +194,7 @@ function append(stream: ChunkStream, input: Buffer, count: number): void {
   }
   input.copy(stream.payload, stream.received, 0, count);
   stream.received = needed;
+  return stream.payload.length - before;
 }
 
 /** Of what we send. */

@@ -1,16 +1,28 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
 import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
-import { withoutSlashes } from "../protocol/header-fields.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
-import { ChunkReader, messageType, RtmpError, type RtmpMessage, type SentMessage, sentChunkBytes, writeMessage } from "./chunk-stream.ts";
+import {
+  type ChunkLimits,
+  ChunkReader,
+  messageType,
+  RtmpError,
+  type RtmpMessage,
+  type SentMessage,
+  sentChunkBytes,
+  writeMessage,
+} from "./chunk-stream.ts";
+import { targetOf } from "./rtmp-target.ts";
 import { costOfMedia, type RtmpListenOptions, type RtmpPublish } from "./worker-messages.ts";
 
 export interface RtmpConnectionParts {
   readonly limits: Pick<RtmpListenOptions, "messageBytes" | "silenceMs">;
   /** Of all connections. */
   readonly turns: WorkTurns;
+  /** The bytes of messages that are not complete, or that the service has not taken, of all connections. */
+  readonly held: SharedBudget;
   /** The client wants to publish; `accept` or `refuse` answers. */
   readonly onPublish: (publish: RtmpPublish) => void;
   readonly onMedia: (message: RtmpMessage) => void;
@@ -27,7 +39,7 @@ const windowBytes = 2_500_000;
 /** What the messages cost that the service has not taken; then nothing more is read. */
 const mostUntaken = 8 << 20;
 const longestName = 1_000;
-/** Commands of publishers have some hundred bytes. */
+/** Commands of publishers have some hundred bytes. Nothing longer is needed before one may publish. */
 const mostCommandBytes = 64 << 10;
 const publishedStream = 1;
 /** User control events (§7.1.7). */
@@ -42,7 +54,11 @@ export class RtmpConnection {
   readonly #socket: Socket;
   readonly #parts: RtmpConnectionParts;
   readonly #chunks: ChunkReader;
+  readonly #chunkLimits: ChunkLimits;
   readonly #share: WorkShare;
+  readonly #held: BudgetShare;
+  /** What `#held` has. */
+  #counted = 0;
   readonly #openedAt = Date.now();
   readonly remote: string;
   readonly #address: string;
@@ -67,8 +83,12 @@ export class RtmpConnection {
   constructor(socket: Socket, parts: RtmpConnectionParts) {
     this.#socket = socket;
     this.#parts = parts;
-    this.#chunks = new ChunkReader({ messageBytes: parts.limits.messageBytes, chunkStreams: 64 });
+    this.#chunkLimits = { messageBytes: Math.min(mostCommandBytes, parts.limits.messageBytes), chunkStreams: 64 };
+    this.#chunks = new ChunkReader(this.#chunkLimits);
     this.#address = plainAddress(socket.remoteAddress ?? "");
+    this.#held = parts.held.open(this.#address, () =>
+      this.close("what waited of its messages was most, and RTMP_ALL_MESSAGE_BYTES is exceeded"),
+    );
     this.#share = parts.turns.join(this.#address, this.#work);
     this.remote = addressText(socket.remoteAddress, socket.remotePort);
     socket.setNoDelay(true);
@@ -79,6 +99,9 @@ export class RtmpConnection {
     socket.once("close", () => {
       clearTimeout(this.#timer);
       this.#state = "closed";
+      this.#untaken = 0;
+      this.#free();
+      this.#held.close();
       this.#parts.onClosed(this.#reason || "the client has disconnected");
     });
   }
@@ -98,6 +121,7 @@ export class RtmpConnection {
 
   taken(cost: number): void {
     this.#untaken -= cost;
+    this.#count();
     this.#setReading();
   }
 
@@ -112,8 +136,21 @@ export class RtmpConnection {
     this.#state = "closed";
     this.#reason = reason;
     clearTimeout(this.#timer);
+    this.#free();
     this.#socket.end();
     this.#timer = setTimeout(() => this.#socket.destroy(), lingerMs);
+  }
+
+  /** What is not complete is of no use any more. */
+  #free(): void {
+    this.#chunks.clear();
+    this.#count();
+  }
+
+  #count(): void {
+    const change = this.#chunks.heldBytes + this.#untaken - this.#counted;
+    this.#counted += change;
+    this.#held.add(change);
   }
 
   #restartTimer(reason: string): void {
@@ -153,6 +190,7 @@ export class RtmpConnection {
       this.#fail(error);
     }
     if (this.#isClosed()) this.#messages = undefined;
+    else this.#count();
     this.#setReading();
   };
 
@@ -274,6 +312,7 @@ export class RtmpConnection {
     if (this.#state !== "connecting") throw new RtmpError("it publishes twice");
     this.#control(messageType.userControl, Buffer.from([0, streamBegin, 0, 0, 0, publishedStream]));
     this.#state = "waiting";
+    this.#chunkLimits.messageBytes = this.#parts.limits.messageBytes;
     // Until the service has answered.
     clearTimeout(this.#timer);
     this.#parts.onPublish({
@@ -337,37 +376,3 @@ function withoutFirst(payload: Buffer): Buffer {
 const textOf = (value: AmfValue | undefined): string => (typeof value === "string" ? value.slice(0, longestName) : "");
 const objectOf = (value: AmfValue | undefined): AmfObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as AmfObject) : {};
-
-/**
- * The path is the application and the name of the stream. The user comes in the query of either (`live/name?user=anna&pass=secret`), since
- * RTMP has no place of its own for it, or in the server's URL (`rtmp://anna:secret@host/live`), where clients send it.
- */
-export function targetOf(app: string, streamName: string, serverUrl: string): Pick<RtmpPublish, "path" | "user" | "password"> {
-  const [appPath = "", appQuery = ""] = splitQuery(app);
-  const [namePath = "", nameQuery = ""] = splitQuery(streamName);
-  const path = [appPath, namePath]
-    .map(withoutSlashes)
-    .filter((part) => part !== "")
-    .join("/");
-  const query = new URLSearchParams(`${appQuery}&${nameQuery}`);
-  const url = URL.parse(serverUrl);
-  const ofUrl = (text: string | undefined) => (text ? decoded(text) : undefined);
-  return {
-    path: decoded(path),
-    user: query.get("user") ?? ofUrl(url?.username),
-    password: query.get("pass") ?? query.get("password") ?? ofUrl(url?.password),
-  };
-}
-
-const splitQuery = (text: string): readonly string[] => {
-  const at = text.indexOf("?");
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
-};
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

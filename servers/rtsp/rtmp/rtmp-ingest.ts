@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { workerFile } from "../../core/files/asset-file.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
 import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
@@ -45,6 +46,8 @@ export class RtmpIngest {
   readonly #asking = new Set<number>();
   /** From the worker: what waits of each publisher. */
   readonly #inputs = new Map<number, PublisherInput>();
+  /** Clients that were disconnected before they published. */
+  readonly #dropped: FaultLog;
   #worker: Worker | undefined;
   #port: number;
   #restartMs = firstRestartMs;
@@ -58,6 +61,8 @@ export class RtmpIngest {
 
   private constructor(options: RtmpIngestOptions) {
     this.#options = options;
+    const { log } = options;
+    this.#dropped = new FaultLog({ warning: (text) => log.info(text), error: (text) => log.error(text) });
     this.#port = options.port;
   }
 
@@ -82,6 +87,7 @@ export class RtmpIngest {
     clearTimeout(this.#restart);
     this.#endAll("the service stops");
     await this.#worker?.terminate();
+    this.#dropped.flush();
   }
 
   #start(): Promise<void> {
@@ -91,6 +97,7 @@ export class RtmpIngest {
       connections,
       connectionsPerAddress,
       messageBytes,
+      allMessageBytes,
       silenceMs,
       pingMs = standardPingMs,
     } = this.#options;
@@ -118,7 +125,7 @@ export class RtmpIngest {
           fault = message.failure.message;
           reject(errorOfFailure(message.failure));
         } else if (message.type === "pong") unansweredPings = 0;
-        else if (message.type === "dropped") this.#options.log.info(`RTMP ${message.remote}: ${message.reason}`);
+        else if (message.type === "dropped") this.#dropped.write(`RTMP ${message.remote}: ${message.reason}`);
         else this.#inputOf(message)?.push(message);
       });
       worker.on("error", (error) => {
@@ -132,7 +139,7 @@ export class RtmpIngest {
       });
       this.#post({
         type: "listen",
-        options: { port: this.#port, openToLan, connections, connectionsPerAddress, messageBytes, silenceMs },
+        options: { port: this.#port, openToLan, connections, connectionsPerAddress, messageBytes, allMessageBytes, silenceMs },
       });
     });
   }

@@ -8,6 +8,8 @@ export interface RtmpListenOptions {
   readonly connectionsPerAddress: number;
   /** Of one message: a picture. */
   readonly messageBytes: number;
+  /** Of messages that are not complete or not taken, of all clients. */
+  readonly allMessageBytes: number;
   /** Until a client publishes, and between two messages of one that does. */
   readonly silenceMs: number;
 }
