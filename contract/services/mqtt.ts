@@ -95,6 +95,13 @@ export interface MqttSampleParams {
   readonly messagesPerSecond: number;
 }
 
+/** Recorded messages, newest first. */
+export interface MqttHistoryPage {
+  readonly messages: readonly MqttMessageSummary[];
+  /** Messages that do not match in what is kept of their payloads. */
+  readonly searchedInPart?: number;
+}
+
 /** `view/mqtt`, by name. */
 export interface MqttViews extends SampleViews<MqttSampleParams> {
   readonly figures: MqttFigures;
@@ -169,11 +176,12 @@ export const mqttActions = {
   /** Topics that match a filter with wildcards, or hold the text. */
   "topic.search": operation<MqttTopicPage>()(z.strictObject({ filter: z.string().min(1).max(65_535), ...page })),
   /** Recorded messages of the topics that match, newest first. */
-  "topic.history": operation<{ readonly messages: readonly MqttMessageSummary[] }>()(
+  "topic.history": operation<MqttHistoryPage>()(
     z.strictObject({
       filter: topicFilter,
       /** Only with this text in the payload. */
       text: z.string().max(500).default(""),
+      withoutSample: z.boolean().default(false),
       /** Only with a smaller id. */
       before: z.int().optional(),
       limit: z.int().min(1).max(1_000).default(200),
@@ -189,6 +197,7 @@ export const mqttActions = {
     filter: topicFilter.default("#"),
     /** Only with this text in the payload. */
     text: z.string().max(500).default(""),
+    withoutSample: z.boolean().default(false),
   }),
   /** Null without TLS. */
   "tls.certificate": operation<MqttCertificate | null>()(none),

@@ -12,17 +12,18 @@ const partLength = 512 << 10;
 interface ExportQuery {
   readonly filter: string;
   readonly text: string;
+  readonly withoutSample: boolean;
   readonly after?: string | undefined;
 }
 
 /** One part of the matching messages, oldest first. */
-function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after }: ExportQuery): ExportPart {
+function exportHistory(recorder: MessageRecorder, { filter, text: wanted, withoutSample, after }: ExportQuery): ExportPart {
   const { from, to } = after === undefined ? { from: 0, to: recorder.newestId } : parseExportCursor(after);
   let text = "";
   let items = 0;
   let total = 0;
   let next: string | undefined;
-  for (const record of matching(recorder, { filter, text: wanted, from, to })) {
+  for (const record of matching(recorder, { filter, text: wanted, withoutSample, from, to })) {
     total++;
     if (next !== undefined) continue;
     text += `${recordedLine(record)}\n`;
@@ -37,10 +38,13 @@ function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after 
 
 function* matching(
   recorder: MessageRecorder,
-  { filter, text, from, to }: { readonly filter: string; readonly text: string; readonly from: number; readonly to: number },
+  { filter, text, withoutSample, from, to }: Omit<ExportQuery, "after"> & { readonly from: number; readonly to: number },
 ): Generator<MessageRecord> {
   const wanted = Buffer.from(text, "utf8").toString("latin1");
-  for (const record of recorder.between(filter, from, to)) if (wanted === "" || record.payloadHas(wanted)) yield record;
+  for (const record of recorder.between(filter, from, to)) {
+    if (withoutSample && record.isSample) continue;
+    if (wanted === "" || record.payloadHas(wanted)) yield record;
+  }
 }
 
 type HistoryActions = Pick<
@@ -52,9 +56,10 @@ type HistoryActions = Pick<
 export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: string) => boolean): Handlers<HistoryActions> => ({
   "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
   "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
-  "topic.history": ({ filter, ...options }) => ({
-    messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
-  }),
+  "topic.history": ({ filter, ...options }) => {
+    const { records, searchedInPart } = recorder.history(filter, { before: undefined, ...options });
+    return { messages: records.map((record) => record.summary()), ...(searchedInPart > 0 && { searchedInPart }) };
+  },
   "message.read": ({ id }) => recorder.find(id)?.details() ?? null,
   "history.clear": () => ({ cleared: recorder.clear() }),
   "history.restore": () => ({ restored: recorder.restore() }),

@@ -18,6 +18,14 @@ export interface HistoryOptions {
   /** Only with a smaller id. */
   readonly before: number | undefined;
   readonly limit: number;
+  readonly withoutSample?: boolean;
+}
+
+export interface FoundMessages {
+  /** Newest first. */
+  readonly records: MessageRecord[];
+  /** Those before the last one found that do not have the text in what is kept of their payloads. */
+  readonly searchedInPart: number;
 }
 
 /** Divisor of the limits: at most this part is used for the last messages of quiet topics. */
@@ -140,16 +148,21 @@ export class KeptMessages {
   }
 
   /** Newest first. */
-  history(filter: string, options: { text: string; before: number | undefined; limit: number }): MessageRecord[] {
+  history(filter: string, options: HistoryOptions): FoundMessages {
     const before = options.before ?? Number.POSITIVE_INFINITY;
     const text = Buffer.from(options.text, "utf8").toString("latin1");
-    const found: MessageRecord[] = [];
+    const records: MessageRecord[] = [];
+    let searchedInPart = 0;
     for (const record of this.newestFirst(filter)) {
-      if (record.id >= before || (text !== "" && !record.payloadHas(text))) continue;
-      found.push(record);
-      if (found.length === options.limit) break;
+      if (record.id >= before || (options.withoutSample && record.isSample)) continue;
+      if (text !== "" && !record.payloadHas(text)) {
+        if (record.isCut) searchedInPart++;
+        continue;
+      }
+      records.push(record);
+      if (records.length === options.limit) break;
     }
-    return found;
+    return { records, searchedInPart };
   }
 
   private *newestFirst(filter: string): Generator<MessageRecord> {

@@ -177,6 +177,15 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return this.bytes.includes(text, this.payloadAt);
   }
 
+  /** Of a restored record there may be only a part. */
+  get isCut(): boolean {
+    return this.bytes.length - this.payloadAt < this.payloadBytes;
+  }
+
+  get isSample(): boolean {
+    return this.internalSource === "sample traffic";
+  }
+
   settle(): void {
     this.settled = true;
     this.settledAfterMs = performance.now() - this.startedAt;

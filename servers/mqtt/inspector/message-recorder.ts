@@ -5,7 +5,7 @@ import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
-import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
+import { type FoundMessages, type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import { mqttEvent } from "./mqtt-event.ts";
 import { readHistory } from "./read-history.ts";
@@ -198,7 +198,7 @@ export class MessageRecorder {
   }
 
   /** Newest first. */
-  history(filter: string, options: HistoryOptions): MessageRecord[] {
+  history(filter: string, options: HistoryOptions): FoundMessages {
     return this.messages.history(filter, options);
   }
 

@@ -109,8 +109,8 @@ it("[MQTT-236] a full tree drops the topic that was silent longest, unless it is
     ["c", 1],
     ["d", 1],
   ]);
-  expect(kept.history("c", { text: "", before: undefined, limit: 10 }).map((record) => record.id)).toEqual([6, 3]);
-  expect(kept.history("a/b", { text: "", before: undefined, limit: 10 }).map((record) => record.id)).toEqual([4, 2]);
+  expect(kept.history("c", { text: "", before: undefined, limit: 10 }).records.map((record) => record.id)).toEqual([6, 3]);
+  expect(kept.history("a/b", { text: "", before: undefined, limit: 10 }).records.map((record) => record.id)).toEqual([4, 2]);
   expect(kept.tree.uncounted).toBe(3);
 });
 
@@ -134,5 +134,5 @@ it("[MQTT-236] a very long topic is recorded but not in the tree", () => {
   const topic = "t".repeat(20_000);
   publishTo(kept, 1, topic, Buffer.alloc(0));
   expect([kept.tree.size, kept.tree.uncounted]).toEqual([0, 1]);
-  expect(kept.history(topic, { text: "", before: undefined, limit: 10 })).toHaveLength(1);
+  expect(kept.history(topic, { text: "", before: undefined, limit: 10 }).records).toHaveLength(1);
 });

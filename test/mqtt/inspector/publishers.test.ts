@@ -31,6 +31,19 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.views.get("sample")).toMatchObject({ running: false });
   });
 
+  it("[MQTT-309] the history and its export can be had without sample traffic, which its messages name as their source", async () => {
+    const broker = await startBroker();
+    await broker.act("sample.start", { messagesPerSecond: 100 });
+    await expect.poll(() => broker.counters.at(-1)?.items ?? 0).toBeGreaterThan(3);
+    await broker.act("sample.stop", {});
+    await broker.act("publish", { topic: "mine", payload: "x" });
+    const all = (await broker.act("topic.history", { filter: "#" })).messages;
+    expect(new Set(all.map(({ internalSource }) => internalSource))).toEqual(new Set(["dashboard", "sample traffic"]));
+    const { messages } = await broker.act("topic.history", { filter: "#", withoutSample: true });
+    expect(messages.map(({ topic }) => topic)).toEqual(["mine"]);
+    expect(await broker.act("history.export", { withoutSample: true })).toMatchObject({ items: 1, total: 1 });
+  });
+
   it("[MQTT-134] messages of the broker itself count in its rate and statistics, except $SYS, and name their source", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 3_600, demoDevice: true });
     for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
