@@ -1,5 +1,5 @@
 import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
-import type { PacketError } from "../codec/reason-code.ts";
+import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import type { DropReason, Message } from "./routing/message.ts";
 
 /** Origin of a connection. */
@@ -27,6 +27,12 @@ export interface ObservedPublisher extends ObservedClient {
   /** The PUBLISH as received; valid until the next packet. */
   rawPacket(): Buffer;
 }
+
+/** Why a connection ended that its client ended as it should: for the reasons of a client's DISCONNECT that are no errors. */
+export const orderlyEnds: ReadonlyMap<number, string> = new Map([
+  [reasonCode.success, "disconnected"],
+  [reasonCode.disconnectWithWill, "disconnected, with its will"],
+]);
 
 /** Callbacks for events in the engine. All are optional; a missing one costs nothing. */
 export interface EngineObserver {

@@ -2,7 +2,7 @@ import type { Log } from "../../core/service/log.ts";
 import { countOf, countText } from "../../core/service/quantity.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasonName } from "../codec/reason-code.ts";
-import type { EngineObserver, ObservedClient } from "../engine/engine-observer.ts";
+import { type EngineObserver, type ObservedClient, orderlyEnds } from "../engine/engine-observer.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
@@ -10,6 +10,7 @@ import { TalliedWarnings } from "./tallied-warnings.ts";
 const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 /** Most rows and log lines a second for connects and disconnects; further ones are only counted. */
 const eventsPerSecond = 500;
+const orderly: ReadonlySet<string> = new Set(orderlyEnds.values());
 /** Interval of the warning about a full topic tree. */
 const treeFullEveryMs = 60_000;
 
@@ -129,7 +130,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       show(fault === undefined ? "info" : "warning", `${shortName(clientId)} ${how}`, {
         verb: "DISCONNECT",
         target: origin.transport,
-        tone: why === "disconnected" ? "ok" : "aborted",
+        tone: orderly.has(why) ? "ok" : "aborted",
         outcome: why,
         clientId,
         peer: origin.peer,

@@ -176,6 +176,17 @@ describe("actions and views of the page", () => {
     expect(broker.rows[2]).toMatchObject({ preview: "hello", client: "c", outcome: "to 1" });
   });
 
+  it.each([
+    [0x04, "disconnected, with its will", "ok"],
+    [0x82, "disconnected: protocol error", "aborted"],
+  ])("[MQTT-123] the reason %s of a client's DISCONNECT is in words", async (reason, outcome, tone) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.send({ type: "disconnect", reason });
+    await client.expectClose();
+    await expect.poll(() => broker.rows.at(-1)).toMatchObject({ verb: "DISCONNECT", outcome, tone });
+  });
+
   it("[MQTT-124] above its rate the recorder only counts, and reports how many", async () => {
     const broker = await startBroker({ recordedPerSecond: 10 });
     const client = await connectWire(broker, 5);

@@ -1,7 +1,7 @@
 import type { DisconnectPacket, Packet } from "../../codec/packet.ts";
-import { PacketError, reasonCode } from "../../codec/reason-code.ts";
+import { PacketError, reasonCode, reasonName } from "../../codec/reason-code.ts";
 import type { EngineCounters } from "../engine-counters.ts";
-import type { EngineObserver } from "../engine-observer.ts";
+import { type EngineObserver, orderlyEnds } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import { handleAck } from "./ack-flow.ts";
 import { type ConnectParts, handleAuth, handleConnect, refuseConnect } from "./connect-flow.ts";
@@ -85,5 +85,5 @@ function handleDisconnect(parts: PacketParts, connection: Connection, { reason, 
   // [MQTT-3.14.4-3]: the will is discarded, unless the client requests it with 0x04 or reports an error.
   const withWill = reason !== reasonCode.success;
   if (session && !withWill) session.will = undefined;
-  connection.close(reason === 0 ? "disconnected" : `disconnected, reason 0x${reason.toString(16)}`);
+  connection.close(orderlyEnds.get(reason) ?? `disconnected: ${reasonName(reason)}`);
 }
