@@ -4,11 +4,14 @@ import type { MqttOwnPublisher } from "../../contract/traffic/mqtt.ts";
 import { configuredFile, readConfiguredFile } from "../core/config/configured-file.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { loadUsers } from "../core/credentials/users.ts";
+import type { Log } from "../core/service/log.ts";
+import { countOf } from "../core/service/quantity.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { createAccessControl } from "./access/access-control.ts";
 import { parseTopicRule } from "./access/topic-rules.ts";
 import { brokerTls } from "./broker-tls.ts";
+import { isSystemTopic } from "./codec/topic.ts";
 import { answerCommand } from "./demo/command-device.ts";
 import { messageOfParams } from "./demo/recorded-line.ts";
 import { createRepeats } from "./demo/repeats.ts";
@@ -155,6 +158,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     return engine.stop();
   });
   onStop(tryClient.close);
+  if (!store) onStop(() => noteWhatEnds(engine, retained, log));
   // First of all, so that the clients of this run remain as the last known state.
   onStop(views.close);
 
@@ -180,6 +184,20 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     };
   });
   return mqttEndpoints(ports, config.openToLan);
+}
+
+/** Nothing outlives the process: who expects that it does, as with other brokers, is to know. */
+function noteWhatEnds({ sessions }: Pick<Engine, "sessions">, retained: RetainedTree, log: Log): void {
+  let messages = 0;
+  for (const { topic, internalSource } of retained.values()) if (!isSystemTopic(topic) && internalSource !== "sample traffic") messages++;
+  const kept = [...sessions.values()].filter(({ expirySeconds }) => expirySeconds > 0);
+  const queued = kept.reduce((sum, { queue }) => sum + queue.length, 0);
+  const parts = [
+    ...(messages > 0 ? [countOf(messages, "retained message")] : []),
+    ...(kept.length > 0 ? [`${countOf(kept.length, "session")} with ${countOf(queued, "queued message")}`] : []),
+  ];
+  if (parts.length > 0)
+    log.notable(`The stop ends ${parts.join(" and ")}: with Keep on disk (MQTT_PERSISTENCE) they would be there after the next start.`);
 }
 
 /** Empty if no file is configured. Throws CONFIG_INVALID. */

@@ -52,6 +52,21 @@ describe("persistence", () => {
     },
   );
 
+  it("[MQTT-311] a stop without it says what ends, and says nothing if that is nothing", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, kept("s"));
+    await client.subscribe("t", { qos: 1 });
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    await broker.act("publish", { topic: "t", qos: 1, payload: "one", retain: true });
+    await broker.stop();
+    const ends = "The stop ends 1 retained message and 1 session with 1 queued message: with Keep on disk (MQTT_PERSISTENCE)";
+    expect(broker.logs.join("\n")).toContain(ends);
+    const unused = await startBroker();
+    await unused.stop();
+    expect(unused.logs.join("\n")).not.toContain("The stop ends");
+  });
+
   it("[MQTT-152] a session file that is not a database fails the start, and is left unchanged", async () => {
     const dataDir = temporaryDir();
     const file = path.join(dataDir, "sessions.sqlite");

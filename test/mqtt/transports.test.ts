@@ -2,8 +2,9 @@ import { execFile } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
@@ -142,6 +143,21 @@ describe("transports", () => {
     client.write(Buffer.concat([encodePacket({ type: "pingreq" }, 5), encodePacket({ type: "pingreq" }, 5)]));
     await client.expect("pingresp");
     await client.expect("pingresp");
+  });
+
+  it("[MQTT-310] thousands of WebSocket messages that come together are handled over as many turns of the event loop", async () => {
+    const broker = await startBroker(everything);
+    const client = await openWireWebSocket(broker.urls.WS ?? "", 5);
+    client.send(connectPacket(5, "c"));
+    await client.expect("connack");
+    // Masked with zeros: a PINGREQ each.
+    const frame = Buffer.from([0x82, 0x82, 0, 0, 0, 0, 0xc0, 0]);
+    const count = 2_000;
+    const socket = (client.socket as unknown as { readonly _socket: Socket })._socket;
+    socket.write(Buffer.concat(Array.from({ length: count }, () => frame)));
+    let turns = 0;
+    for (; client.received.filter(({ type }) => type === "pingresp").length < count; turns++) await setImmediate();
+    expect(turns).toBeGreaterThan(count / 4);
   });
 
   it("[MQTT-112] a text frame closes the WebSocket", async () => {

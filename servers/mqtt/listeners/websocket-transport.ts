@@ -77,6 +77,8 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     maxPayload: Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024,
     perMessageDeflate: false,
     clientTracking: false,
+    // Of the thousands of messages that a read may hold, one in each turn of the event loop.
+    allowSynchronousEvents: false,
     handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
   });
   const places = new WeakMap<Socket, Place>();
