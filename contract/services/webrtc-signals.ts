@@ -44,7 +44,7 @@ export interface RelatedDescriptions {
 }
 
 export interface WebrtcSignalViews {
-  /** All since the start: when it grows, the ladder has more. */
+  /** All since the start, and those of earlier runs that were kept: when it grows, the ladder has more. */
   readonly signals: { readonly total: number };
 }
 

@@ -45,6 +45,7 @@ export interface WebrtcSignal {
   /** Identifiers of peers; `to` is absent where it went to a room. */
   readonly from: string;
   readonly to?: string;
+  /** That it went to, or in which both peers were. */
   readonly room?: string;
   /** Clients that it was sent on to. */
   readonly deliveries: number;

@@ -18,7 +18,8 @@ import { startTurn } from "./ice/start-turn.ts";
 import { keptTurnSecret } from "./ice/turn-secret.ts";
 import { IceChecks } from "./ice-check/ice-checks.ts";
 import { RequestHistory } from "./ice-check/request-history.ts";
-import { passedSignal, SignalHistory } from "./ice-check/signal-history.ts";
+import { restoreEvidence } from "./ice-check/restore-evidence.ts";
+import { keptSignals, passedSignal, SignalHistory } from "./ice-check/signal-history.ts";
 import { type Media, startMedia } from "./media/start-media.ts";
 import { showViews } from "./observe/page-views.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
@@ -83,6 +84,7 @@ export async function startWebrtc(
     traffic,
     log,
     messageLimit: config.recordedMessageBytes,
+    hub: { find: (id) => hub.find(id) },
     onRecorded: (row, fact) => signals.add(passedSignal(row, fact, hub)),
     onLeft(peer, row, reason) {
       iceChecks.noteLeft(peer);
@@ -115,6 +117,7 @@ export async function startWebrtc(
 
   const addresses = { port: turn?.port ?? config.turnPort, tlsPort: turn?.tlsPort || undefined };
   const iceChecks = new IceChecks({ hub, signals, requests, addresses });
+  await restoreEvidence(context.kept, { signals, requests, checks: iceChecks });
   const lastLeft = (most: number) => iceChecks.lastLeft(most);
 
   const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
@@ -194,9 +197,6 @@ export async function startWebrtc(
   );
   return endpoints;
 }
-
-/** For the ladder and the ICE check. */
-const keptSignals = { signals: 20_000, bytes: 16 << 20 };
 
 /** Without WHIP there are no publishers. */
 const noMedia: Media["handlers"] = {

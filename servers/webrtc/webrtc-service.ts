@@ -40,4 +40,5 @@ export const webrtcService = defineService({
   endpoints: webrtcEndpoints,
   snippets: webrtcSnippets,
   start: async (context) => (await import("./start-webrtc.ts")).startWebrtc(context),
+  browse: async (context) => (await import("./browse-webrtc.ts")).browseWebrtc(context),
 });

@@ -155,6 +155,21 @@ it("[WEBRTC-437] a player is listed with its codecs, figures and addresses, and 
   await page.getByText("Nobody plays or publishes").waitFor();
 });
 
+it("[WEBRTC-409] what was signalled stays in the ladder while the service is stopped, with the ICE check", async () => {
+  const { page, host } = await openBrowserShell("webrtc");
+  const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
+  ada.send({ type: "offer", to: bob.id, sdp: offer });
+  await expect.poll(() => bob.received.some(({ type }) => type === "offer")).toBe(true);
+  await openTab(page, "Signals");
+  const row = page.getByRole("grid", { name: "Signals, in their order" }).getByRole("row", { name: /Ada to Bob: offer/ });
+  await row.waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("of earlier runs", { exact: true }).waitFor();
+  await row.waitFor();
+  await page.getByRole("list", { name: "Findings of the ICE check" }).getByText("Candidates").first().waitFor();
+  for (const { socket } of [ada, bob]) socket.close();
+});
+
 /** Plays a path by WHEP; the page keeps the connection. */
 async function play(path: string): Promise<number> {
   const connection = new RTCPeerConnection();

@@ -54,7 +54,12 @@ export interface ServiceUnderTest<Contract extends ServiceContract> {
 }
 
 export interface StartOptions
-  extends Partial<Pick<RunOptions, "config" | "dataDir" | "certificatesDir" | "mode" | "services" | "onView" | "onCounters" | "onStream">> {
+  extends Partial<
+    Pick<
+      RunOptions,
+      "config" | "dataDir" | "certificatesDir" | "mode" | "services" | "onView" | "onCounters" | "onStream" | "readKept" | "firstRowId"
+    >
+  > {
   readonly onBatch?: (batch: ServiceBatch) => void;
 }
 

@@ -6,7 +6,7 @@ import type { HttpExchange } from "../../contract/traffic/http.ts";
 import type { TurnAllocation, TurnRequest, WebrtcPeer, WebrtcSignal } from "../../contract/traffic/webrtc.ts";
 import { webrtcService } from "../../servers/webrtc/webrtc-service.ts";
 import { createEventLog } from "../support/event-log.ts";
-import { onEnd, type ServiceUnderTest, startService } from "../support/start-service.ts";
+import { onEnd, type ServiceUnderTest, type StartOptions, startService } from "../support/start-service.ts";
 
 export interface WebrtcContract {
   readonly actions: WebrtcActions;
@@ -28,10 +28,15 @@ export interface ConnectOptions extends ClientOptions {
 const anyPorts = Object.fromEntries(webrtcService.ports.map(({ field }) => [field, 0]));
 
 /** The service on free ports, stopped after the test. */
-export async function startWebrtc(config: Record<string, unknown> = {}, dataDir?: string): Promise<WebrtcUnderTest> {
+export async function startWebrtc(
+  config: Record<string, unknown> = {},
+  dataDir?: string,
+  more: Pick<StartOptions, "onBatch" | "readKept" | "firstRowId"> = {},
+): Promise<WebrtcUnderTest> {
   const service = await startService<WebrtcContract>(webrtcService, {
     config: { ...anyPorts, logLevel: "debug", ...config },
     ...(dataDir !== undefined && { dataDir }),
+    ...more,
   });
   onTestFailed(
     () =>

@@ -17,9 +17,11 @@ export interface IceChecksOptions {
 }
 
 /** Where a peer was: of one that has left, what its signals need to be understood. */
-interface KnownPeer {
+export interface KnownPeer {
   readonly name: string;
+  /** Of its connection, without the port. */
   readonly address: string;
+  /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -35,8 +37,13 @@ export class IceChecks {
   }
 
   noteLeft(peer: Peer): void {
-    this.#left.delete(peer.id);
-    this.#left.set(peer.id, knownOf(peer));
+    this.noteKnown(peer.id, knownOf(peer));
+  }
+
+  /** One that has left. */
+  noteKnown(id: string, peer: KnownPeer): void {
+    this.#left.delete(id);
+    this.#left.set(id, peer);
     for (const oldest of this.#left.keys()) {
       if (this.#left.size <= mostKnown) break;
       this.#left.delete(oldest);

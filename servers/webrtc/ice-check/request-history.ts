@@ -1,8 +1,10 @@
 import type { IceRequestCount } from "../../../contract/services/webrtc-ice-check.ts";
+import type { TurnRequest } from "../../../contract/traffic/webrtc.ts";
 import { socketText } from "../observe/allocation-entry.ts";
 import type { AllocationState, TurnObserver, TurnRequestEvent } from "../turn/turn-observer.ts";
 import { unauthenticated } from "./allocation-refusals.ts";
 import type { SeenRelay } from "./ice-side.ts";
+import { hostOf } from "./networks.ts";
 
 const mostClients = 2_000;
 const mostSockets = 4_000;
@@ -10,6 +12,12 @@ const mostSockets = 4_000;
 const mostAnonymous = 20;
 const mostCounts = 50;
 const mostRelays = 1_000;
+
+export interface SeenRequest extends Pick<TurnRequest, "transport" | "remote" | "method" | "code"> {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly username: string | undefined;
+}
 
 type Counted = Omit<IceRequestCount, "count" | "lastAt">;
 
@@ -63,13 +71,18 @@ export class RequestHistory implements TurnObserver {
     const at = this.#now;
     const use = allocation !== undefined && code === 0 ? this.#uses.get(allocation) : undefined;
     if (use) use.lastRequestAt = at;
+    this.add({ at, transport: client.transport, remote: socketText(client), method, code, username }, this.#options.isPeer);
+  }
+
+  /** Also one of an earlier run. */
+  add({ at, transport, remote, method, code, username }: SeenRequest, isPeer: (user: string) => boolean): void {
     // The first request of a client has no credentials, and is told which ones are needed.
     const shown = code === 401 && username === undefined ? unauthenticated : code;
-    const count = { method, transport: client.transport, code: shown };
-    const ofAddress = `address ${client.address}`;
-    const socket = this.#socketOf(`${client.transport} ${socketText(client)}`);
+    const count = { method, transport, code: shown };
+    const ofAddress = `address ${hostOf(remote)}`;
+    const socket = this.#socketOf(`${transport} ${remote}`);
     const named = username === undefined ? undefined : userOf(username);
-    if (named !== undefined && this.#options.isPeer(named)) {
+    if (named !== undefined && isPeer(named)) {
       for (const earlier of socket.anonymous.splice(0)) {
         this.#uncount(ofAddress, earlier);
         this.#count(`user ${named}`, earlier, at);
@@ -78,7 +91,7 @@ export class RequestHistory implements TurnObserver {
     }
     const user = named ?? socket.user;
     if (user !== undefined) this.#count(`user ${user}`, count, at);
-    if (user !== undefined && this.#options.isPeer(user)) return;
+    if (user !== undefined && isPeer(user)) return;
     this.#count(ofAddress, count, at);
     if (named === undefined && socket.anonymous.length < mostAnonymous) socket.anonymous.push(count);
   }
@@ -96,8 +109,13 @@ export class RequestHistory implements TurnObserver {
   }
 
   onClosed(allocation: AllocationState, reason: string): void {
-    this.#closed.push({ ...relayOf(allocation, this.#useOf(allocation)), closed: reason });
+    this.addClosed({ ...relayOf(allocation, this.#useOf(allocation)), closed: reason });
     this.#uses.delete(allocation.id);
+  }
+
+  /** Also one of an earlier run. */
+  addClosed(relay: SeenRelay): void {
+    this.#closed.push(relay);
     if (this.#closed.length > mostRelays) this.#closed.splice(0, mostRelays / 2);
   }
 

@@ -1,6 +1,6 @@
 import { candidatesOf, readCandidate, readCarriedSignal, readDescription } from "../../../contract/services/webrtc-description.ts";
 import type { LadderAnswer, LadderSignal, RelatedDescriptions } from "../../../contract/services/webrtc-signals.ts";
-import { outcomeOf } from "../observe/signal-outcome.ts";
+import { outcomeOf, roomOf } from "../observe/signal-outcome.ts";
 import { type Hub, serviceId } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { SignalFact } from "../signalling/signalling-observer.ts";
@@ -15,12 +15,11 @@ export interface PassedSignal extends Omit<LadderSignal, "summary"> {
 /** Of messages that are no signals, or are not understood, the content is not looked at: it may be large, and nobody asks for it. */
 const isRead = (kind: SignalFact["kind"]): boolean => kind !== "join" && kind !== "leave" && kind !== "bad";
 
-/** A message as the hub tells it; one to a peer is counted to a room that both are in. */
+/** A message as the hub tells it. */
 export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find">): PassedSignal {
-  const { kind, peer, to, room, raw } = fact;
+  const { kind, peer, to, raw } = fact;
   const { text: outcome, isLost } = outcomeOf(fact);
-  const receiver = to === undefined ? undefined : hub.find(to);
-  const common = room ?? peer?.rooms.find((one) => receiver?.rooms.includes(one))?.name;
+  const room = roomOf(fact, hub);
   return {
     row,
     at: Date.now(),
@@ -28,7 +27,7 @@ export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find
     dialect: peer?.dialect ?? "service",
     from: peer?.id ?? serviceId,
     ...(to !== undefined && { to }),
-    ...(common !== undefined && { room: common }),
+    ...(room !== undefined && { room }),
     outcome,
     ...(isLost && { isLost }),
     bytes: raw.length,
@@ -41,6 +40,9 @@ export interface SignalHistoryLimits {
   /** Of all that is kept of them. */
   readonly bytes: number;
 }
+
+/** For the ladder and the ICE check. */
+export const keptSignals: SignalHistoryLimits = { signals: 20_000, bytes: 16 << 20 };
 
 interface KeptSignal {
   readonly shown: LadderSignal;
@@ -80,7 +82,7 @@ export class SignalHistory {
     this.#nameOf = nameOf;
   }
 
-  /** Since the start. */
+  /** All that were added. */
   get total(): number {
     return this.#total;
   }
@@ -120,6 +122,13 @@ export class SignalHistory {
   #noteName(peer: string): void {
     const name = this.#nameOf(peer);
     if (name !== undefined) this.#names.set(peer, name);
+  }
+
+  /** What was added of earlier runs: its names, and its order by time, which that of the records is not. */
+  restored(names: ReadonlyMap<string, string>): void {
+    for (const [peer, name] of names) this.#names.set(peer, name);
+    this.#kept = this.#present().toSorted((one, other) => one.shown.at - other.shown.at);
+    this.#start = 0;
   }
 
   #evict(): void {

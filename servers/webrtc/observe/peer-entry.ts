@@ -88,8 +88,16 @@ export class PeerEntry implements TrafficEntry {
   }
 }
 
-/** A message of a client, or of the dashboard: it is written once. `parent` is the client's row. */
-export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | undefined, messageLimit: number): TrafficEntry {
+export interface SignalEntryParts {
+  /** Of the client. */
+  readonly parent: PeerEntry | undefined;
+  /** That it went to, or in which both peers are. */
+  readonly commonRoom: string | undefined;
+  readonly messageLimit: number;
+}
+
+/** A message of a client, or of the dashboard: it is written once. */
+export function signalEntry(id: number, fact: SignalFact, { parent, commonRoom = "", messageLimit }: SignalEntryParts): TrafficEntry {
   const { kind, peer, to, room, raw, deliveries } = fact;
   const outcome = outcomeOf(fact);
   const at = Date.now();
@@ -124,7 +132,8 @@ export function signalEntry(id: number, fact: SignalFact, parent: PeerEntry | un
       record.u8(webrtcDialects.indexOf(peer?.dialect ?? "service"));
       record.text(peer?.id ?? serviceId);
       record.text(to?.slice(0, rowTextLength) ?? "");
-      record.text(room?.slice(0, rowTextLength) ?? "");
+      record.text(commonRoom.slice(0, rowTextLength));
+      record.u8(outcome.isLost ? 1 : 0);
       record.u32(deliveries);
       record.u32(bytes.length);
       record.bytes(content);

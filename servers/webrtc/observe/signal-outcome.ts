@@ -1,4 +1,5 @@
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
+import type { Hub } from "../signalling/hub.ts";
 import type { DeliveryEffect } from "../signalling/signalling-event.ts";
 import type { SignalFact } from "../signalling/signalling-observer.ts";
 
@@ -11,6 +12,12 @@ export interface SignalOutcome {
   readonly isLost: boolean;
   /** Why, as a sentence; absent where there is nothing to explain. */
   readonly reason?: string;
+}
+
+/** The room that it went to; of a message to one peer that in which both are, if there is one. */
+export function roomOf({ peer, to, room }: Pick<SignalFact, "peer" | "to" | "room">, hub: Pick<Hub, "find">): string | undefined {
+  const receiver = to === undefined ? undefined : hub.find(to);
+  return room ?? peer?.rooms.find((one) => receiver?.rooms.includes(one))?.name;
 }
 
 const ofKind: Readonly<Partial<Record<WebrtcSignalKind, string>>> = { join: "joined", leave: "left" };

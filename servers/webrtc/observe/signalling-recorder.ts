@@ -3,17 +3,18 @@ import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
-import { serviceStops } from "../signalling/hub.ts";
+import { type Hub, serviceStops } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { EndedBy, SignalFact, SignallingObserver } from "../signalling/signalling-observer.ts";
 import { PeerEntry, signalEntry } from "./peer-entry.ts";
-import { outcomeOf } from "./signal-outcome.ts";
+import { outcomeOf, roomOf } from "./signal-outcome.ts";
 
 export interface SignallingRecorderOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
+  readonly hub: Pick<Hub, "find">;
   /** With its row, and why its connection ended. */
   readonly onLeft?: (peer: Peer, row: number, reason: string) => void;
   /** Each message with its row. */
@@ -65,10 +66,10 @@ export class SignallingRecorder implements SignallingObserver {
   }
 
   onMessage(fact: SignalFact): void {
-    const { traffic, log, messageLimit } = this.#options;
+    const { traffic, log, messageLimit, hub } = this.#options;
     const entry = fact.peer && this.#entries.get(fact.peer);
     const row = traffic.nextId();
-    traffic.end(signalEntry(row, fact, entry, messageLimit));
+    traffic.end(signalEntry(row, fact, { parent: entry, commonRoom: roomOf(fact, hub), messageLimit }));
     this.#options.onRecorded?.(row, fact);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);

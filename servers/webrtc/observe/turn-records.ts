@@ -1,7 +1,8 @@
 import type { TurnAllocation, TurnRequest, TurnTransport } from "../../../contract/traffic/webrtc.ts";
 import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
-import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
+import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+import type { RecordBytes } from "./webrtc-records.ts";
 
 export const turnTransports: readonly TurnTransport[] = ["udp", "tcp", "tls"];
 
@@ -10,35 +11,38 @@ export const allocationTag = { head: 1, state: 2 } as const;
 
 /** Neither has a password: names of users and nonces are sent in the clear. */
 export const turnRequestDecoder: DetailDecoder<"turn-request"> = {
-  detail({ row, detail }): TurnRequest {
-    const reader = new RecordReader(detail);
-    const transport = turnTransports[reader.u8()] ?? "udp";
-    const code = reader.u32();
-    const [username, software] = [reader.text(), reader.text()];
-    return {
-      kind: "turn-request",
-      id: row.id,
-      at: row.at,
-      transport,
-      remote: row.peer,
-      method: row.verb,
-      code,
-      ...(row.parent !== undefined && { parent: row.parent }),
-      ...(row.reason !== undefined && { why: row.reason }),
-      ...(username !== "" && { username }),
-      ...(software !== "" && { software }),
-    };
-  },
+  detail: readTurnRequest,
   withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };
+
+/** Throws a RecordError for bytes that are no request. */
+export function readTurnRequest({ row, detail }: RecordBytes): TurnRequest {
+  const reader = new RecordReader(detail);
+  const transport = turnTransports[reader.u8()] ?? "udp";
+  const code = reader.u32();
+  const [username, software] = [reader.text(), reader.text()];
+  return {
+    kind: "turn-request",
+    id: row.id,
+    at: row.at,
+    transport,
+    remote: row.peer,
+    method: row.verb,
+    code,
+    ...(row.parent !== undefined && { parent: row.parent }),
+    ...(row.reason !== undefined && { why: row.reason }),
+    ...(username !== "" && { username }),
+    ...(software !== "" && { software }),
+  };
+}
 
 export const turnAllocationDecoder: DetailDecoder<"turn-allocation"> = {
-  detail: readAllocation,
+  detail: readTurnAllocation,
   withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
 };
 
-/** Of the states that were written one after the other, the last one counts. */
-function readAllocation({ row, detail }: RecordedRow): TurnAllocation {
+/** Of the states that were written one after the other, the last one counts. Throws a RecordError for bytes that are no allocation. */
+export function readTurnAllocation({ row, detail }: RecordBytes): TurnAllocation {
   const reader = new RecordReader(detail);
   let head: ReturnType<typeof readHead> | undefined;
   let state: ReturnType<typeof readState> | undefined;

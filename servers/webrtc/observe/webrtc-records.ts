@@ -3,6 +3,9 @@ import { base64WithoutCredentials, rowWithoutCredentials } from "../../core/http
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 
+/** What is read of a record. */
+export type RecordBytes = Pick<RecordedRow, "row" | "detail">;
+
 /** Tags of the pieces of a peer's detail. */
 export const peerTag = { head: 1, state: 2 } as const;
 
@@ -12,7 +15,8 @@ export const peerDecoder: DetailDecoder<"webrtc-peer"> = {
 };
 
 /** Of the states that were written one after the other, the last one counts. */
-function readPeer({ row, detail }: RecordedRow): WebrtcPeer {
+/** Throws a RecordError for bytes that are no peer. */
+export function readPeer({ row, detail }: RecordBytes): WebrtcPeer {
   const reader = new RecordReader(detail);
   let head: ReturnType<typeof readHead> | undefined;
   let state: ReturnType<typeof readState> | undefined;
@@ -52,13 +56,23 @@ export const signalDecoder: DetailDecoder<"webrtc-signal"> = {
   }),
 };
 
-function readSignal({ row, detail }: RecordedRow): WebrtcSignal {
+function readSignal(recorded: RecordBytes): WebrtcSignal {
+  const { message, isLost: _, ...signal } = readRecordedSignal(recorded);
+  return { ...signal, base64: message.toString("base64") };
+}
+
+/** The message as it came, cut where it is longer than the recorder's limit, and whether it reached nobody that it was meant for. */
+export type RecordedSignal = Omit<WebrtcSignal, "base64"> & { readonly message: Buffer; readonly isLost: boolean };
+
+/** Throws a RecordError for bytes that are no signal. */
+export function readRecordedSignal({ row, detail }: RecordBytes): RecordedSignal {
   const reader = new RecordReader(detail);
   const signal = webrtcSignalKinds[reader.u8()] ?? "bad";
   const dialect = webrtcDialects[reader.u8()] ?? "json";
   const [from, to, room] = [reader.text(), reader.text(), reader.text()];
+  const isLost = reader.u8() === 1;
   const [deliveries, bytes] = [reader.u32(), reader.u32()];
-  const base64 = reader.bytes().toString("base64");
+  const message = reader.bytes();
   return {
     kind: "webrtc-signal",
     id: row.id,
@@ -69,7 +83,8 @@ function readSignal({ row, detail }: RecordedRow): WebrtcSignal {
     deliveries,
     outcome: row.outcome,
     bytes,
-    base64,
+    message,
+    isLost,
     ...(row.parent !== undefined && { parent: row.parent }),
     ...(to !== "" && { to }),
     ...(room !== "" && { room }),

@@ -40,23 +40,13 @@ const besidePx = 300;
 const scopeSchema: z.ZodType<LadderScope> = z.object({ room: z.string(), peers: z.array(z.string()).max(2) });
 const noSignals: readonly LadderSignal[] = [];
 
-/** Who sent what to whom, and when: one line for each peer, one arrow for each signal. */
+/** Who sent what to whom, and when: one line for each peer, one arrow for each signal. Also of earlier runs, while the service is stopped. */
 export function WebrtcSignals() {
-  const service = useService("webrtc");
-  const running = service?.status.state === "running";
-  if (!running)
-    return (
-      <ServiceStopped
-        id="webrtc"
-        text="Start the service to see who signals what to whom. What was signalled before it stopped is in Live."
-      />
-    );
-  return <Ladder />;
-}
-
-function Ladder() {
   const client = useControl();
-  const total = useWebrtcView("signals", (view) => view.total) ?? 0;
+  const state = useService("webrtc")?.status.state;
+  const running = state === "running";
+  const ofRun = useWebrtcView("signals", (view) => view.total) ?? 0;
+  const total = running ? ofRun : -1;
   const [scope, setScope] = useRemembered("webrtc.ladder", noLadderScope, scopeSchema);
   const [folds, setFolds] = useRemembered("webrtc.ladder.folds", true, z.boolean());
   const [pausedAt, setPausedAt] = useState<number>();
@@ -75,6 +65,8 @@ function Ladder() {
         ...(room !== "" && { room }),
         ...(peers.length > 0 && { peers: [...peers] }),
       }),
+    // Meanwhile no process answers.
+    enabled: state !== "starting" && state !== "stopping",
     version: pausedAt ?? total,
     restMs: 300,
   });
@@ -165,6 +157,7 @@ function Ladder() {
       status={
         <StatusLine>
           <Facts>
+            {!running && <Fact title="These were signalled before the service stopped.">of earlier runs</Fact>}
             {pausedAt !== undefined && (
               <PausedMark arrived={total > pausedAt ? `${formatCount(total - pausedAt)} arrived since` : undefined} />
             )}
@@ -202,7 +195,7 @@ function Ladder() {
         <Answered answer={answer} what="the signals">
           {() =>
             isEmpty && !isFiltered ? (
-              <NoSignals />
+              <NoSignals running={running} />
             ) : (
               <DataTable
                 {...choice.tableProps}
@@ -241,8 +234,9 @@ function pairOf({ peers }: LadderScope, answer: LadderAnswer | undefined): reado
   return all.size === 2 && first !== undefined && second !== undefined ? [first, second] : undefined;
 }
 
-function NoSignals() {
+function NoSignals({ running }: { readonly running: boolean }) {
   const service = useService("webrtc");
+  if (!running) return <ServiceStopped id="webrtc" text="Start the service to see who signals what to whom." />;
   return (
     <EmptyPage>
       <EmptyState
