@@ -16,6 +16,7 @@ import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
 import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
+import { SessionReadings } from "./engine/session-reading.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
 import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
 import { grpcEndpoints } from "./grpc-endpoints.ts";
@@ -107,6 +108,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     graceMs: config.graceMs,
     coding: config.compression,
     turns,
+    readings: new SessionReadings(turns),
     limits: {
       highWaterBytes: 64 << 10,
       unreadBytes: config.unreadBytes,

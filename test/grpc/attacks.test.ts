@@ -74,6 +74,7 @@ it("[GRPC-130] malformed frames end their connection with GOAWAY and one log lin
     while (isOn());
     expect(codes.filter((code) => code === undefined || code === 0)).toEqual([]);
   });
+  await until(() => warnings(service).length > 0);
   expect(warnings(service).length).toBeLessThanOrEqual(21);
   expect(warnings(service)[0]).toMatch(/^The connection from 127\.0\.0\.1:\d+ was closed: /);
 });

@@ -129,7 +129,7 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
     openCalls: new CallList("connection"),
     shares: new CallBudgets({ openCalls: 1, messageBytes: 1, unreadBytes: 1 }).open("127.0.0.1", new CallList("connection")),
     refusals: new Set(),
-    isHttp2: true,
+    reading: undefined,
     calls: 1,
     lastStream: 1,
   },

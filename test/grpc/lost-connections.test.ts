@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { type BudgetedCall, CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
 import { GrpcConnections } from "../../servers/grpc/engine/connections.ts";
+import { SessionReadings } from "../../servers/grpc/engine/session-reading.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 import { startGrpc } from "./harness.ts";
@@ -11,13 +12,16 @@ import { startGrpc } from "./harness.ts";
 it("[GRPC-192] the calls of connections that are lost at once end in the turns of all clients, and then the connections", async () => {
   const { turns, pass } = workTime();
   const budgets = new CallBudgets({ openCalls: 1_000_000, messageBytes: 1_000, unreadBytes: 1_000 });
-  const connections = new GrpcConnections({ connectionsPerAddress: 100, turns, budgets }, { write() {}, closed() {} } as never);
+  const connections = new GrpcConnections({ connectionsPerAddress: 100, turns, readings: new SessionReadings(turns), budgets }, {
+    write() {},
+    closed() {},
+  } as never);
   let lost = 0;
   const sockets = Array.from({ length: 20 }, () => {
     const socket = new Socket();
     const connection = connections.admit(socket);
     if (!connection) throw new Error("no connection");
-    connection.isHttp2 = true;
+    connections.speaksHttp2(socket, connection);
     for (let index = 0; index < 250; index++) {
       const call = {
         places: { listener: 0, connection: 0 },

@@ -69,11 +69,13 @@ it.each(cases)("[GRPC-121] statuses, details, metadata and trailers by %s", asyn
     "x-backlot-details": '{"@type":"RetryInfo","retryDelay":"2s"}',
     "x-backlot-trailers": "x-why=maintenance",
   };
-  for (const call of [client.sayHello({ name: "Ada" }, { headers: asked }), all(client.streamData({ count: 1 }, { headers: asked }))]) {
-    const error = await call.then(
+  const calls = [client.sayHello({ name: "Ada" }, { headers: asked }), all(client.streamData({ count: 1 }, { headers: asked }))];
+  const errorOf = (call: Promise<unknown>): Promise<ConnectError | undefined> =>
+    call.then(
       () => undefined,
-      (thrown: unknown) => thrown as ConnectError,
+      (thrown) => thrown,
     );
+  for (const error of await Promise.all(calls.map(errorOf))) {
     expect(error).toBeInstanceOf(ConnectError);
     expect(error?.code).toBe(Code.Unavailable);
     expect(error?.rawMessage).toBe("größer als 100 %");

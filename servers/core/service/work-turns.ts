@@ -71,6 +71,11 @@ export class WorkTurns {
     return isLate;
   }
 
+  /** Nobody has time left in this turn. */
+  get isUsedUp(): boolean {
+    return this.#endMs !== undefined && this.#now() >= this.#endMs + turnMs;
+  }
+
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
     if (connection.spentMs >= shareMs) this.#waiting.add(connection);

@@ -9,6 +9,7 @@ import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
 import { CallList } from "./call-list.ts";
+import type { SessionReading, SessionReadings } from "./session-reading.ts";
 
 export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;
@@ -17,8 +18,8 @@ export interface GrpcConnection extends ConnectionHead {
   readonly openCalls: CallList<BudgetedCall>;
   /** Streams of HTTP/2 that are no calls, and whose answers the client has not read. */
   readonly refusals: Set<BudgetedCall["transport"]>;
-  /** Its streams end before its socket is closed. */
-  isHttp2: boolean;
+  /** Where it speaks HTTP/2: its streams end before its socket is closed. */
+  reading: SessionReading | undefined;
   /** What these have of what all calls share. */
   readonly shares: CallShares;
   /** So far. */
@@ -31,6 +32,7 @@ export interface ConnectionsOptions {
   /** Open at the same time. */
   readonly connectionsPerAddress: number;
   readonly turns: WorkTurns;
+  readonly readings: SessionReadings;
   readonly budgets: CallBudgets;
 }
 
@@ -89,13 +91,13 @@ export class GrpcConnections {
       work: this.#options.turns.connection(remoteAddress),
       openCalls,
       refusals: new Set(),
-      isHttp2: false,
+      reading: undefined,
       shares: this.#options.budgets.open(remoteAddress, openCalls),
       calls: 0,
       lastStream: -1,
     };
     this.#open.set(socket, connection);
-    closeInTurns(socket, connection.work, () => (connection.isHttp2 ? loseEach(connection) : undefined));
+    closeInTurns(socket, connection.work, () => connection.reading && loseEach(connection));
     socket.once("close", () => {
       this.#open.delete(socket);
       for (const share of Object.values(connection.shares)) share.close();
@@ -105,6 +107,12 @@ export class GrpcConnections {
       if (this.#open.size === 0) this.#onNone?.();
     });
     return connection;
+  }
+
+  /** To be called before the socket gets a session of HTTP/2. */
+  speaksHttp2(socket: Socket, connection: GrpcConnection): SessionReading {
+    connection.reading = this.#options.readings.open(socket, connection.work);
+    return connection.reading;
   }
 
   bytes(): { readonly read: number; readonly written: number } {
@@ -131,7 +139,8 @@ export class GrpcConnections {
   }
 }
 
-function* loseEach({ openCalls, refusals }: GrpcConnection): Generator<void, void> {
+function* loseEach({ reading, openCalls, refusals }: GrpcConnection): Generator<void, void> {
+  if (reading) yield* reading.lose();
   for (let call = openCalls.last; call; call = openCalls.last) {
     call.transport.lose();
     yield;

@@ -7,10 +7,12 @@ import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { http2ServersOf, setHttp2Options, takeStreams } from "./grpc-js-access.ts";
-import { Http2Call, type Http2CallLimits, type OpenedStream, refuseStream } from "./http2-call.ts";
+import { Http2Call, type Http2CallLimits, type OpenedStream } from "./http2-call.ts";
+import { recordLostStream, refuseStream } from "./http2-refusal.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
 import { type GuardOptions, guardSession, http2Options, notHttp2, RefusedStreams } from "./session-guard.ts";
+import type { SessionReading } from "./session-reading.ts";
 
 export interface GrpcServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionsOptions {
   readonly port: number;
@@ -47,11 +49,20 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
 
-  function beginCall(connection: GrpcConnection, opened: OpenedStream): void {
-    const { stream, headers, rawHeaders } = opened;
+  function take(connection: GrpcConnection, reading: SessionReading, opened: OpenedStream): void {
+    const { stream, rawHeaders } = opened;
     // What went wrong is in its code when it closes.
     stream.on("error", ignored);
     if (refused.refuse(stream, rawHeaders, connection) || stream.destroyed) return;
+    if (reading.hasTime) beginCall(connection, opened);
+    else {
+      const begin = () => beginCall(connection, opened);
+      reading.wait(stream, begin, (why) => recordLostStream(opened, connection, options, why));
+    }
+  }
+
+  function beginCall(connection: GrpcConnection, opened: OpenedStream): void {
+    const { headers } = opened;
     const refusal = refusalOf(headers, options.webPort());
     if (refusal) refuseStream(opened, connection, options.recorder, refusal);
     else calls.begin(new Http2Call(opened, connection, callLimits));
@@ -59,14 +70,14 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
 
   const otherPort = () => `${notHttp2} without TLS. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
 
-  function take(socket: Socket): void {
+  function takeSocket(socket: Socket): void {
     const connection = connections.admit(socket);
     if (!connection) return;
-    connection.isHttp2 = true;
+    const reading = connections.speaksHttp2(socket, connection);
     for (const http2Server of http2Servers) {
       http2Server.once("session", (session: ServerHttp2Session) => {
         refused.watch(session, socket, connection);
-        takeStreams(session, (stream, headers, _flags, rawHeaders) => beginCall(connection, { stream, headers, rawHeaders }));
+        takeStreams(session, (stream, headers, _flags, rawHeaders) => take(connection, reading, { stream, headers, rawHeaders }));
         guardSession(session, options, (why) => faults.closed(connection, why === notHttp2 && !options.tls ? otherPort() : why));
       });
     }
@@ -85,7 +96,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         handshakeMs: options.handshakeMs,
         createServer: createTlsServer(options.tls),
       })
-    : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => net.createServer(take) });
+    : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => net.createServer(takeSocket) });
   onStop(drain);
 
   function createTlsServer({ requireClientCertificate }: NonNullable<GrpcServerOptions["tls"]>) {
@@ -97,7 +108,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         requestCert: true,
         rejectUnauthorized: requireClientCertificate,
       });
-      tlsServer.on("secureConnection", take);
+      tlsServer.on("secureConnection", takeSocket);
       return tlsServer;
     };
   }

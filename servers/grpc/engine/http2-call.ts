@@ -2,7 +2,6 @@ import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHt
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
 import type { WorkShare } from "../../core/service/work-turns.ts";
-import type { CallRecorder } from "../observe/call-recorder.ts";
 import {
   fieldPairs,
   grpcTimeoutMs,
@@ -17,9 +16,8 @@ import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
-import { type Refusal, recordRefusal } from "./refusal.ts";
-import { closeLost, resetStream, whyStreamClosed } from "./session-guard.ts";
 import { type StatusError, statusCode } from "./status.ts";
+import { closeLost, resetStream, whyStreamClosed } from "./stream-end.ts";
 
 /** An HTTP/2 stream as it was opened. */
 export interface OpenedStream {
@@ -322,31 +320,10 @@ function onClose(this: ServerHttp2Stream): void {
   call?.over();
 }
 
-/** Answers a stream that is no call, and gives it a row. */
-export function refuseStream(
-  { stream, headers, rawHeaders }: OpenedStream,
-  connection: GrpcConnection,
-  recorder: CallRecorder,
-  refusal: Refusal,
-): void {
-  const { httpStatus, why, fields } = refusal;
-  const end = recordRefusal(recorder, new Http2CallHead(headers, rawHeaders, connection, Number.POSITIVE_INFINITY), undefined, refusal);
-  const refused = { lose: () => closeLost(stream) };
-  connection.refusals.add(refused);
-  stream.once("close", () => {
-    connection.refusals.delete(refused);
-    end(stream.sentHeaders && fieldPairs(stream.sentHeaders));
-  });
-  stream.respond({ ":status": httpStatus, ...fields, "content-type": "text/plain; charset=utf-8" });
-  stream.end(`${why}\n`);
-  // Node closes no stream with unread bytes.
-  stream.resume();
-}
-
 /** Of other codecs nothing is known: they are taken for the one that is nearly always meant. */
 const isJson = /^application\/grpc\+json\b/i;
 
-class Http2CallHead implements CallHead {
+export class Http2CallHead implements CallHead {
   readonly protocol = "grpc";
   readonly httpVersion = "2";
   readonly httpMethod: string;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { fieldPairs } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
-import { closeLost, resetStream, whyStreamClosed } from "../engine/session-guard.ts";
+import { closeLost, resetStream, whyStreamClosed } from "../engine/stream-end.ts";
 
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];

@@ -14,7 +14,7 @@ import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
-import { type Refusal, recordRefusal } from "../engine/refusal.ts";
+import { type Refusal, recordLost, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
@@ -87,11 +87,15 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     }
   }
 
-  function answerRefusal(exchange: WebExchange, refusal: Refusal): void {
-    const path = exchange.target.split("?", 1)[0] as string;
+  /** Of a request that is no call. */
+  function plainHead(exchange: WebExchange): CallHead {
     const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
-    const head = headOf(exchange, { protocol: "connect", codec: "proto", path, ...none });
-    const end = recordRefusal(recorder, head, options.methods.find(path), refusal);
+    return headOf(exchange, { protocol: "connect", codec: "proto", path: pathOf(exchange), ...none });
+  }
+
+  function answerRefusal(exchange: WebExchange, refusal: Refusal): void {
+    const head = plainHead(exchange);
+    const end = recordRefusal(recorder, head, options.methods.find(head.path), refusal);
     const { refusals } = exchange.connection;
     refusals.add(exchange);
     exchange.output.once("close", () => {
@@ -104,7 +108,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   function takeHttp2(socket: Socket, connection: GrpcConnection): void {
     // When the client closes its half of the connection, ours has no use.
     socket.allowHalfOpen = false;
-    connection.isHttp2 = true;
+    const reading = connections.speaksHttp2(socket, connection);
     http2Server.once("session", (session) => {
       sessions.add(session);
       session.once("close", () => sessions.delete(session));
@@ -112,7 +116,11 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       guardSession(session, options, (why) => faults.closed(connection, why));
       session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
         if (refused.refuse(stream, rawHeaders ?? [], connection)) return;
-        serve(new Http2Exchange(stream, headers, rawHeaders ?? [], connection));
+        const exchange = new Http2Exchange(stream, headers, rawHeaders ?? [], connection);
+        stream.on("error", () => {});
+        const lost = (why: string) => recordLost(recorder, plainHead(exchange), options.methods.find(pathOf(exchange)), why);
+        if (reading.hasTime) serve(exchange);
+        else reading.wait(stream, () => serve(exchange), lost);
       });
     });
     // Its session begins within this call.
@@ -232,6 +240,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
 
   return { port, connections, drain };
 }
+
+const pathOf = ({ target }: WebExchange): string => target.split("?", 1)[0] as string;
 
 const stopping: Refusal = { httpStatus: 503, why: "The service is stopping", fields: { connection: "close" } };
 

@@ -1,0 +1,146 @@
+import type { Http2Session, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { WorkConnection, WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
+import { closeLost, whyStreamClosed } from "./stream-end.ts";
+
+/** What is used of a socket without a public name. */
+interface ReadingSocket extends Socket {
+  readonly _handle?: {
+    /** Bytes that wait for the client. */
+    readonly writeQueueSize: number;
+    readStart(): number;
+    readStop(): number;
+  } | null;
+}
+
+interface WaitingCall {
+  readonly stream: ServerHttp2Stream;
+  /** Still: a stream that is closed has none. */
+  readonly session: Http2Session | undefined;
+  begin(): void;
+  lost(why: string): void;
+}
+
+const looksForReaderMs = 50;
+/** A connection with more calls that wait at once is read after the others. */
+const fewCalls = 8;
+
+/**
+ * Reads the connections of HTTP/2 in the turns of all clients. Node reads each socket that is ready in a poll of the event loop, and a piece of 64 KB may
+ * be a thousand calls. So calls begin in the turns of their connections, which are read no further until then; and once the time of a turn is over,
+ * what is ready on the other connections is left to the next poll.
+ */
+export class SessionReadings {
+  readonly #turns: WorkTurns;
+  readonly #open = new Set<SessionReading>();
+  #goOn: NodeJS.Immediate | undefined;
+
+  constructor(turns: WorkTurns) {
+    this.#turns = turns;
+  }
+
+  /** Of a socket that has a session of HTTP/2, or is to get one. */
+  open(socket: Socket, work: WorkConnection): SessionReading {
+    const reading = new SessionReading(socket, work, this);
+    this.#open.add(reading);
+    socket.once("close", () => this.#open.delete(reading));
+    return reading;
+  }
+
+  /** Until the next poll. */
+  get isPaused(): boolean {
+    return this.#goOn !== undefined;
+  }
+
+  /** To be called when a connection has more to do than there is time for. */
+  pauseIfLate(): void {
+    if (this.#goOn || !this.#turns.isUsedUp) return;
+    for (const reading of this.#open) reading.stop();
+    this.#goOn = setImmediate(() => {
+      this.#goOn = undefined;
+      for (const reading of this.#open) reading.startUnlessWaiting();
+    });
+  }
+
+  /** It is read after the others. */
+  putBehind(reading: SessionReading): void {
+    if (this.#open.delete(reading)) this.#open.add(reading);
+  }
+}
+
+/** Of one connection. */
+export class SessionReading {
+  readonly #socket: ReadingSocket;
+  readonly #all: SessionReadings;
+  readonly #share: WorkShare;
+  readonly #waiting: WaitingCall[] = [];
+  #next = 0;
+  #looksForReader: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, work: WorkConnection, all: SessionReadings) {
+    this.#socket = socket;
+    this.#all = all;
+    this.#share = work.join(() => this.#goOn());
+    socket.once("close", () => clearTimeout(this.#looksForReader));
+  }
+
+  /** A call may begin at once. */
+  get hasTime(): boolean {
+    return this.#waiting.length === 0 && !this.#share.isOver;
+  }
+
+  /** Begins the call of a stream when there is time. `lost` is called instead, with the reason, if the stream is closed by then. */
+  wait(stream: ServerHttp2Stream, begin: () => void, lost: (why: string) => void): void {
+    // Node itself reads on when what it has written has left.
+    this.stop();
+    if (this.#waiting.push({ stream, session: stream.session, begin, lost }) > 1) return;
+    this.#share.later();
+    this.#all.pauseIfLate();
+  }
+
+  #goOn(): void {
+    for (let call = this.#waiting[this.#next]; call; call = this.#waiting[this.#next]) {
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      this.#next++;
+      this.#begin(call);
+    }
+    if (this.#waiting.length > fewCalls) this.#all.putBehind(this);
+    this.#waiting.length = 0;
+    this.#next = 0;
+    if (!this.#all.isPaused) this.startUnlessWaiting();
+  }
+
+  #begin({ stream, session, begin, lost }: WaitingCall): void {
+    if (this.#socket.destroyed) lost("client left");
+    else if (stream.closed || stream.destroyed) lost(whyStreamClosed(stream, session));
+    else begin();
+  }
+
+  /** The connection is lost: ends the streams of calls that wait. */
+  *lose(): Generator<void, void> {
+    for (const { stream } of this.#waiting.slice(this.#next)) {
+      closeLost(stream);
+      yield;
+    }
+  }
+
+  stop(): void {
+    this.#socket._handle?.readStop();
+  }
+
+  startUnlessWaiting(): void {
+    const { _handle: handle, destroyed } = this.#socket;
+    if (this.#waiting.length > 0 || !handle || destroyed) return;
+    // Node does not read while the client does not, and goes on by itself; except in a session that is closing.
+    if (handle.writeQueueSize === 0) handle.readStart();
+    else this.#looksForReader ??= setTimeout(() => this.#look(), looksForReaderMs).unref();
+  }
+
+  #look(): void {
+    this.#looksForReader = undefined;
+    if (!this.#all.isPaused) this.startUnlessWaiting();
+  }
+}

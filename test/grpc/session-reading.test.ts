@@ -1,0 +1,103 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { SessionReadings } from "../../servers/grpc/engine/session-reading.ts";
+import { until } from "../support/until.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
+
+/** A connection whose calls take an item of time each. */
+function connectionOf(readings: SessionReadings, turns: WorkTurns, address: string, pass: () => void) {
+  const state = { begun: 0, lost: [] as string[], isReading: true, writeQueueSize: 0 };
+  const socket = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    _handle: {
+      get writeQueueSize() {
+        return state.writeQueueSize;
+      },
+      readStart: () => (state.isReading = true),
+      readStop: () => (state.isReading = false),
+    },
+  });
+  const reading = readings.open(socket as never, turns.connection(address));
+  const begin = () => {
+    pass();
+    state.begun++;
+  };
+  return {
+    state,
+    socket,
+    receive(calls: number, stream: object = { closed: false }) {
+      for (let call = 0; call < calls; call++) {
+        if (reading.hasTime) begin();
+        else reading.wait(stream as never, begin, (why) => state.lost.push(why));
+      }
+    },
+  };
+}
+
+it("[GRPC-193] calls that arrive at once on many connections begin in the turns of all clients, which are read no further until then", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const open = (address: string) => connectionOf(readings, turns, address, pass);
+  const many = Array.from({ length: 50 }, () => open("10.0.0.1"));
+  const one = open("10.0.0.2");
+  const begun = () => many.reduce((sum, { state }) => sum + state.begun, one.state.begun);
+  let read = 0;
+  // Node reads all that are ready, except those that were stopped meanwhile.
+  const poll = (calls: number) => {
+    for (const { state, receive } of many.slice(read)) {
+      if (!state.isReading) break;
+      receive(calls);
+      read++;
+    }
+  };
+  poll(100);
+  expect(begun()).toBeLessThanOrEqual(itemsOfTurn);
+  expect(read).toBeLessThan(50);
+  expect(one.state.isReading).toBe(false);
+  await nextTurn();
+  expect(one.state.isReading).toBe(true);
+  expect(many[0]?.state.isReading).toBe(false);
+  let most = 0;
+  let turnsOfOne = 0;
+  one.receive(1);
+  while (begun() < 50 * 100 + 1) {
+    const before = begun();
+    poll(100);
+    await nextTurn();
+    most = Math.max(most, begun() - before);
+    if (one.state.begun === 0) turnsOfOne++;
+  }
+  expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
+  expect(turnsOfOne).toBeLessThanOrEqual(2);
+  await nextTurn();
+  expect([...many, one].every(({ state }) => state.isReading)).toBe(true);
+});
+
+it("[GRPC-193] a call whose stream is closed before its turn has a row that says why", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const busy = connectionOf(readings, turns, "10.0.0.1", pass);
+  busy.receive(2 * itemsOfTurn);
+  busy.receive(1, { closed: true, rstCode: 8, session: { destroyed: false } });
+  await until(() => busy.state.lost.length === 1);
+  expect(busy.state.lost).toEqual(["client cancelled"]);
+  busy.receive(2 * itemsOfTurn);
+  busy.socket.destroyed = true;
+  await until(() => busy.state.begun + busy.state.lost.length === 4 * itemsOfTurn + 1);
+  expect(busy.state.lost.at(-1)).toBe("client left");
+});
+
+it("[GRPC-193] a connection is not read while its client leaves answers unread", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const slow = connectionOf(readings, turns, "10.0.0.1", pass);
+  slow.state.writeQueueSize = 1;
+  slow.receive(itemsOfTurn);
+  await until(() => slow.state.begun === itemsOfTurn);
+  await nextTurn();
+  expect(slow.state.isReading).toBe(false);
+  slow.state.writeQueueSize = 0;
+  await until(() => slow.state.isReading);
+});
