@@ -14,6 +14,7 @@ import type { Message } from "../routing/message.ts";
 import { isMuch } from "../routing/route-message.ts";
 import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
+import { MessageRate } from "./message-rate.ts";
 import type { Place } from "./places.ts";
 
 export type ConnectionState = "opening" | "authenticating" | "connected" | "closed";
@@ -46,6 +47,9 @@ export interface ConnectionContext {
 
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
+
+/** What is received and no more than this is handled also when the clients have had their time. */
+const littleBytes = 4_096;
 
 /** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
 const visitsOfStep = 32;
@@ -91,11 +95,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   messagesIn = 0;
   messagesOut = 0;
   bytesIn = 0;
-  /** Messages since the rate was checked last. */
-  recentMessages = 0;
-  /** Messages above the allowed rate, which delay further reading. */
-  private excessMessages = 0;
-  private slowed = false;
+  readonly rate = new MessageRate();
   private heldForReading = false;
   private readonly arrivingShare: BudgetShare;
   private arrivingBytes = 0;
@@ -224,10 +224,15 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   private takePackets(): void {
-    const { turns } = this.context.scheduler;
-    if (this.turn !== turns) {
-      this.turn = turns;
+    const { scheduler } = this.context;
+    if (this.turn !== scheduler.turns) {
+      this.turn = scheduler.turns;
       this.steps = 0;
+    }
+    // One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait.
+    if (this.decoder.heldBytes > littleBytes && this.holds === 0 && scheduler.isTurnOver()) {
+      this.holdUntilWritten();
+      return;
     }
     const { cluster } = this.context;
     while (this.holds === 0 && this.state !== "closed") {
@@ -275,12 +280,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */
   checkRate(allowed: number): void {
-    this.excessMessages = Math.max(0, this.excessMessages + this.recentMessages - allowed);
-    this.recentMessages = 0;
-    if (this.excessMessages > 0 === this.slowed) return;
-    this.slowed = !this.slowed;
-    if (this.slowed) this.hold();
-    else this.release();
+    const change = this.rate.check(allowed);
+    if (change) this[change]();
   }
 
   private holdUntilRead(): void {

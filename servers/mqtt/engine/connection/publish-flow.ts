@@ -27,7 +27,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   const session = connection.session as Session;
   const { qos, packetId, properties } = packet;
   connection.messagesIn++;
-  connection.recentMessages++;
+  connection.rate.messages++;
   parts.counters.messagesIn++;
   // [MQTT5-3.3.4-6]
   if (properties?.subscriptionIdentifiers) {

@@ -1,4 +1,4 @@
-import type { SubscribePacket, UnsubscribePacket } from "../../codec/packet.ts";
+import type { SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
@@ -48,19 +48,16 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
   const identifier = packet.properties?.subscriptionIdentifiers?.[0] ?? 0;
   const wanted: { filter: string; options: SubscriptionOptions }[] = [];
   let text: string | undefined;
+  /** Mostly those of all filters of a packet: kept once. */
+  let last: { readonly request: SubscriptionRequest; readonly options: SubscriptionOptions } | undefined;
   const reasons = packet.subscriptions.map((request) => {
     const refusal = refusalOf(parts, connection, request.filter);
     if (refusal) {
       text = refusal.text;
       return refusal.reason;
     }
-    const options: SubscriptionOptions = {
-      qos: request.qos,
-      noLocal: request.noLocal || connection.bridge,
-      retainAsPublished: request.retainAsPublished || connection.bridge,
-      retainHandling: request.retainHandling,
-      identifier,
-    };
+    if (!last || !isSameRequest(last.request, request)) last = { request, options: optionsOf(request, identifier, connection.bridge) };
+    const { options } = last;
     const isNew = subscribe(parts, session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
     const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
@@ -77,6 +74,24 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
   // All at once: a search for each takes time, and they share the client's turn.
   session.feed(wanted.map(({ filter, options }) => retainedFeed(parts, connection, filter, options)));
 }
+
+const isSameRequest = (one: SubscriptionRequest, other: SubscriptionRequest): boolean =>
+  one.qos === other.qos &&
+  one.noLocal === other.noLocal &&
+  one.retainAsPublished === other.retainAsPublished &&
+  one.retainHandling === other.retainHandling;
+
+const optionsOf = (
+  { qos, noLocal, retainAsPublished, retainHandling }: SubscriptionRequest,
+  identifier: number,
+  bridge: boolean,
+): SubscriptionOptions => ({
+  qos,
+  noLocal: noLocal || bridge,
+  retainAsPublished: retainAsPublished || bridge,
+  retainHandling,
+  identifier,
+});
 
 function retainedFeed(
   { bus }: SubscribeParts,
