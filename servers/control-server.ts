@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import path from "node:path";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { exportPath } from "../contract/export.ts";
 import {
   type BinaryFrame,
@@ -17,6 +17,7 @@ import {
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/bounded-server.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
+import { WorkTurns } from "./core/service/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
@@ -77,6 +78,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
     perMessageDeflate: false,
     handleProtocols: (offered) => [...offered].find((protocol) => protocol !== controlProtocol) ?? false,
   });
+  /** In which requests begin and frames are read: one of the largest size may be half a million lists. */
+  const turns = new WorkTurns();
   /** In the order in which they came. */
   const withoutToken = new Set<Duplex>();
   let port = 0;
@@ -137,7 +140,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     }
     accepted.handleUpgrade(request, socket, head, (webSocket) => {
       withoutToken.delete(socket);
-      options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame"));
+      options.attach(webSocketPort(webSocket, turns), () => webSocket.close(1008, "not a frame"));
     });
   }
 
@@ -151,6 +154,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   const createServer = createBoundedServers(
     { ...unreadLimits, connections: Number.POSITIVE_INFINITY, connectionsPerAddress: Number.POSITIVE_INFINITY },
     (request, response) => void onRequest(request, response),
+    turns,
   );
 
   port = await listenTcp({
@@ -177,7 +181,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   };
 }
 
-function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
+function webSocketPort(webSocket: WebSocket, turns: WorkTurns): Port<DownFrame, unknown> {
   webSocket.on("error", () => webSocket.terminate());
   return {
     post(frame) {
@@ -185,18 +189,36 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
       if (webSocket.bufferedAmount > maxBufferedBytes) webSocket.terminate();
       else webSocket.send(frame.type === "binary" ? encodeBinaryFrame(frame) : JSON.stringify(frame));
     },
-    onFrame: (listener) =>
-      webSocket.on("message", (data) => {
-        let frame: unknown;
-        try {
-          frame = JSON.parse(String(data));
-        } catch {
-          // Undefined: the session rejects it as an invalid frame.
+    onFrame(listener) {
+      const received: RawData[] = [];
+      const readFrames = (): void => {
+        while (received.length > 0) {
+          if (share.isOver) {
+            webSocket.pause();
+            share.later();
+            return;
+          }
+          listener(parseFrame(String(received.shift())));
         }
-        listener(frame);
-      }),
+        if (webSocket.isPaused) webSocket.resume();
+      };
+      // All dashboards come from loopback.
+      const share = turns.join("127.0.0.1", readFrames);
+      webSocket.on("message", (data) => {
+        if (received.push(data) === 1) readFrames();
+      });
+    },
     onClose: (listener) => webSocket.on("close", listener),
   };
+}
+
+/** Undefined where it is no JSON: the session rejects it as an invalid frame. */
+function parseFrame(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Encodes the frame as described in contract/wire.ts. */

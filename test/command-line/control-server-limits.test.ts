@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { controlProtocol, linkFragment, tokenProtocol } from "../../contract/wire.ts";
-import { startControlServer } from "../../servers/control-server.ts";
+import { controlProtocol, linkFragment, maxFrameBytes, tokenProtocol } from "../../contract/wire.ts";
+import { type ControlServerOptions, startControlServer } from "../../servers/control-server.ts";
 import { DashboardFiles } from "../../servers/dashboard-files.ts";
 import { eventually } from "../support/eventually.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -19,9 +20,9 @@ function dashboardDir(largeBytes = 0): string {
   return folder;
 }
 
-async function start(folder = dashboardDir()) {
+async function start(folder = dashboardDir(), attach: ControlServerOptions["attach"] = () => {}) {
   const claimExport = () => undefined;
-  const server = await startControlServer({ port: 0, dashboardDir: folder, secret: "the secret", attach: () => {}, claimExport });
+  const server = await startControlServer({ port: 0, dashboardDir: folder, secret: "the secret", attach, claimExport });
   onTestFinished(() => server.close());
   const { origin, port, hash } = new URL(server.url);
   return { origin, port: Number(port), token: hash.slice(linkFragment.length) };
@@ -35,11 +36,45 @@ async function client(port: number): Promise<Socket> {
   return socket;
 }
 
-it("[BL-367] of many connections without a token the oldest give way to new ones, and dashboards stay", async () => {
-  const { origin, port, token } = await start();
+async function openDashboard({ origin, port, token }: Awaited<ReturnType<typeof start>>): Promise<WebSocket> {
   const dashboard = new WebSocket(`ws://127.0.0.1:${port}/control`, [controlProtocol, tokenProtocol(token)], { headers: { origin } });
   onTestFinished(() => dashboard.terminate());
   await once(dashboard, "open");
+  return dashboard;
+}
+
+it("[BL-383] of large frames of many dashboards few are read in a turn of the event loop, those of each in order", async () => {
+  const ofTurns: number[] = [];
+  const read: string[][] = [];
+  const control = await start(undefined, (port) => {
+    const frames: string[] = [];
+    read.push(frames);
+    port.onFrame((frame) => {
+      frames.push(String(frame));
+      if (frame === undefined) ofTurns[ofTurns.length - 1] = (ofTurns.at(-1) ?? 0) + 1;
+    });
+  });
+  const dashboards = await Promise.all(Array.from({ length: 8 }, () => openDashboard(control)));
+  // Half a million lists: 20 ms and more each.
+  const lists = `${"[".repeat(maxFrameBytes / 2 - 100)}${"]".repeat(maxFrameBytes / 2 - 100)}`;
+  for (const dashboard of dashboards) {
+    dashboard.send("1");
+    dashboard.send(lists.slice(0, -1));
+    dashboard.send(lists.slice(0, -1));
+    dashboard.send("2");
+  }
+  while (read.length < 8 || read.some(({ length }) => length < 4)) {
+    ofTurns.push(0);
+    await nextTurn();
+  }
+  expect(Math.max(...ofTurns)).toBeLessThanOrEqual(2);
+  expect(read).toEqual(Array.from({ length: 8 }, () => ["1", "undefined", "undefined", "2"]));
+});
+
+it("[BL-367] of many connections without a token the oldest give way to new ones, and dashboards stay", async () => {
+  const control = await start();
+  const { origin, port } = control;
+  const dashboard = await openDashboard(control);
   const idle = await Promise.all(Array.from({ length: 400 }, () => client(port)));
   for (const socket of idle) socket.resume();
   const open = () => idle.filter(({ closed }) => !closed).length;

@@ -10,11 +10,13 @@ export interface BoundedServerLimits extends UnreadLimits, ConnectionLimits {}
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 
-/** Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. */
-export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener): () => Server {
+/**
+ * Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. Requests
+ * begin in `turns`.
+ */
+export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener, turns = new WorkTurns()): () => Server {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
-  const turns = new WorkTurns();
 
   return () => {
     let pipelineOf: ((socket: Socket) => Pipeline | undefined) | undefined;
