@@ -7,6 +7,7 @@ import { HttpRefusal } from "../core/http/http-refusal.ts";
 import { serveHttp } from "../core/http/serve-http.ts";
 import type { Log } from "../core/service/log.ts";
 import type { ServiceContext } from "../core/service/service.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { createHttpActions } from "./http-actions.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./routes/reply.ts";
@@ -21,7 +22,9 @@ export async function startHttp(
   endpoints: (address: HttpAddress) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
-  const hub = createSseHub({ show: (view) => context.view("sse", view), touch: context.traffic.touch, log });
+  const turns = new WorkTurns();
+  onStop(() => turns.close());
+  const hub = createSseHub({ show: (view) => context.view("sse", view), touch: context.traffic.touch, log, turns });
   onStop(() => hub.close());
   const serving = await serveHttp(context, {
     routes: routeTable(config, hub),
@@ -44,6 +47,7 @@ export async function startHttp(
         allowsOrigin: createOriginRule(config.corsOrigins),
       }),
     sample: httpSample,
+    turns,
   });
   const { port } = serving.ports;
   const socket = createWebSocketTry({ port, recorder: serving.recorder, show: (tried) => context.view("socket", tried) });

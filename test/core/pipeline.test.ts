@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { boundPipelines } from "../../servers/core/http/pipeline.ts";
@@ -56,6 +56,40 @@ it("[BL-381] what handlers do after they have waited for promises counts in the 
     work();
     response.end();
   });
+  expect(Math.max(...turns)).toBeLessThanOrEqual(mostOfTurn);
+});
+
+it("[BL-381] requests of many connections that are late at the same time are refused in turns", async () => {
+  let nowMs = 0;
+  const late: Socket[] = [];
+  const server = createServer();
+  boundPipelines(server, undefined, new WorkTurns(() => nowMs));
+  server.on("connection", (socket) => {
+    const { write } = socket;
+    socket.write = (...args: unknown[]) => {
+      nowMs++;
+      return Reflect.apply(write, socket, args) as boolean;
+    };
+    late.push(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const sockets = Array.from({ length: connections }, () => connect((server.address() as AddressInfo).port, "127.0.0.1").resume());
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  while (late.length < connections) await nextTurn();
+  const error = Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+  // Node finds them again while they wait for their turn.
+  for (let look = 0; look < 2; look++) for (const socket of late) server.emit("clientError", error, socket);
+  const turns = [nowMs];
+  for (let before = nowMs; before < connections; before = nowMs) {
+    await nextTurn();
+    turns.push(nowMs - before);
+  }
+  await Promise.all(sockets.filter(({ closed }) => !closed).map((socket) => once(socket, "close")));
+  expect(nowMs).toBe(connections);
   expect(Math.max(...turns)).toBeLessThanOrEqual(mostOfTurn);
 });
 

@@ -1,9 +1,10 @@
 import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
-import { ClientWork } from "../../servers/core/http/client-work.ts";
-import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
+import { runForClient, type WorkingRequest, writeForClient } from "../../servers/core/http/client-work.ts";
+import type { HttpResponse } from "../../servers/core/http/http-route.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
 import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
@@ -159,7 +160,7 @@ it("[HTTP-149] a large body is read and laid out in many small steps", () => {
 });
 
 it("[HTTP-149] an answer in many pieces is written in the client's turns, as fast as it reads", async () => {
-  const request = { socket: { remoteAddress: "127.0.0.1", destroyed: false } } as HttpRequest;
+  const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") } as WorkingRequest;
   const response = new EventEmitter() as HttpResponse;
   const written: string[] = [];
   response.write = ((piece: string) => {
@@ -171,12 +172,12 @@ it("[HTTP-149] an answer in many pieces is written in the client's turns, as fas
     });
     return false;
   }) as HttpResponse["write"];
-  await new ClientWork().write(request, response, "abcd");
+  await writeForClient(request, response, "abcd");
   expect(written.join("")).toBe("abcd");
 });
 
 it("[HTTP-149] work for a client that has disconnected ends", async () => {
-  const request = { socket: { remoteAddress: "127.0.0.1", destroyed: false } };
+  const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") };
   let done = 0;
   function* steps(): Generator<void, void> {
     for (; done < 3; done++) {
@@ -184,7 +185,7 @@ it("[HTTP-149] work for a client that has disconnected ends", async () => {
       yield;
     }
   }
-  await expect(new ClientWork().run(request as HttpRequest, steps())).rejects.toThrow(ClientLeft);
+  await expect(runForClient(request as WorkingRequest, steps())).rejects.toThrow(ClientLeft);
   expect(done).toBe(2);
 });
 

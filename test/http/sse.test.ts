@@ -266,6 +266,7 @@ it("[HTTP-117] the row of an open stream is updated with its sent events about o
 function openHub() {
   const { turns, pass } = workTime();
   const hub = createSseHub({ show: () => {}, touch: () => {}, log: createLog({ level: () => "error", write: () => {} }), turns });
+  onEnd(() => turns.close());
   onEnd(() => hub.close());
   const state = { sent: 0, ended: 0 };
   const response = (remoteAddress: string, onSent = () => {}) =>

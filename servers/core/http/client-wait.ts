@@ -1,8 +1,13 @@
 import type { ServerResponse } from "node:http";
+import { oneStep } from "../service/work-turns.ts";
+import type { HttpRequest, HttpResponse } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 
-/** Waits; rejects with ClientLeft as soon as the client hangs up, so that no timer outlives its request. */
-export function waitWithClient(response: ServerResponse, milliseconds: number): Promise<void> {
+/**
+ * Waits, and goes on in the turns of all clients: thousands of waits may end at once. Rejects with ClientLeft as soon as the client hangs up, so
+ * that no timer outlives its request.
+ */
+export function waitWithClient(response: WaitingResponse, milliseconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     if (response.destroyed) {
       reject(new ClientLeft());
@@ -12,13 +17,17 @@ export function waitWithClient(response: ServerResponse, milliseconds: number): 
       clearTimeout(timer);
       reject(new ClientLeft());
     };
-    const timer = setTimeout(() => {
+    const goOn = () => {
       response.off("close", onClose);
       resolve();
-    }, milliseconds);
+    };
+    const timer = setTimeout(() => void response.req.work.run(oneStep(goOn)), milliseconds);
     response.once("close", onClose);
   });
 }
+
+/** What a wait needs of the response. */
+export type WaitingResponse = Pick<HttpResponse, "destroyed" | "once" | "off"> & { readonly req: Pick<HttpRequest, "work"> };
 
 /** Waits while the client reads too slowly; to be called when `write` has returned false. Rejects with ClientLeft. */
 export async function drained(response: ServerResponse): Promise<void> {

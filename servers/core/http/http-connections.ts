@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { SharedBudget } from "../limits/shared-budget.ts";
 import { connectionHead } from "../net/client-socket.ts";
 import { closeInTurns } from "../net/close-in-turns.ts";
-import { WorkTurns } from "../service/work-turns.ts";
+import type { WorkConnection, WorkTurns } from "../service/work-turns.ts";
 import { HeldRequests } from "./held-requests.ts";
 import type { ConnectionFacts } from "./http-entry.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -14,6 +14,8 @@ export interface HttpConnection extends ConnectionFacts {
   latest: RecordedResponse | undefined;
   pipeline: Pipeline | undefined;
   readonly held: HeldRequests | undefined;
+  /** In which its requests begin and are worked on, and in which it is closed. */
+  readonly work: WorkConnection;
 }
 
 export interface HttpConnections {
@@ -31,18 +33,18 @@ export interface HttpConnections {
   destroyAll(): Promise<void>;
 }
 
-export function createHttpConnections(): HttpConnections {
+export function createHttpConnections(turns: WorkTurns): HttpConnections {
   const open = new Map<Socket, HttpConnection>();
   const belowTls = new Set<Socket>();
-  /** In which requests begin and connections are closed. */
-  const turns = new WorkTurns();
   let nextId = 1;
   let readOfClosed = 0;
   let writtenOfClosed = 0;
 
-  function add(socket: Socket, pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
+  const workOf = (socket: Socket) => turns.connection(socket.remoteAddress ?? "");
+
+  function add(socket: Socket, work = workOf(socket), pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
     const head = connectionHead(nextId++, socket);
-    const connection: HttpConnection = { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held };
+    const connection: HttpConnection = { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held, work };
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
@@ -56,10 +58,10 @@ export function createHttpConnections(): HttpConnections {
   return {
     opened(socket, unansweredRequests, held) {
       const address = socket.remoteAddress ?? "";
-      const work = turns.connection(address);
+      const work = workOf(socket);
       closeInTurns(socket, work);
       const pipeline = new Pipeline(socket, unansweredRequests, work);
-      add(socket, pipeline, new HeldRequests(held, address, (reason) => pipeline.disconnect(reason)));
+      add(socket, work, pipeline, new HeldRequests(held, address, (reason) => pipeline.disconnect(reason)));
     },
     addSocket(socket) {
       belowTls.add(socket);

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Log } from "../service/log.ts";
 import { countOf, countText } from "../service/quantity.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
+import { WorkTurns } from "../service/work-turns.ts";
 import { createLatencyWindow } from "../traffic/latency-window.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { createClientNames } from "./client-name.ts";
@@ -23,6 +24,8 @@ export interface HttpRecorderOptions {
   readonly redaction?: HttpRedaction;
   /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
+  /** Of all clients of the service. */
+  readonly turns?: WorkTurns | undefined;
 }
 
 export interface HttpRecorder {
@@ -53,8 +56,9 @@ export interface EntryFacts {
   readonly unparsed?: Buffer | undefined;
 }
 
-export function createHttpRecorder({ traffic, log, bodyLimit, bodyBudget, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
-  const connections = createHttpConnections();
+export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
+  const { traffic, log, bodyLimit, bodyBudget, redaction, maskPath, turns = new WorkTurns() } = options;
+  const connections = createHttpConnections(turns);
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
   const watched = new Map<string, (row: number) => void>();

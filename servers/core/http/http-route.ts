@@ -1,11 +1,16 @@
 import { type MatchFunction, match } from "path-to-regexp";
+import type { WorkConnection } from "../service/work-turns.ts";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
 
 export interface HttpRequest extends RecordedRequest {
   /** The named parameters of the route's path, decoded; a wildcard's value is the list of its segments. */
   params: PathParams;
+  /** Of its connection: in these turns it is worked on. */
+  readonly work: WorkConnection;
 }
-export type HttpResponse = RecordedResponse;
+export interface HttpResponse extends RecordedResponse {
+  readonly req: HttpRequest;
+}
 
 export type PathParams = Readonly<Partial<Record<string, string | readonly string[]>>>;
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "TRACE" | "HEAD" | "OPTIONS";

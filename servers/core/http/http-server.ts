@@ -6,8 +6,10 @@ import type { TlsOptions } from "node:tls";
 import type { SharedBudget } from "../limits/shared-budget.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
+import { oneStep, type WorkConnection } from "../service/work-turns.ts";
 import type { Cors } from "./cors.ts";
 import { jsonType } from "./http-answer.ts";
+import type { HttpConnections } from "./http-connections.ts";
 import type { HttpDispatch, HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
 import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
@@ -54,7 +56,7 @@ export interface HttpServerOptions {
 /** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
 export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions) => Server {
   const { recorder, log, limits, held, errors, cors, fields, dispatch, upgrade } = options;
-  const classes = createMessageClasses(fields, new UnreadAnswers(limits));
+  const classes = createMessageClasses(fields, new UnreadAnswers(limits), recorder.connections);
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
   const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests, held);
@@ -157,8 +159,10 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
         const asked = request as HttpRequest;
         if (!upgrade.accepts(asked)) answerAsRequest(asked, socket);
         else {
+          const { work } = asked;
           recorder.connections.upgraded(socket as Socket);
-          upgrade.handle(asked, socket, head);
+          // Thousands may ask for it at once.
+          void work.run(oneStep(() => upgrade.handle(asked, socket, head)));
         }
       });
     }
@@ -174,11 +178,15 @@ interface MessageClasses {
 }
 
 /** The recorder's classes; the response sets the fields of every answer, so that no handler has to, and reports bytes that wait. */
-function createMessageClasses(fields: readonly string[], unread: UnreadAnswers): MessageClasses {
+function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, connections: HttpConnections): MessageClasses {
   const recorded = createRecordedClasses();
 
   class Request extends recorded.IncomingMessage {
     params: PathParams = noParams;
+
+    get work(): WorkConnection {
+      return connections.of(this.socket).work;
+    }
   }
 
   class Response extends recorded.ServerResponse {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
+import { oneStep } from "../service/work-turns.ts";
 import { jsonType } from "./http-answer.ts";
 import type { HttpErrors } from "./http-dispatch.ts";
 import type { EntryFacts, HttpRecorder } from "./http-recorder.ts";
@@ -68,14 +69,31 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
     recorder.end(entry);
   }
 
+  function answer(error: ClientError, socket: Socket): void {
+    const { latest } = recorder.connections.of(socket);
+    const isPending = isUnderWay(latest);
+    const bytes = malformedBytes(error, Number(latest?.req.headers["content-length"] ?? 0));
+    const verdict = malformedVerdict(error, bytes, maxHeaderBytes);
+    const reason = `${verdict.message}${error.code ? ` (${error.code})` : ""}`;
+    if (latest && !latest.req.complete) {
+      if (!isPending) lingeringClose(socket);
+      else if (latest.socket) answerIncomplete(latest, socket, verdict, reason);
+      // RFC 9112 §9.3.2: its turn comes when Node gives it the socket.
+      else latest.once("socket", () => answerIncomplete(latest, socket, verdict, reason));
+    } else if (latest && isPending) {
+      latest.once("close", () => {
+        if (socket.writable) answerOwn(socket, error, bytes, verdict, reason);
+      });
+    } else answerOwn(socket, error, bytes, verdict, reason);
+  }
+
   return (error: ClientError, socket: Socket): void => {
     if (error.code === "ECONNRESET" || error.code === "EPIPE") {
       socket.destroy(error);
       return;
     }
-    const { latest, pipeline } = recorder.connections.of(socket);
+    const { latest, pipeline, work } = recorder.connections.of(socket);
     if (pipeline?.handles(error)) return;
-    const isPending = latest !== undefined && !latest.closed && !latest.writableFinished;
     if (closing.has(socket)) {
       // A stream may never end by itself.
       if (socket.readableEnded && latest?.entry?.longLived) socket.destroy();
@@ -93,26 +111,17 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       return;
     }
     // The end came in the middle of a body: the client disconnected.
-    if (error.code === "HPE_INVALID_EOF_STATE" && latest && isPending && !latest.req.complete) {
+    if (error.code === "HPE_INVALID_EOF_STATE" && latest && isUnderWay(latest) && !latest.req.complete) {
       socket.destroy();
       return;
     }
     closing.add(socket);
-    const bytes = malformedBytes(error, Number(latest?.req.headers["content-length"] ?? 0));
-    const verdict = malformedVerdict(error, bytes, maxHeaderBytes);
-    const reason = `${verdict.message}${error.code ? ` (${error.code})` : ""}`;
-    if (latest && !latest.req.complete) {
-      if (!isPending) lingeringClose(socket);
-      else if (latest.socket) answerIncomplete(latest, socket, verdict, reason);
-      // RFC 9112 §9.3.2: its turn comes when Node gives it the socket.
-      else latest.once("socket", () => answerIncomplete(latest, socket, verdict, reason));
-    } else if (latest && isPending) {
-      latest.once("close", () => {
-        if (socket.writable) answerOwn(socket, error, bytes, verdict, reason);
-      });
-    } else answerOwn(socket, error, bytes, verdict, reason);
+    // Node looks for late requests at intervals, and finds those of thousands at once.
+    void work.run(oneStep(() => answer(error, socket)));
   };
 }
+
+const isUnderWay = (latest: RecordedResponse | undefined): boolean => latest !== undefined && !latest.closed && !latest.writableFinished;
 
 /** `bytes` start with the malformed message, as far as it arrived in one packet. */
 export function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHeaderBytes: number): Verdict {

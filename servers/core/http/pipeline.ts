@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { closeInTurns, withoutStacks } from "../net/close-in-turns.ts";
-import { type WorkConnection, type WorkShare, WorkTurns } from "../service/work-turns.ts";
+import { oneStep, type WorkConnection, type WorkShare, WorkTurns } from "../service/work-turns.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -45,7 +45,8 @@ const pauseParser = 21;
 export class Pipeline {
   readonly #socket: ParsedSocket;
   readonly #most: number;
-  readonly #work: WorkConnection;
+  /** Of the connection. */
+  readonly work: WorkConnection;
   readonly #share: WorkShare;
   readonly #unanswered = new Set<ServerResponse>();
   #latest: ServerResponse | undefined;
@@ -67,7 +68,7 @@ export class Pipeline {
   constructor(socket: Socket, mostUnanswered: number, work: WorkConnection) {
     this.#socket = socket;
     this.#most = mostUnanswered;
-    this.#work = work;
+    this.work = work;
     this.#share = work.join(() => this.#release());
     socket.once("close", this.#onClose);
     // Node takes its own listener away at a CONNECT, which may stand behind a request whose answer could not be written.
@@ -218,7 +219,7 @@ export class Pipeline {
   #closed(): void {
     this.#unparsed.length = 0;
     this.#beginNext = undefined;
-    if (this.#unanswered.size > 0) void this.#work.run(closeEach(this.#unanswered));
+    if (this.#unanswered.size > 0) void this.work.run(closeEach(this.#unanswered));
   }
 }
 
@@ -268,12 +269,19 @@ export function boundPipelines(
     pipeline?.begin(response);
     response.once("close", () => pipeline?.answered(response));
   });
+  const refused = new WeakSet<object>();
   server.on("clientError", (error: ClientError, socket) => {
     const pipeline = pipelines.get(socket as Socket);
-    if (pipeline?.handles(error)) return;
-    // As Node does without a listener.
-    if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
-    socket.destroy();
+    if (pipeline?.handles(error) || refused.has(socket)) return;
+    refused.add(socket);
+    const refuse = () => {
+      // As Node does without a listener.
+      if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
+      socket.destroy();
+    };
+    // Node looks for late requests at intervals, and finds those of thousands at once.
+    if (pipeline) void pipeline.work.run(oneStep(refuse));
+    else refuse();
   });
   return (socket) => pipelines.get(socket);
 }

@@ -8,6 +8,7 @@ import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
+import type { WorkTurns } from "../service/work-turns.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
@@ -52,6 +53,8 @@ export interface HttpOptions {
   readonly maskPath?: (target: string) => string;
   readonly upgrade?: (recorder: HttpRecorder, held: SharedBudget) => HttpUpgrade & { close(): void };
   readonly sample: HttpSample;
+  /** Of all clients, where the service has work for them besides requests. */
+  readonly turns?: WorkTurns;
   /** Called at stop before the connections close: completes what was received. */
   readonly onClosing?: () => void | Promise<void>;
 }
@@ -86,6 +89,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     ...(config.recordedBodyRate > 0 && { bodyBudget: new BodyBudget(config.recordedBodyRate) }),
     ...(redaction && { redaction }),
     ...(maskPath && { maskPath }),
+    turns: options.turns,
   });
   const cors = createCors(options.cors);
   const held = new SharedBudget(config.allRequestBytes);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { WorkConnection } from "../service/work-turns.ts";
+import { oneStep, type WorkConnection } from "../service/work-turns.ts";
 
 /** What is used of a socket without a public name, and what every stream has for those who make one. */
 interface ClosingSocket extends Socket {
@@ -34,8 +34,7 @@ export function closeInTurns(socket: Socket, connection: WorkConnection, endStre
   };
 }
 
-const inTurn = (connection: WorkConnection, act: () => unknown): void =>
-  void connection.run({ next: () => ({ done: true, value: withoutStacks(act) }) });
+const inTurn = (connection: WorkConnection, act: () => unknown): void => void connection.run(oneStep(() => withoutStacks(act)));
 
 function* eachAndThen(steps: Iterator<void>, close: () => void): Generator<void, void> {
   while (!withoutStacks(() => steps.next()).done) yield;

@@ -24,6 +24,9 @@ export interface WorkConnection {
   run<Result>(steps: Iterator<void, Result>): Promise<Result>;
 }
 
+/** Work that is one step, for `run`. */
+export const oneStep = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
+
 /**
  * A few bytes of a client may be much work. All clients together have some milliseconds of each turn of the event loop, in small shares.
  * Those with more to do take turns: first their addresses, then the connections of each, as one client may open thousands, then the tasks of

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
-import type { ClientWork } from "../../core/http/client-work.ts";
+import { runForClient } from "../../core/http/client-work.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "./content-coding.ts";
@@ -33,14 +33,9 @@ export interface BodyLimits {
   readonly formFields: number;
 }
 
-export interface BodyReading extends BodyLimits {
-  /** In which bodies are parsed. */
-  readonly work: ClientWork;
-}
-
 /** Throws 400 if the body does not match its type, 413 for a form of too many fields, 415 for an unknown charset. */
-async function parseBody(request: HttpRequest, body: Buffer, reading: BodyReading): Promise<BodyContent> {
-  return body.length === 0 ? { kind: "none" } : await reading.work.run(request, parseInSteps(request, body, reading));
+async function parseBody(request: HttpRequest, body: Buffer, reading: BodyLimits): Promise<BodyContent> {
+  return body.length === 0 ? { kind: "none" } : await runForClient(request, parseInSteps(request, body, reading));
 }
 
 function* parseInSteps(request: IncomingMessage, body: Buffer, { formFields: mostFields }: BodyLimits): Generator<void, BodyContent> {
@@ -134,18 +129,18 @@ export interface ReadContent {
 }
 
 /** Reads and parses the body; throws 400, 413 or 415. */
-export async function readContent(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<ReadContent> {
+export async function readContent(request: HttpRequest, response: HttpResponse, reading: BodyLimits): Promise<ReadContent> {
   const body = await readBody(request, response, reading.bodyBytes);
   return { body, content: await parseBody(request, body, reading) };
 }
 
 /** Like `readContent`, but a body that does not match its type is shown as text, as in httpbin. */
-export async function readContentLeniently(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<ReadContent> {
+export async function readContentLeniently(request: HttpRequest, response: HttpResponse, reading: BodyLimits): Promise<ReadContent> {
   const body = await readBody(request, response, reading.bodyBytes);
   return { body, content: await parseLeniently(request, body, reading) };
 }
 
-export async function parseLeniently(request: HttpRequest, body: Buffer, reading: BodyReading): Promise<BodyContent> {
+export async function parseLeniently(request: HttpRequest, body: Buffer, reading: BodyLimits): Promise<BodyContent> {
   try {
     return await parseBody(request, body, reading);
   } catch (error) {

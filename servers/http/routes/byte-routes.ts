@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
-import type { ClientWork } from "../../core/http/client-work.ts";
+import { runForClient, writeForClient } from "../../core/http/client-work.ts";
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -12,7 +12,7 @@ import { type Route, routeGroup } from "./route.ts";
 
 const octets = "application/octet-stream";
 
-export const byteRoutes = (config: WorkConfig): readonly Route[] =>
+export const byteRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [
     {
       path: "/bytes/:count",
@@ -43,16 +43,11 @@ export const byteRoutes = (config: WorkConfig): readonly Route[] =>
     },
   ]);
 
-export interface WorkConfig extends HttpConfig {
-  /** In which answers are made. */
-  readonly work: ClientWork;
-}
-
-async function bytesFor(request: HttpRequest, config: WorkConfig): Promise<Buffer> {
+async function bytesFor(request: HttpRequest, config: HttpConfig): Promise<Buffer> {
   const count = Math.min(integerParam(request, "count"), config.generatedBytes);
   const seed = queryOf(request).get("seed");
   if (seed === null) return randomBytes(count);
-  return await config.work.run(request, bytesOfSeed(seed, count));
+  return await runForClient(request, bytesOfSeed(seed, count));
 }
 
 const bytesInStep = 8 << 10;
@@ -71,18 +66,18 @@ export function* chunksOf(bytes: Buffer, chunkSize: number): Generator<Buffer, v
   for (let start = 0; start < bytes.length; start += chunkSize) yield bytes.subarray(start, start + chunkSize);
 }
 
-async function streamBytes(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
+async function streamBytes(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const bytes = await bytesFor(request, config);
   const chunkSize = integerQuery(queryOf(request), "chunk_size", { fallback: 10_240, minimum: 1 });
   response.setHeader("Content-Type", octets);
-  if (request.method !== "HEAD") await config.work.write(request, response, chunksOf(bytes, chunkSize));
+  if (request.method !== "HEAD") await writeForClient(request, response, chunksOf(bytes, chunkSize));
   response.end();
 }
 
-async function streamLines(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
+async function streamLines(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = Math.min(integerParam(request, "count"), config.streamLines);
   response.setHeader("Content-Type", "application/json; charset=utf-8");
-  if (request.method !== "HEAD") await config.work.write(request, response, linesOf(request, count));
+  if (request.method !== "HEAD") await writeForClient(request, response, linesOf(request, count));
   response.end();
 }
 
@@ -94,7 +89,7 @@ function* linesOf(request: HttpRequest, count: number): Generator<string, void> 
 /** Bytes that are due are sent together; this bounds the number of writes per second. */
 const dripsPerSecond = 50;
 
-async function drip(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
+async function drip(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const query = queryOf(request);
   const maximumMs = config.delaySeconds * 1_000;
   const durationMs = durationQuery(query, "duration", { fallbackMs: Math.min(2_000, maximumMs), maximumMs });
@@ -119,7 +114,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: WorkCo
   for (let step = 0, sent = 0; step < steps; step++) {
     if (step > 0) await waitWithClient(response, pauseMs);
     const due = Math.round(((step + 1) * count) / steps);
-    await config.work.write(request, response, ["*".repeat(due - sent)]);
+    await writeForClient(request, response, ["*".repeat(due - sent)]);
     sent = due;
   }
   response.end();

@@ -1,12 +1,13 @@
+import { runForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { BodyContent, BodyReading } from "../formats/body-content.ts";
+import type { BodyContent, BodyLimits } from "../formats/body-content.ts";
 import { readContent, utf8Text } from "../formats/body-content.ts";
 import { parseMediaType } from "../formats/media-type.ts";
 import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-export const echoRoutes = (reading: BodyReading): readonly Route[] =>
+export const echoRoutes = (reading: BodyLimits): readonly Route[] =>
   routeGroup("Reference", [
     {
       path: "/api/echo",
@@ -16,10 +17,10 @@ export const echoRoutes = (reading: BodyReading): readonly Route[] =>
     },
   ]);
 
-async function echo(request: HttpRequest, response: HttpResponse, reading: BodyReading): Promise<void> {
+async function echo(request: HttpRequest, response: HttpResponse, reading: BodyLimits): Promise<void> {
   const { content, body } = await readContent(request, response, reading);
   if (content.kind === "json") {
-    const pieces = await reading.work.run(request, content.json.compact());
+    const pieces = await runForClient(request, content.json.compact());
     return send(response, 200, jsonType, [Buffer.from('{"status":"success","received":'), ...pieces, Buffer.from("}")]);
   }
   if (content.kind === "none") return sendJson(response, 200, { status: "success", received: null });

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
+import { runForClient, runOnceForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { type BodyContent, type BodyReading, parseLeniently, type ReadContent, readContentLeniently } from "../formats/body-content.ts";
+import { type BodyContent, type BodyLimits, parseLeniently, type ReadContent, readContentLeniently } from "../formats/body-content.ts";
 import { readBody } from "../formats/content-coding.ts";
 import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
 import { quoted, WrittenJson } from "../formats/written-json.ts";
@@ -13,11 +14,11 @@ import { sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that show the client what arrived, in httpbin's shapes. */
-export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Route[] {
-  const { work, bodyBytes } = config;
+export function inspectionRoutes(config: HttpConfig & BodyLimits): readonly Route[] {
+  const { bodyBytes } = config;
 
   async function show(request: HttpRequest, response: HttpResponse, { content, body }: ReadContent, added: object = {}): Promise<void> {
-    const shown = await work.run(request, viewInSteps(request, content, body, added, bodyBytes));
+    const shown = await runForClient(request, viewInSteps(request, content, body, added, bodyBytes));
     send(response, 200, jsonType, shown);
   }
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
@@ -49,7 +50,7 @@ export function inspectionRoutes(config: HttpConfig & BodyReading): readonly Rou
       path: "/get",
       methods: ["GET"],
       summary: "What a GET brought: query, header",
-      handle: (request, response) => work.once(request, () => sendPrettyJson(response, viewRequest(request))),
+      handle: (request, response) => runOnceForClient(request, () => sendPrettyJson(response, viewRequest(request))),
     },
     ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(withBody),
     { path: "/anything{/*rest}", methods: "any", summary: "What any method brought, to any path below", handle: showAnything },

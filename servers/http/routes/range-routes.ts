@@ -1,13 +1,14 @@
 import { waitWithClient } from "../../core/http/client-wait.ts";
-import type { ClientWork } from "../../core/http/client-work.ts";
+import { writeForClient } from "../../core/http/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { chunksOf, type WorkConfig } from "./byte-routes.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { chunksOf } from "./byte-routes.ts";
 import { etagMatches } from "./caching-routes.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
 import { sendError } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-export const rangeRoutes = (config: WorkConfig): readonly Route[] =>
+export const rangeRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [
     {
       path: "/range/:count",
@@ -22,7 +23,7 @@ const letters = "abcdefghijklmnopqrstuvwxyz";
 const contentOf = (start: number, length: number) =>
   Buffer.from(letters.repeat(Math.ceil((length + 26) / 26)).slice(start % 26, (start % 26) + length));
 
-async function sendRange(request: HttpRequest, response: HttpResponse, config: WorkConfig): Promise<void> {
+async function sendRange(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = integerParam(request, "count");
   const etag = `"range${count}"`;
   response.setHeader("ETag", etag);
@@ -34,7 +35,6 @@ async function sendRange(request: HttpRequest, response: HttpResponse, config: W
   const query = queryOf(request);
   const pace: Pace = {
     chunkSize: integerQuery(query, "chunk_size", { fallback: 10_240, minimum: 1 }),
-    work: config.work,
     msPerByte: durationQuery(query, "duration", { fallbackMs: 0, maximumMs: config.delaySeconds * 1_000 }) / count,
   };
   const ranges = rangesOf(request, etag, count);
@@ -70,7 +70,6 @@ function rangesOf(request: HttpRequest, etag: string, count: number): readonly B
 const contentRange = ({ start, end }: ByteRange, count: number) => `bytes ${start}-${end}/${count}`;
 
 interface Pace {
-  readonly work: ClientWork;
   readonly chunkSize: number;
   readonly msPerByte: number;
 }
@@ -81,10 +80,10 @@ async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pac
   response.setHeader("Content-Length", body.length);
   if (request.method !== "HEAD") {
     const chunks = chunksOf(body, pace.chunkSize);
-    if (pace.msPerByte === 0) await pace.work.write(request, response, chunks);
+    if (pace.msPerByte === 0) await writeForClient(request, response, chunks);
     else
       for (const chunk of chunks) {
-        await pace.work.write(request, response, [chunk]);
+        await writeForClient(request, response, [chunk]);
         await waitWithClient(response, chunk.length * pace.msPerByte);
       }
   }

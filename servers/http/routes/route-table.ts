@@ -1,4 +1,3 @@
-import { ClientWork } from "../../core/http/client-work.ts";
 import { createOriginRule } from "../../core/http/cors.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { SseHub } from "../sse/sse-hub.ts";
@@ -25,12 +24,11 @@ import { streamRoutes } from "./stream-routes.ts";
 
 /** Every route, in the order in which the list shows them. */
 export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
-  const reading = { ...config, work: new ClientWork() };
   const routes = [
     ...referenceRoutes(config),
-    ...echoRoutes(reading),
+    ...echoRoutes(config),
     ...streamRoutes(config, hub),
-    ...inspectionRoutes(reading),
+    ...inspectionRoutes(config),
     ...statusRoutes(),
     ...responseHeaderRoutes(config),
     ...redirectRoutes(config),
@@ -38,8 +36,8 @@ export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
     ...authenticationRoutes(),
     ...digestRoutes(config),
     ...codingRoutes(),
-    ...byteRoutes(reading),
-    ...rangeRoutes(reading),
+    ...byteRoutes(config),
+    ...rangeRoutes(config),
     ...cachingRoutes(),
     ...imageRoutes(),
     ...documentRoutes(config),

@@ -2,7 +2,7 @@ import type { HttpViews } from "../../../contract/services/http.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
@@ -45,10 +45,11 @@ export interface SseHubOptions {
   readonly show: (view: HttpViews["sse"]) => void;
   readonly touch: (entry: HttpEntry) => void;
   readonly log: Log;
-  readonly turns?: WorkTurns;
+  /** Of all clients of the service. */
+  readonly turns: WorkTurns;
 }
 
-export function createSseHub({ turns = new WorkTurns(), ...options }: SseHubOptions): SseHub {
+export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
   const open = new Map<number, SseSubscription>();
   const left: SseSubscription[] = [];
   const tickers = createSseTickers();
@@ -235,7 +236,6 @@ export function createSseHub({ turns = new WorkTurns(), ...options }: SseHubOpti
       clearTimeout(rowsTimer);
       for (const subscription of open.values()) subscription.end("server");
       tickers.close();
-      turns.close();
     },
   };
 }

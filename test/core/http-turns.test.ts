@@ -1,0 +1,92 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { type WaitingResponse, waitWithClient } from "../../servers/core/http/client-wait.ts";
+import { createHttpRecorder } from "../../servers/core/http/http-recorder.ts";
+import { createHttpServers } from "../../servers/core/http/http-server.ts";
+import { ClientLeft } from "../../servers/core/http/request-body.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { createLog } from "../../servers/core/service/log.ts";
+import { rawConnection } from "../http/harness.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
+
+/** The most that is counted in a turn of the event loop, until it is `all`. */
+async function mostInTurn(count: () => number, all: number): Promise<number> {
+  let most = 0;
+  for (let before = count(); before < all; ) {
+    await nextTurn();
+    const after = count();
+    most = Math.max(most, after - before);
+    before = after;
+  }
+  return most;
+}
+
+const response = (work: WaitingResponse["req"]["work"]) =>
+  Object.assign(new EventEmitter(), { destroyed: false, req: { work } }) as unknown as WaitingResponse & EventEmitter;
+
+it("[BL-381] waits of thousands of requests that end at once go on in turns", async () => {
+  const { turns, pass } = workTime();
+  const waits = 2_000;
+  let done = 0;
+  for (let index = 0; index < waits; index++) {
+    void waitWithClient(response(turns.connection("10.0.0.1")), 10).then(() => {
+      pass();
+      done++;
+    });
+  }
+  expect(await mostInTurn(() => done, waits)).toBeLessThanOrEqual(itemsOfTurn);
+});
+
+it("[BL-381] a client that leaves while it waits for its turn is not answered", async () => {
+  const leaving: WaitingResponse & EventEmitter = response({
+    run: async (steps: Iterator<void, unknown>) => {
+      leaving.emit("close");
+      steps.next();
+    },
+  } as unknown as WaitingResponse["req"]["work"]);
+  await expect(waitWithClient(leaving, 1)).rejects.toBeInstanceOf(ClientLeft);
+});
+
+it("[BL-381] thousands of changes of protocol that are asked for at once begin in turns", async () => {
+  const { turns, pass } = workTime();
+  const log = createLog({ level: () => "error", write() {} });
+  let nextId = 1;
+  const recorder = createHttpRecorder({ traffic: { nextId: () => nextId++, touch() {}, end() {} }, log, bodyLimit: 0, turns });
+  let changed = 0;
+  const server = createHttpServers({
+    recorder,
+    log,
+    limits: {
+      headerBytes: 16_384,
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 10_000,
+      keepAliveTimeoutMs: 10_000,
+      unansweredRequests: 32,
+      allUnsentBytes: 1 << 20,
+      unreadTimeoutMs: 10_000,
+    },
+    held: new SharedBudget(1 << 24),
+    errors: {} as never,
+    cors: { prepare() {} } as never,
+    fields: [],
+    dispatch() {},
+    upgrade: {
+      accepts: () => true,
+      handle(_request, socket) {
+        pass();
+        changed++;
+        socket.destroy();
+      },
+    },
+  })();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const clients = 400;
+  const connections = await Promise.all(Array.from({ length: clients }, () => rawConnection(port)));
+  while (recorder.connections.open < clients) await nextTurn();
+  for (const { send } of connections) send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n");
+  expect(await mostInTurn(() => changed, clients)).toBeLessThanOrEqual(itemsOfTurn);
+  await Promise.all(connections.map(({ closed }) => closed()));
+});
