@@ -75,3 +75,24 @@ it("[HTTP-148] a WebSocket with the largest begun message is closed with 1013", 
   await until(() => one.messages[0] === mebibyte + 1 && other.messages[0] === 1.5 * mebibyte + 1);
   expect(await service.ended((row) => row.outcome === "closed 1013")).toMatchObject({ kind: "websocket" });
 });
+
+it("[HTTP-152] where little is left of the limit, pipelined requests wait for those before them, and nobody is cut", async () => {
+  const service = await startHttp(limits);
+  const [clients, each] = [20, 16];
+  const get = `GET /delay/0.2 HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`;
+  const connections = await Promise.all(
+    Array.from({ length: clients }, () =>
+      rawConnection(service.port, `${get.repeat(each)}GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`),
+    ),
+  );
+  for (const answers of await Promise.all(connections.map(({ closed }) => closed())))
+    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(each + 1);
+});
+
+it("[HTTP-152] what was read behind a request that waits counts", async () => {
+  const service = await startHttp({ ...limits, allRequestBytes: 1 << 16 });
+  const filled = `GET /delay/10 HTTP/1.1\r\nHost: a\r\n\r\nPOST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n${"x".repeat(200_000)}`;
+  const connection = await rawConnection(service.port, filled);
+  await connection.closed();
+  expect(await service.ended((row) => row.target === "/delay/10")).toMatchObject({ outcome: "too many bytes of requests" });
+});

@@ -1,5 +1,6 @@
 import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
 import { HttpRefusal } from "./http-refusal.ts";
+import type { PipelineMemory } from "./pipeline.ts";
 
 interface HeldRequest {
   readonly url?: string | undefined;
@@ -14,7 +15,8 @@ const requestBytes = 6 << 10;
 type Refuse = (refusal: HttpRefusal) => void;
 
 /** The requests of one connection that are in memory, as they arrive and until they are answered. */
-export class HeldRequests {
+export class HeldRequests implements PipelineMemory {
+  readonly #budget: SharedBudget;
   readonly #disconnect: (reason: string) => void;
   readonly #open: () => BudgetShare;
   /** Opened with the first request: a connection may bring none. */
@@ -25,6 +27,7 @@ export class HeldRequests {
   #refuse: Refuse | undefined;
 
   constructor(held: SharedBudget, address: string, disconnect: (reason: string) => void) {
+    this.#budget = held;
     this.#open = () => held.open(address, (excess) => this.#lose(excess));
     this.#disconnect = disconnect;
   }
@@ -49,6 +52,18 @@ export class HeldRequests {
   hold(request: HeldRequest, bytes: number): void {
     if (this.#isOver) return;
     request.heldBytes += bytes;
+    this.#add(bytes);
+  }
+
+  get isScarce(): boolean {
+    return this.#budget.isScarce;
+  }
+
+  unparsed(bytes: number): void {
+    if (!this.#isOver) this.#add(bytes);
+  }
+
+  #add(bytes: number): void {
     this.#bytes += bytes;
     this.#share ??= this.#open();
     this.#share.add(bytes);

@@ -60,8 +60,9 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
       const address = socket.remoteAddress ?? "";
       const work = workOf(socket);
       closeInTurns(socket, work);
-      const pipeline = new Pipeline(socket, unansweredRequests, work);
-      add(socket, work, pipeline, new HeldRequests(held, address, (reason) => pipeline.disconnect(reason)));
+      const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
+      const pipeline = new Pipeline(socket, unansweredRequests, work, heldRequests);
+      add(socket, work, pipeline, heldRequests);
     },
     addSocket(socket) {
       belowTls.add(socket);

@@ -32,6 +32,14 @@ interface Response extends ServerResponse {
   readonly entry?: { aborted: string | undefined } | undefined;
 }
 
+/** The memory of all connections, as one of them sees it. */
+export interface PipelineMemory {
+  /** A connection that has unanswered requests begins no more. */
+  readonly isScarce: boolean;
+  /** So many more bytes, or less, were read and not parsed. */
+  unparsed(bytes: number): void;
+}
+
 /** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
 const pauseParser = 21;
 
@@ -45,6 +53,7 @@ const pauseParser = 21;
 export class Pipeline {
   readonly #socket: ParsedSocket;
   readonly #most: number;
+  readonly #memory: PipelineMemory | undefined;
   /** Of the connection. */
   readonly work: WorkConnection;
   readonly #share: WorkShare;
@@ -65,7 +74,8 @@ export class Pipeline {
   readonly #onClose = (): void => this.#closed();
 
   /** To be called when Node's server has taken the socket. `work` is that of the connection: requests begin in its turns, and what is unanswered at its end is closed in them. */
-  constructor(socket: Socket, mostUnanswered: number, work: WorkConnection) {
+  constructor(socket: Socket, mostUnanswered: number, work: WorkConnection, memory?: PipelineMemory) {
+    this.#memory = memory;
     this.#socket = socket;
     this.#most = mostUnanswered;
     this.work = work;
@@ -97,10 +107,10 @@ export class Pipeline {
     return isFirst;
   }
 
-  /** At most so many requests are unanswered, and little of their answers waits. */
+  /** At most so many requests are unanswered, little of their answers waits, and there is memory for more than one of each connection. */
   #hasRoom(unanswered: number): boolean {
     const { size } = this.#unanswered;
-    return size === 0 || (size <= unanswered && this.unsentBytes <= this.#socket.writableHighWaterMark);
+    return size === 0 || (size <= unanswered && this.#memory?.isScarce !== true && this.unsentBytes <= this.#socket.writableHighWaterMark);
   }
 
   /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
@@ -166,10 +176,16 @@ export class Pipeline {
     if (code !== "HPE_PAUSED") return code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#held;
     if (this.#isPausing) {
       this.#isPausing = false;
-      if (rawPacket && bytesParsed < rawPacket.length) this.#unparsed.unshift(rawPacket.subarray(bytesParsed));
+      if (rawPacket && bytesParsed < rawPacket.length) {
+        this.#unparsed.unshift(rawPacket.subarray(bytesParsed));
+        this.#memory?.unparsed(rawPacket.length - bytesParsed);
+      }
     } else {
       // TLS passes on all that it has decrypted, also while nothing should be read.
-      if (rawPacket) this.#unparsed.push(rawPacket);
+      if (rawPacket) {
+        this.#unparsed.push(rawPacket);
+        this.#memory?.unparsed(rawPacket.length);
+      }
       this.#hold();
     }
     return true;
@@ -212,6 +228,7 @@ export class Pipeline {
         socket.resume();
         return;
       }
+      this.#memory?.unparsed(-packet.length);
       socket.emit("data", packet);
     }
   }

@@ -28,6 +28,11 @@ export class SharedBudget {
     this.#atOnce = atOnce;
   }
 
+  /** So little is free that who has some of it should wait for more. */
+  get isScarce(): boolean {
+    return this.#total > this.#most - 4 * this.#atOnce;
+  }
+
   open(address: string, lose: Lose): BudgetShare {
     const share = new Share(this, rateLimitKey(address), lose);
     this.#shares.add(share);
