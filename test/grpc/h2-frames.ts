@@ -1,6 +1,9 @@
 /** Frames of HTTP/2 that are written by hand. */
 
-export const frameTypes = { data: 0, headers: 1, rstStream: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
+export const frameTypes = {
+  ...{ data: 0, headers: 1, priority: 2, rstStream: 3, settings: 4 },
+  ...{ ping: 6, goaway: 7, windowUpdate: 8, continuation: 9 },
+} as const;
 export const flags = { endStream: 1, ack: 1, endHeaders: 4 } as const;
 
 export function h2Frame(type: number, flag: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {

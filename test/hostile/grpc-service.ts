@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { Client, credentials } from "@grpc/grpc-js";
 import { http2Attacks } from "../../bench/load/grpc-attacks.ts";
 import { streamRequest } from "../../servers/grpc/services/example-messages.ts";
-import { preface } from "../grpc/h2-frames.ts";
+import { callFields, flags, frameTypes, h2Frame, preface } from "../grpc/h2-frames.ts";
 import {
   type Attack,
   type HostileService,
@@ -47,6 +47,17 @@ function manyValues(): Buffer {
       httpRequest("POST", path, { headers: `Content-Type: application/${codec}\r\nContent-Encoding: gzip\r\n`, body: gzipSync(message) }),
     ),
   );
+}
+
+/** What a connection sends to make so many calls at once. */
+function unaryCalls(count: number): Buffer {
+  const message = Buffer.concat([Buffer.from([0, 0, 0, 0, hello.length]), hello]);
+  const head = callFields("/example.Greeter/SayHello");
+  const frames = Array.from({ length: count }, (_, index) => [
+    h2Frame(frameTypes.headers, flags.endHeaders, 2 * index + 1, head),
+    h2Frame(frameTypes.data, flags.endStream, 2 * index + 1, message),
+  ]);
+  return Buffer.concat([preface, ...frames.flat()]);
 }
 
 const spaces = " ".repeat(60_000);
@@ -153,6 +164,8 @@ export const grpcService: HostileService = {
       const name = target.random.below(2 ** 32);
       return chatters(target, 50, (member) => Array.from({ length: 50 }, (_, room) => joinRoom(`${name} ${room}`, `${member}`)));
     },
+    "100 calls at once on each of 50 connections": (target) => throwAt(target, 50, unaryCalls(100), "all"),
+    "250 calls at once on each of 200 connections": (target) => throwAt(target, 200, unaryCalls(250), "all"),
     "300 connections that say nothing": (target) => throwAt(target, 300, Buffer.alloc(0), "all"),
     "random bytes": (target) => throwAt(target, 20, () => Buffer.concat([preface, randomBytes(target, 2_000)]), "all"),
     ...overEndpoint("gRPC-Web", {
