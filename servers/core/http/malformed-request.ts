@@ -172,7 +172,7 @@ function endsFirstLineWithLf(bytes: Buffer): boolean {
 }
 
 /** Method and target from the readable part of the request line, for the row. */
-function startLine(bytes: Buffer | undefined): { method: string; target: string; httpVersion: string } {
+export function startLine(bytes: Buffer | undefined): { method: string; target: string; httpVersion: string } {
   // After a timeout Node does not pass the head on.
   if (!bytes) return { method: "?", target: "(incomplete)", httpVersion: "" };
   const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, 2_048));

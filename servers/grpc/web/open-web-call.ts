@@ -192,7 +192,10 @@ type HeadFacts = Pick<CallHead, "codec" | "path" | "timeoutMs" | "fault" | "acce
   readonly protocol: Exclude<GrpcProtocol, "grpc">;
 };
 
-export function headOf(exchange: WebExchange, facts: HeadFacts, metadataBytes = Number.POSITIVE_INFINITY): CallHead {
+/** What is read of a request's head. */
+export type HeadOfExchange = Pick<WebExchange, "target" | "httpVersion" | "httpMethod" | "authority" | "rawHeaders" | "connection">;
+
+export function headOf(exchange: HeadOfExchange, facts: HeadFacts, metadataBytes = Number.POSITIVE_INFINITY): CallHead {
   const { httpVersion, httpMethod, authority, rawHeaders, connection } = exchange;
   let metadata: Metadata | undefined;
   // Of HTTP/1.1, Node itself refuses names and values of more bytes.

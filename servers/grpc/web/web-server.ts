@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import { hasValidHost } from "../../core/http/http-server.ts";
-import { malformedVerdict } from "../../core/http/malformed-request.ts";
+import { malformedVerdict, startLine } from "../../core/http/malformed-request.ts";
 import { type ClientError, Pipeline } from "../../core/http/pipeline.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
@@ -17,7 +17,7 @@ import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } 
 import { type Refusal, recordLost, recordRefusal } from "../engine/refusal.ts";
 import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
 import type { ConnectErrors } from "./connect-error.ts";
-import { headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
+import { type HeadOfExchange, headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
 import { Http1Exchange, Http2Exchange, refuse, type WebExchange } from "./web-exchange.ts";
 
@@ -88,7 +88,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   }
 
   /** Of a request that is no call. */
-  function plainHead(exchange: WebExchange): CallHead {
+  function plainHead(exchange: HeadOfExchange): CallHead {
     const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
     return headOf(exchange, { protocol: "connect", codec: "proto", path: pathOf(exchange), ...none });
   }
@@ -159,8 +159,16 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     }
     const { status, message } = malformedVerdict(error, error.rawPacket, options.metadataBytes);
     faults.write(`A request from ${connection?.remote ?? "a client"} was answered ${status}: ${message}`);
+    if (connection) recordMalformed(connection, error.rawPacket, { httpStatus: status, why: message });
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n`;
     lingeringClose(socket, `${head}${message}\n`);
+  }
+
+  function recordMalformed(connection: GrpcConnection, bytes: Buffer | undefined, refusal: Refusal): void {
+    const { method, target, httpVersion } = startLine(bytes);
+    const version = httpVersion === "1.0" ? httpVersion : "1.1";
+    const exchange = { target, httpMethod: method, httpVersion: version, authority: "", rawHeaders: [], connection } as const;
+    recordRefusal(recorder, plainHead(exchange), undefined, refusal)(undefined);
   }
 
   function createServers(material?: TlsOptions): Server {
@@ -241,7 +249,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   return { port, connections, drain };
 }
 
-const pathOf = ({ target }: WebExchange): string => target.split("?", 1)[0] as string;
+const pathOf = ({ target }: Pick<WebExchange, "target">): string => target.split("?", 1)[0] as string;
 
 const stopping: Refusal = { httpStatus: 503, why: "The service is stopping", fields: { connection: "close" } };
 
