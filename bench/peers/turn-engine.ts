@@ -8,6 +8,7 @@ const silent = () => {};
 const releases: (() => void | Promise<void>)[] = [];
 
 await listenTurn({
+  requestsPerSecond: 1_000_000,
   ...{ port: Number(port), openToLan: false, realm, software: "Backlot" },
   users: loadDigestUsers([`${name}:${password}`], realm),
   secrets: [],

@@ -190,6 +190,11 @@ export const webrtcConfig = z.strictObject({
     help: "Answers over UDP to requests of one address without right credentials. Others get none, and clients repeat them. Clients of this computer have no limit.",
     env: "TURN_CHALLENGES_PER_SECOND",
   }),
+  turnRequestsPerSecond: limitField(10, 1_000_000, 10_000, {
+    title: "Requests of TURN per second",
+    help: "Over UDP, of one socket with an allocation, and of all without one together. More are dropped before any work, and clients repeat them. Data has no such limit.",
+    env: "TURN_REQUESTS_PER_SECOND",
+  }),
   turnConnections: limitField(1, 100_000, 2_000, {
     title: "Connections of TURN",
     help: "Over TCP and TLS. More are closed at once.",

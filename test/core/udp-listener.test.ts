@@ -9,7 +9,9 @@ import { holdPort } from "../support/port-holder.ts";
 const hasIpv6 = Object.values(os.networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
 const echo = (datagram: Buffer, from: RemoteInfo, socket: Socket) => socket.send(datagram, from.port, from.address);
 
-async function listen(options: { port?: number; openToLan?: boolean; receiveBufferBytes?: number; onMessage?: typeof echo } = {}) {
+async function listen(
+  options: { port?: number; openToLan?: boolean; receiveBufferBytes?: number; queues?: number; onMessage?: typeof echo } = {},
+) {
   const releases: (() => Promise<void>)[] = [];
   const release = async () => {
     for (const one of releases.splice(0)) await one();
@@ -36,6 +38,23 @@ describe("UDP listener", () => {
     const { port } = await listen();
     expect(await answer(port, "127.0.0.1", "four")).toBe(`four from 127.0.0.1:${port}`);
     if (hasIpv6) expect(await answer(port, "::1", "six")).toBe(`six from ::1:${port}`);
+  });
+
+  it("[BL-155] with queues the system spreads clients over several sockets, and the port is still taken for others", async () => {
+    const sockets = new Set<Socket>();
+    const { port, release } = await listen({
+      queues: 4,
+      onMessage(datagram, from, socket) {
+        sockets.add(socket);
+        echo(datagram, from, socket);
+      },
+    });
+    for (let count = 0; count < 40; count++) expect(await answer(port, "127.0.0.1", "x")).toBe(`x from 127.0.0.1:${port}`);
+    if (process.platform === "linux") expect(sockets.size).toBeGreaterThan(1);
+    await expect(listen({ port })).rejects.toMatchObject({ code: "PORT_IN_USE" });
+    await expect(listen({ port, queues: 4 })).rejects.toMatchObject({ code: "PORT_IN_USE" });
+    await release();
+    expect((await listen({ port, queues: 4 })).port).toBe(port);
   });
 
   it("[BL-155] releases the port for others", async () => {

@@ -125,7 +125,7 @@ describe("a session of media", () => {
 
   it("[WEBRTC-346] a publisher that the RTSP service ends before its offer is answered gets 503, and leaves nothing", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", onStop: onEnd, log });
+    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
     const services: PeerServices = {
       async call(_provided: unknown, _name: string, { session }: { readonly session: string }) {
         await sessions.handlers.calls.publishEnded({ session, reason: "the path is taken" });

@@ -81,7 +81,14 @@ describe("bytes of the network", () => {
       for (const release of releases.reverse()) await release();
     });
     const log = createLog({ level: () => "error", write: () => {} });
-    return MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", onStop: (release) => void releases.push(release), log });
+    return MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      requestsPerSecond: 1_000,
+      onStop: (release) => void releases.push(release),
+      log,
+    });
   }
 
   async function waitingTransport(): Promise<PeerTransport> {

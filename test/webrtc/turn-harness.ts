@@ -63,6 +63,7 @@ export async function startTurn(changes: TurnChanges = {}): Promise<TurnUnderTes
   const both = { host: "127.0.0.1", advertised: "127.0.0.1" };
   const server = await listenTurn({
     ...{ port: 0, openToLan: false, realm, software: "Backlot test", secrets: [secret], receiveBufferBytes: 1 << 20 },
+    requestsPerSecond: 10_000,
     users: loadDigestUsers([`${user.username}:${user.password}`, "bob:builder"], realm),
     passwordAlgorithms: ["SHA-256", "MD5"],
     allowedPeers: ["loopback"],

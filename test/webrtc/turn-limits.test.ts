@@ -67,6 +67,24 @@ describe("TURN limits and trouble", () => {
     expect(flood.messages.map(({ transaction }) => transaction.readUInt32BE(12))).toEqual(transactions.map((_, index) => index));
   });
 
+  it("[WEBRTC-482] a flood of requests over UDP is dropped, of unknown senders together; who has an allocation is answered", async () => {
+    const server = await startTurn({ requestsPerSecond: 100 });
+    const client = await TurnClientUnderTest.connect(server);
+    await client.relayedPort();
+    const answeredBefore = server.requests.length;
+    const strangers = await Promise.all(Array.from({ length: 5 }, () => TurnClientUnderTest.connect(server)));
+    const request = writeStun({
+      ...{ messageClass: "request", method: stunMethods.allocate, attributes: [], fingerprint: true },
+      transaction: Buffer.concat([uint32(magicCookie), Buffer.alloc(12)]),
+    });
+    for (const stranger of strangers) for (let count = 0; count < 200; count++) stranger.send(request);
+    await until(() =>
+      server.logs.some((line) => /^warning Requests of STUN and TURN over UDP are dropped: more than 100 a second come/.test(line)),
+    );
+    expect(errorOf(await client.refresh(600))).toBe(0);
+    expect(server.requests.length - answeredBefore).toBeLessThan(200);
+  });
+
   it("[WEBRTC-60] one relay is cut and repaired; the others go on", async () => {
     const { server, client, port, peer, id } = await relaying();
     expect(server.engine.impair(id, { isCut: true, loss: 0, delayMs: 0 })).toBe(true);

@@ -35,6 +35,7 @@ export function startTurn({ config, secret, certificates, observer, log, onStop 
     log,
     onStop,
     receiveBufferBytes,
+    requestsPerSecond: config.turnRequestsPerSecond,
     software: "Backlot",
     realm: config.turnRealm,
     users: loadDigestUsers(config.turnUsers, config.turnRealm),

@@ -25,6 +25,11 @@ export const mediaLimitFields = {
     unit: "B",
     env: "WEBRTC_MEDIA_KEPT_BYTES",
   }),
+  mediaRequestsPerSecond: limitField(10, 1_000_000, 1_000, {
+    title: "Checks and handshakes of media per second",
+    help: "Datagrams of ICE and DTLS of one peer, and of all senders together that are no peer yet. More are dropped before any work, and clients repeat them. Media has no such limit.",
+    env: "WEBRTC_MEDIA_REQUESTS_PER_SECOND",
+  }),
   publisherKbps: limitField(100, 1_000_000, 8_000, {
     title: "Bit rate of a publisher",
     help: "What a publisher by WHIP is told to send at most.",

@@ -35,7 +35,14 @@ const mostShown = 200;
 /** WHEP and WHIP. Resolves when the media port listens. */
 export async function startMedia({ config, services, traffic, log, onStop, iceServers }: StartMediaOptions): Promise<Media> {
   const { openToLan, relayAddress } = config;
-  const port = await MediaPort.listen({ port: config.mediaPort, openToLan, publicAddress: relayAddress, onStop, log });
+  const port = await MediaPort.listen({
+    port: config.mediaPort,
+    openToLan,
+    publicAddress: relayAddress,
+    requestsPerSecond: config.mediaRequestsPerSecond,
+    onStop,
+    log,
+  });
   const recorder = new MediaRecorder({ traffic, log });
   const sessions = new MediaSessions({
     port,

@@ -31,6 +31,9 @@ export interface StunMessage {
 
 export const isStun = (firstByte: number): boolean => (firstByte & 0xc0) === 0;
 
+/** By its first two bytes (RFC 8489 §5): neither an indication nor a response. */
+export const looksLikeRequest = (bytes: Buffer): boolean => ((bytes[0] ?? 1) & 0xc1) === 0 && ((bytes[1] ?? 0) & 0x10) === 0;
+
 /** Undefined for what is not one whole, well-formed message with a right FINGERPRINT, if it has one. Keeps parts of `bytes`. */
 export function parseStun(bytes: Buffer): StunMessage | undefined {
   if (bytes.length < headerBytes || !isStun(bytes[0] as number)) return undefined;

@@ -51,7 +51,11 @@ class StunRefusal extends Error {
   readonly attributes: readonly WrittenAttribute[];
 
   constructor(code: number, why: string, attributes: readonly WrittenAttribute[] = []) {
+    // Thousands a second may be refused, and where each one was is of no use.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(why);
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.attributes = attributes;
   }

@@ -3,12 +3,14 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
+import { DatagramShares } from "../../core/net/datagram-shares.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { WorkTurns } from "../../core/service/work-turns.ts";
+import { looksLikeRequest } from "../stun/stun-message.ts";
 import { StreamClient } from "./stream-client.ts";
 import { TurnEngine, type TurnEngineOptions } from "./turn-engine.ts";
 import { UdpClients } from "./udp-clients.ts";
@@ -27,6 +29,8 @@ export interface TurnServerOptions extends TurnEngineOptions {
   };
   /** Of the system's buffer for datagrams that wait to be read. */
   readonly receiveBufferBytes: number;
+  /** Requests of one socket over UDP that are worked on, per second. */
+  readonly requestsPerSecond: number;
   readonly tickMs?: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
@@ -38,6 +42,7 @@ export interface TurnServer {
   readonly engine: TurnEngine;
 }
 
+const udpQueues = 8;
 const standardTickMs = 1_000;
 const handshakeMs = 10_000;
 const attempts = 20;
@@ -50,6 +55,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const turns = new WorkTurns();
   const perAddress = new Map<string, number>();
   const datagrams = new Map<UdpSocket, UdpClients>();
+  const shares = new DatagramShares({ perSecond: options.requestsPerSecond, what: "Requests of STUN and TURN", log, now });
 
   function accept(transport: "tcp" | "tls", socket: Socket): void {
     const key = rateLimitKey(socket.remoteAddress ?? "");
@@ -86,13 +92,14 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     const clients = datagrams.get(socket);
     if (!clients) return;
     const client = clients.find(from);
+    if (looksLikeRequest(datagram) && !shares.take(from, client.allocation !== undefined)) return;
     engine.receive(client, datagram, 0, datagram.length);
     if (client.isAllocating) clients.keep(client);
   }
 
   const listenBoth = async (wanted: number, release: (close: () => Promise<void>) => void): Promise<number> => {
     const port = await listenUdp({
-      ...{ port: wanted, openToLan, onStop: release, receiveBufferBytes: options.receiveBufferBytes },
+      ...{ port: wanted, openToLan, onStop: release, receiveBufferBytes: options.receiveBufferBytes, queues: udpQueues },
       onMessage: (datagram, from, socket) => receiveDatagram(datagram, socket, from),
       onSocket: (socket) => datagrams.set(socket, new UdpClients(socket)),
     });

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { RemoteInfo, Socket } from "node:dgram";
 import os from "node:os";
 import { createDatagramSender, type DatagramSender } from "../../../core/net/datagram-sender.ts";
+import { DatagramShares } from "../../../core/net/datagram-shares.ts";
 import { listenUdp } from "../../../core/net/udp-listener.ts";
 import type { Log } from "../../../core/service/log.ts";
 import { errorText } from "../../../core/service/service-error.ts";
@@ -21,6 +22,8 @@ export interface MediaPortOptions {
   readonly openToLan: boolean;
   /** By which clients reach this computer through a NAT; empty without one. */
   readonly publicAddress: string;
+  /** Datagrams of ICE and DTLS of one socket that are worked on. */
+  readonly requestsPerSecond: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
   readonly log: Log;
 }
@@ -30,6 +33,7 @@ interface Registered {
   readonly key: KeyObject;
 }
 
+const udpQueues = 8;
 /** Addresses of one peer that are kept; it has one for each of its networks. */
 const mostPathsOfPeer = 16;
 
@@ -40,6 +44,7 @@ export class MediaPort {
   /** Datagrams of nobody. */
   foreign = 0;
   readonly #publicAddress: string;
+  readonly #shares: DatagramShares;
   readonly #senders = new Map<Socket, DatagramSender>();
   readonly #byUfrag = new Map<string, Registered>();
   readonly #byAddress = new Map<string, PeerTransport>();
@@ -47,17 +52,20 @@ export class MediaPort {
   /** Datagrams of one peer often come in a row. */
   #last: { readonly address: string; readonly port: number; readonly transport: PeerTransport } | undefined;
 
-  private constructor(publicAddress: string) {
+  private constructor({ publicAddress, requestsPerSecond, log }: MediaPortOptions) {
     this.#publicAddress = publicAddress;
+    this.#shares = new DatagramShares({ perSecond: requestsPerSecond, what: "Checks and handshakes of media", log });
   }
 
   /** Resolves when it listens; rejects as `listenUdp`. */
-  static async listen({ port, openToLan, publicAddress, onStop, log }: MediaPortOptions): Promise<MediaPort> {
-    const media = new MediaPort(publicAddress);
+  static async listen(options: MediaPortOptions): Promise<MediaPort> {
+    const { port, openToLan, onStop, log } = options;
+    const media = new MediaPort(options);
     media.port = await listenUdp({
       port,
       openToLan,
       onStop,
+      queues: udpQueues,
       onSocket: (socket) => void media.#senders.set(socket, createDatagramSender(socket)),
       onMessage: (datagram, from, socket) => {
         try {
@@ -72,7 +80,7 @@ export class MediaPort {
 
   /** Those by which peers may reach it, the preferred one first. */
   addresses(): string[] {
-    const bound = [...this.#senders.keys()].map((socket) => socket.address().address);
+    const bound = [...new Set([...this.#senders.keys()].map((socket) => socket.address().address))];
     if (!bound.some((address) => address === "0.0.0.0" || address === "::")) return bound;
     const hasIpv6 = bound.includes("::");
     const own = Object.values(os.networkInterfaces()).flatMap((list) => list ?? []);
@@ -116,6 +124,8 @@ export class MediaPort {
   #receive(datagram: Buffer, from: RemoteInfo, socket: Socket): void {
     const first = datagram[0];
     if (first === undefined) return;
+    // RFC 7983: below that of ChannelData, TURN and media are STUN and DTLS.
+    if (first < 64 && !this.#shares.take(from, this.#byAddress.has(addressKey(from)))) return;
     if (isStun(first) && first < 4) {
       this.#check(datagram, from, socket);
       return;
