@@ -176,6 +176,26 @@ it("[HTTP-149] an answer in many pieces is written in the client's turns, as fas
   expect(written.join("")).toBe("abcd");
 });
 
+it("[HTTP-149] of an answer in many small pieces the next are written when those before have left", async () => {
+  const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") } as WorkingRequest;
+  const response = new EventEmitter() as HttpResponse;
+  const pieces = 10_000;
+  let [all, waiting, most] = [0, 0, 0];
+  response.write = ((_piece: string, sent?: () => void) => {
+    all++;
+    most = Math.max(most, ++waiting);
+    if (sent)
+      setImmediate(() => {
+        waiting = 0;
+        sent();
+      });
+    return true;
+  }) as HttpResponse["write"];
+  await writeForClient(request, response, "x".repeat(pieces));
+  expect(all).toBe(pieces);
+  expect(most).toBeLessThan(1_000);
+});
+
 it("[HTTP-149] work for a client that has disconnected ends", async () => {
   const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") };
   let done = 0;

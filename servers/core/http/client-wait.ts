@@ -30,18 +30,33 @@ export function waitWithClient(response: WaitingResponse, milliseconds: number):
 export type WaitingResponse = Pick<HttpResponse, "destroyed" | "once" | "off"> & { readonly req: Pick<HttpRequest, "work"> };
 
 /** Waits while the client reads too slowly; to be called when `write` has returned false. Rejects with ClientLeft. */
-export async function drained(response: ServerResponse): Promise<void> {
+export const drained = (response: ServerResponse): Promise<void> =>
+  untilClosed(response, (resolve) => {
+    response.once("drain", resolve);
+    return () => response.off("drain", resolve);
+  });
+
+/** Writes a piece of the answer, and waits until it has left with all before it. Rejects with ClientLeft. */
+export const written = (response: ServerResponse, piece: string | Uint8Array): Promise<void> =>
+  untilClosed(response, (resolve) => {
+    response.write(piece, (error) => {
+      if (!error) resolve();
+    });
+    return () => {};
+  });
+
+/** `begin` returns what ends its part. */
+async function untilClosed(response: ServerResponse, begin: (resolve: () => void) => () => void): Promise<void> {
   if (response.destroyed) throw new ClientLeft();
   await new Promise<void>((resolve, reject) => {
     const onClose = () => {
-      response.off("drain", onDrain);
+      leave();
       reject(new ClientLeft());
     };
-    const onDrain = () => {
+    const leave = begin(() => {
       response.off("close", onClose);
       resolve();
-    };
-    response.once("drain", onDrain);
+    });
     response.once("close", onClose);
   });
 }

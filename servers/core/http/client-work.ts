@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { oneStep } from "../service/work-turns.ts";
-import { drained } from "./client-wait.ts";
+import { drained, written } from "./client-wait.ts";
 import type { HttpRequest, HttpResponse } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 
@@ -23,15 +23,29 @@ export async function writeForClient(
   pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
   const left = pieces[Symbol.iterator]();
-  while (!(await runForClient(request, writeUntilFull(response, left)))) await drained(response);
+  for (;;) {
+    const ready = await runForClient(request, writeUntilFull(response, left));
+    if (!ready) return;
+    await ready();
+  }
 }
 
-/** Returns true once all are written. */
-function* writeUntilFull(response: HttpResponse, pieces: Iterator<string | Uint8Array>): Generator<void, boolean> {
-  for (;;) {
+/** A socket writes all that waits at once, at a cost for each piece: many small ones are far below its bound of bytes. */
+const piecesAtOnce = 256;
+
+/** Returns what to wait for; nothing once all are written. */
+function* writeUntilFull(
+  response: HttpResponse,
+  pieces: Iterator<string | Uint8Array>,
+): Generator<void, (() => Promise<void>) | undefined> {
+  for (let count = 1; ; count++) {
     const { done, value } = pieces.next();
-    if (done) return true;
-    if (!response.write(value)) return false;
+    if (done) return undefined;
+    if (count === piecesAtOnce) {
+      const sent = written(response, value);
+      return () => sent;
+    }
+    if (!response.write(value)) return () => drained(response);
     yield;
   }
 }

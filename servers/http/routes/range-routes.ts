@@ -34,7 +34,7 @@ async function sendRange(request: HttpRequest, response: HttpResponse, config: H
   }
   const query = queryOf(request);
   const pace: Pace = {
-    chunkSize: integerQuery(query, "chunk_size", { fallback: 10_240, minimum: 1 }),
+    chunkSize: integerQuery(query, "chunk_size", { fallback: standardChunk, minimum: 1 }),
     msPerByte: durationQuery(query, "duration", { fallbackMs: 0, maximumMs: config.delaySeconds * 1_000 }) / count,
   };
   const ranges = rangesOf(request, etag, count);
@@ -69,6 +69,8 @@ function rangesOf(request: HttpRequest, etag: string, count: number): readonly B
 
 const contentRange = ({ start, end }: ByteRange, count: number) => `bytes ${start}-${end}/${count}`;
 
+const standardChunk = 10_240;
+
 interface Pace {
   readonly chunkSize: number;
   readonly msPerByte: number;
@@ -79,10 +81,10 @@ async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pac
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/octet-stream");
   response.setHeader("Content-Length", body.length);
   if (request.method !== "HEAD") {
-    const chunks = chunksOf(body, pace.chunkSize);
-    if (pace.msPerByte === 0) await writeForClient(request, response, chunks);
+    // With a Content-Length nobody sees what is written together.
+    if (pace.msPerByte === 0) await writeForClient(request, response, chunksOf(body, Math.max(pace.chunkSize, standardChunk)));
     else
-      for (const chunk of chunks) {
+      for (const chunk of chunksOf(body, pace.chunkSize)) {
         await writeForClient(request, response, [chunk]);
         await waitWithClient(response, chunk.length * pace.msPerByte);
       }
