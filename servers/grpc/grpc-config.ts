@@ -11,6 +11,7 @@ import {
   recordedRateField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
+import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
   field(wholeNumber(least, most, standard), { ...meta, unit: "ms", group: "Connections" });
@@ -26,6 +27,7 @@ export const grpcConfig = z.strictObject({
   ...commonFields("grpc"),
 
   corsOrigins: corsOriginsField("grpc", "call on the web port and read the answers"),
+  allowedOrigins: allowedOriginsField("GRPC_ALLOWED_ORIGINS", "the metrics port"),
 
   tls: field(z.boolean().default(false), {
     title: "TLS",

@@ -5,6 +5,7 @@ import type { GrpcActions, GrpcResend, GrpcViews } from "../../contract/services
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
 import { configuredFile } from "../core/config/configured-file.ts";
 import { BodyBudget } from "../core/http/body-budget.ts";
+import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -87,7 +88,12 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     messageLimit: config.recordedMessageBytes,
     ...(config.recordedMessageRate > 0 && { messageBudget: new BodyBudget(config.recordedMessageRate) }),
   });
-  const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
+  const metricsPort = await listenMetrics(metrics.registry, {
+    port: config.metricsPort,
+    openToLan: config.openToLan,
+    allowsOrigin: createOriginCheck(config.allowedOrigins),
+    onStop,
+  });
   const openCalls = new OpenCalls();
   const common = {
     openToLan: config.openToLan,

@@ -10,6 +10,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
+import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parsePull, pullRows } from "./client/pull-line.ts";
 import { authenticationMethods, parsePathRule, pathRuleRows } from "./sessions/path-rules.ts";
 
@@ -31,6 +32,7 @@ export const rtspConfig = z.strictObject({
     help: "Streams as HLS at /{path}/index.m3u8 and as MPEG-TS at /{path}.ts; management: paths, sessions, statistics, Prometheus metrics.",
     env: "HTTP_PORT",
   }),
+  allowedOrigins: allowedOriginsField("RTSP_ALLOWED_ORIGINS", "the HTTP port beyond playing"),
   rtpPort: portPairField(8_000, { title: "RTP port", help: "An even UDP port. RTCP uses the next port.", env: "RTP_PORT" }),
   multicast: field(z.boolean().default(false), {
     title: "Multicast",

@@ -5,6 +5,7 @@ import type { rtspProvided } from "../../contract/services/rtsp-media.ts";
 import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
+import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
 import { parsePull } from "./client/pull-line.ts";
@@ -173,6 +174,7 @@ export async function startRtsp(
   const httpPort = await listenManagement({
     port: config.httpPort,
     openToLan: config.openToLan,
+    allowsOrigin: createOriginCheck(config.allowedOrigins),
     access,
     log,
     onStop,

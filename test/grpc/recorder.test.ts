@@ -161,6 +161,8 @@ it("[GRPC-63] metrics at /metrics and at /: calls by method and code, their time
   const byPublicName = async (agent: string) =>
     (await httpRequest(String(service.metricsUrl), { headers: { Host: "evil.example:8000", "User-Agent": agent } })).status;
   expect([await byPublicName("Mozilla/5.0 (X11; Linux x86_64)"), await byPublicName("x")]).toEqual([403, 403]);
+  const { metricsUrl } = await startGrpc({ allowedOrigins: ["http://backlot.example:8000"] });
+  expect((await httpRequest(String(metricsUrl), { headers: { Host: "backlot.example:8000" } })).status).toBe(200);
 });
 
 it("[GRPC-64] the page gets the services with their methods, the types as a descriptor set, and sample traffic of each pattern", async () => {

@@ -287,6 +287,11 @@ it("[RTSP-197] who uses a public name for this server may play and reads nothing
     expect(await status(path, "backlot:8888")).toBe(200);
   }
   expect(await status("/stream/index.m3u8", "evil.example:8888")).toBe(200);
+  const allowing = await startRtsp({ allowedOrigins: ["http://backlot.example:8888"] });
+  const answers = ["backlot.example:8888", "evil.example:8888"].map((Host) =>
+    httpRequest(`${allowing.httpUrl}/metrics`, { headers: { Host } }),
+  );
+  expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 403]);
 });
 
 it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", async () => {

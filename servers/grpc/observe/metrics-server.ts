@@ -1,27 +1,31 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import { createBoundedServers } from "../../core/http/bounded-server.ts";
-import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
+import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 
 const paths = new Set(["/", "/metrics"]);
 const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes: 64 << 20, unreadTimeoutMs: 10_000 };
-const isOwnOrigin = createOriginCheck([]);
+
+export interface MetricsOptions extends Omit<ListenOptions, "createServer"> {
+  /** Also for the public names by which this server may be asked. */
+  readonly allowsOrigin: (origin: string | undefined) => boolean;
+}
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
-export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "createServer">): Promise<number> {
+export function listenMetrics(registry: Registry, { allowsOrigin, ...listen }: MetricsOptions): Promise<number> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] as string;
     if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
     else if (!paths.has(path)) response.writeHead(404).end();
-    else if (isByPublicName(request, isOwnOrigin)) response.writeHead(403).end();
+    else if (isByPublicName(request, allowsOrigin)) response.writeHead(403).end();
     else {
       const text = await registry.metrics();
       response.writeHead(200, { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" }).end(text);
     }
   }
   return listenTcp({
-    ...options,
+    ...listen,
     createServer: createBoundedServers(limits, (request, response) => {
       request.resume();
       answer(request, response).catch(() => response.destroy());

@@ -3,7 +3,7 @@ import { type BoundedServerLimits, createBoundedServers } from "../../core/http/
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { pathOf } from "../../core/http/http-route.ts";
-import { createOriginCheck, isByPublicName } from "../../core/net/allowed-origins.ts";
+import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -23,6 +23,8 @@ import { sendTransportStream, type TransportStreamLimits } from "./transport-str
 
 export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
   readonly routes: readonly ManagementRoute[];
+  /** Of pages that may read and change all, also for the public names by which this server may be asked. */
+  readonly allowsOrigin: (origin: string | undefined) => boolean;
   readonly paths: Paths;
   readonly hls: HlsOutputs;
   readonly readers: HttpReaders;
@@ -37,11 +39,11 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
 
 const faultReason = "a fault that was started on demand";
 const jsonType = "application/json; charset=utf-8";
-const isOwnOrigin = createOriginCheck([]);
 
-/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may play; only pages of this computer may read the rest, or change something. Resolves with the port. */
+/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may play; only those of `allowsOrigin` may read the rest, or change something. Resolves with the port. */
 export function listenManagement({
   routes,
+  allowsOrigin,
   paths,
   hls,
   readers,
@@ -65,14 +67,14 @@ export function listenManagement({
       await sendMedia(media, user, request, response);
       return;
     }
-    if (isByPublicName(request, isOwnOrigin)) throw new HttpRefusal(403, "this server may not be used by a public name; use its address");
+    if (isByPublicName(request, allowsOrigin)) throw new HttpRefusal(403, "this server may not be used by a public name; use its address");
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
     if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
     const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));
     if (!matching)
       throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
-    if (!isRead && !isOwnOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
+    if (!isRead && !allowsOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
     const user = await access.checkUser(headers.authorization, client);
     const { route } = matching;
     const parts = (matching.parts ?? []).slice(1).map(decodeURIComponent);
@@ -137,7 +139,7 @@ export function listenManagement({
     ...listen,
     createServer: createBoundedServers(limits, (request, response) => {
       request.resume();
-      allowReading(request, response);
+      allowReading(request, response, allowsOrigin);
       response.setHeader("X-Content-Type-Options", "nosniff");
       answer(request, response).catch((error: unknown) => fail(error, response));
     }),
@@ -145,13 +147,17 @@ export function listenManagement({
 }
 
 /** Sessions and their addresses are nothing for pages of other origins. */
-function allowReading({ url = "", headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+function allowReading(
+  { url = "", headers: { origin } }: IncomingMessage,
+  response: ServerResponse,
+  allowsOrigin: ManagementServerOptions["allowsOrigin"],
+): void {
   if (mediaFile(pathOf(url))) {
     response.setHeader("Access-Control-Allow-Origin", "*");
     return;
   }
   response.setHeader("Vary", "Origin");
-  if (origin !== undefined && isOwnOrigin(origin)) response.setHeader("Access-Control-Allow-Origin", origin);
+  if (origin !== undefined && allowsOrigin(origin)) response.setHeader("Access-Control-Allow-Origin", origin);
 }
 
 function connectionOf({ socket }: IncomingMessage): EntryConnection {
