@@ -101,3 +101,16 @@ it("[GRPC-193] a connection is not read while its client leaves answers unread",
   slow.state.writeQueueSize = 0;
   await until(() => slow.state.isReading);
 });
+
+it("[GRPC-193] connections that thousands of clients end at once are found in several polls", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const [one, other] = [1, 2].map(() => connectionOf(readings, turns, "10.0.0.1", pass));
+  one?.receive(1);
+  for (let item = 0; item < itemsOfTurn; item++) pass();
+  expect(other?.state.isReading).toBe(true);
+  one?.socket.emit("end");
+  expect(other?.state.isReading).toBe(false);
+  await nextTurn();
+  expect(other?.state.isReading).toBe(true);
+});

@@ -97,7 +97,10 @@ export class GrpcConnections {
       lastStream: -1,
     };
     this.#open.set(socket, connection);
-    closeInTurns(socket, connection.work, () => connection.reading && loseEach(connection));
+    closeInTurns(socket, connection.work, () => {
+      connection.reading?.over();
+      return connection.reading && loseEach(connection);
+    });
     socket.once("close", () => {
       this.#open.delete(socket);
       for (const share of Object.values(connection.shares)) share.close();

@@ -44,6 +44,7 @@ export class SessionReadings {
     const reading = new SessionReading(socket, work, this);
     this.#open.add(reading);
     socket.once("close", () => this.#open.delete(reading));
+    socket.once("end", () => reading.over());
     return reading;
   }
 
@@ -52,7 +53,7 @@ export class SessionReadings {
     return this.#goOn !== undefined;
   }
 
-  /** To be called when a connection has more to do than there is time for. */
+  /** To be called when a connection has more to do than there may be time for. */
   pauseIfLate(): void {
     if (this.#goOn || !this.#turns.isUsedUp) return;
     for (const reading of this.#open) reading.stop();
@@ -96,6 +97,11 @@ export class SessionReading {
     if (this.#waiting.push({ stream, session: stream.session, begin, lost }) > 1) return;
     this.#share.later();
     this.#all.pauseIfLate();
+  }
+
+  /** The client has ended the connection, or it is lost: so may be thousands, which Node would find all in one poll. */
+  over(): void {
+    if (!this.hasTime) this.#all.pauseIfLate();
   }
 
   #goOn(): void {
