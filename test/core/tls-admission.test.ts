@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect, createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
@@ -51,7 +52,7 @@ async function clients(port: number, count: number): Promise<Socket[]> {
 /** What a TLS server is to the admission, without its work. */
 async function countingServer(admission: TlsAdmission) {
   const begun: Socket[] = [];
-  const server = createTcpServer((socket) => void begun.push(socket.on("error", () => {})));
+  const server = createTcpServer((socket) => void begun.push(socket.on("error", () => {}).resume()));
   admission.admit(server as unknown as TlsServer, 5_000, faults);
   server.listen(0, host);
   await once(server, "listening");
@@ -80,6 +81,49 @@ it("[BL-355] many first messages of TLS at once begin few handshakes in a turn o
   await eventually(() => begun.length === 200, "all begin");
   isOver = true;
   expect(most).toBeLessThanOrEqual(20);
+});
+
+it("[BL-355] later messages of many handshakes at once are read few in a turn of the event loop, and all of them", async () => {
+  const hello = await clientHello();
+  const { port, begun } = await countingServer(new TlsAdmission());
+  const sockets = await clients(port, 200);
+  for (const socket of sockets) socket.write(hello);
+  await eventually(() => begun.length === 200, "all begin");
+  const read: Socket[] = [];
+  for (const socket of begun) socket.on("data", (bytes: Buffer) => void (bytes.includes("later") && read.push(socket)));
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  for (const socket of sockets) socket.write("later");
+  let most = 0;
+  for (let before = 0; before < 200; before = read.length) {
+    await nextTurn();
+    most = Math.max(most, read.length - before);
+  }
+  expect(new Set(read).size).toBe(200);
+  expect(most).toBeLessThanOrEqual(64);
+});
+
+it("[BL-355] of hundreds of handshakes at once, of which most do not end, the others end, and their data is read", async () => {
+  const certificates = await openCertificates({
+    folder: temporaryDir(),
+    log: { info() {}, warning() {} },
+    onStop: (release) => onTestFinished(release),
+  });
+  const onStop = (release: () => Promise<void>) => onTestFinished(release);
+  const createServer = (tls: object) => createTlsServer(tls, (socket) => socket.on("error", () => {}).pipe(socket));
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, createServer });
+  const hello = await clientHello();
+  for (const socket of await clients(port, 300)) socket.write(hello);
+  const ca = certificates.authority.cert;
+  const echoes = Array.from({ length: 100 }, async (_, index) => {
+    // Every second one is asked for a key of another group, in a second first message.
+    const version = index % 3 === 0 ? ({ maxVersion: "TLSv1.2" } as const) : {};
+    const socket = connect({ host, port, ca, ...version, ...(index % 2 === 0 && { ecdhCurve: "P-521:P-256" }) });
+    onTestFinished(() => void socket.destroy());
+    socket.write(String(index));
+    const [echo] = (await once(socket, "data")) as [Buffer];
+    return String(echo);
+  });
+  expect(await Promise.all(echoes)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
 });
 
 it("[BL-355] a handshake begins when its first message is complete, however it is cut", async () => {

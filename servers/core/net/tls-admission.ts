@@ -5,6 +5,7 @@ import { WorkTurns } from "../service/work-turns.ts";
 import { clientHelloState } from "./client-hello.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readFirstBytes } from "./first-bytes.ts";
+import { HandshakeReading } from "./handshake-reading.ts";
 
 /** Of all clients. Each has some 50 KB. */
 const mostOpen = 4_096;
@@ -16,7 +17,8 @@ export type HandshakeFaults = Pick<FaultLog, "handshakeFailed">;
 
 /**
  * Begins the handshakes of TLS servers in turns of all their clients: a first message of 200 bytes is a key exchange and a signature, and Node
- * carries out at once all that a poll of the event loop has read. So the message is read before the server gets the socket.
+ * carries out at once all that a poll of the event loop has read. So the message is read before the server gets the socket, and `HandshakeReading` bounds how
+ * many of the later ones are read in a poll.
  */
 export class TlsAdmission {
   #begun = 0;
@@ -24,6 +26,7 @@ export class TlsAdmission {
   readonly #turns = new WorkTurns(() => performance.now() + this.#begun * handshakeMs);
   readonly #budget: SharedBudget;
   readonly #open = new Map<string, { readonly socket: Socket; readonly share: BudgetShare }>();
+  readonly #reading = new HandshakeReading();
   #isClosed = false;
 
   /** Beyond `most` handshakes that have not ended, the address that has most of them loses some. */
@@ -61,6 +64,7 @@ export class TlsAdmission {
     const open = this.#open.get(name);
     if (!open) return;
     this.#open.delete(name);
+    this.#reading.remove(open.socket);
     open.share.add(-1);
     open.share.close();
   }
@@ -84,6 +88,7 @@ export class TlsAdmission {
         this.#begun++;
         socket.off("error", onError);
         begin();
+        this.#reading.add(socket);
       };
       const turn = this.#turns.join(socket.remoteAddress ?? "", goOn);
       goOn();
@@ -95,6 +100,7 @@ export class TlsAdmission {
   close(): void {
     this.#isClosed = true;
     this.#turns.close();
+    this.#reading.close();
     for (const { socket } of this.#open.values()) socket.destroy();
   }
 }
