@@ -80,6 +80,7 @@ export async function startRtsp(
   const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
   const faults = new Faults();
   const sessions = new SessionTable({
+    turns,
     sessions: config.sessions,
     sessionsPerAddress: config.sessionsPerAddress,
     onEnd: (session, reason, by) => recorder.endSession(session, reason, by),

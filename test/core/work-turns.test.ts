@@ -36,6 +36,22 @@ function open() {
   return { done, client, count: (name: string) => done.filter((other) => other === name).length };
 }
 
+it("[BL-337] work of the service for many goes on in the next turns, and a client has its share between", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  const done: number[] = [];
+  const all = turns.each(Array(itemsOfTurn * 3).keys(), (index) => {
+    nowMs += itemMs;
+    done.push(index);
+  });
+  expect(done.length).toBeLessThanOrEqual(itemsOfTurn);
+  let mayClient = false;
+  turns.join("client", () => {}).isOver || (mayClient = true);
+  expect(mayClient).toBe(true);
+  await all;
+  expect(done).toEqual([...Array(itemsOfTurn * 3).keys()]);
+});
+
 it("[BL-337] a client with more work than a turn of the event loop has goes on in the next ones", async () => {
   const { done, client } = open();
   client("a", 3 * itemsOfTurn);

@@ -1,3 +1,5 @@
+import type { WorkTurns } from "./work-turns.ts";
+
 const intervalMs = 1_000;
 const mostLateMs = 1_000;
 
@@ -19,4 +21,18 @@ export function everySecond(work: (nowMs: number) => void, now: () => number = (
     if (!isLeftOut) work(nowMs);
   }, intervalMs);
   return () => clearInterval(timer);
+}
+
+/** As `everySecond`, for each of many, in turns with the work for clients: many may end at once. What takes longer than a second is not begun again meanwhile. */
+export function everySecondInTurns<Item>(
+  turns: WorkTurns,
+  items: () => Iterable<Item>,
+  work: (item: Item, nowMs: number) => void,
+): () => void {
+  let isWorking = false;
+  return everySecond((nowMs) => {
+    if (isWorking) return;
+    isWorking = true;
+    void turns.each([...items()], (item) => work(item, nowMs)).finally(() => (isWorking = false));
+  });
 }

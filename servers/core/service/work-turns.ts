@@ -27,6 +27,13 @@ export interface WorkConnection {
 /** Work that is one step, for `run`. */
 export const oneStep = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
 
+function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<void, void> {
+  for (const item of items) {
+    act(item);
+    yield;
+  }
+}
+
 /**
  * A few bytes of a client may be much work. All clients together have some milliseconds of each turn of the event loop, in small shares.
  * Those with more to do take turns: first their addresses, then the connections of each, as one client may open thousands, then the tasks of
@@ -72,6 +79,11 @@ export class WorkTurns {
     const isLate = nowMs >= endMs && (connection.items >= itemsBehindTime || nowMs >= endMs + turnMs);
     if (!isLate) connection.items++;
     return isLate;
+  }
+
+  /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
+  each<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
+    return this.connection("").run(stepsOf(items, act));
   }
 
   /** Nobody has time left in this turn. */

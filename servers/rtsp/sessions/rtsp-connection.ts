@@ -134,7 +134,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   }
 
   writePackets(bytes: Buffer): void {
-    if (!this.#isClosing) this.#parts.writes.write(this.#socket, bytes);
+    if (!this.#isClosing && !this.#socket.destroyed) this.#parts.writes.write(this.#socket, bytes);
   }
 
   uses(session: RtspSession): void {

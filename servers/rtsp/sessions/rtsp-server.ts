@@ -2,10 +2,11 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
-import { everySecond } from "../../core/service/every-second.ts";
+import { everySecondInTurns } from "../../core/service/every-second.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
@@ -50,6 +51,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
       return;
     }
     perAddress.add(address);
+    closeInTurns(socket, options.turns.connection(address));
     connections.add(new RtspConnection(nextId++, socket, { ...options, writes, onClosed: (connection) => forget(connection, address) }));
   }
 
@@ -67,9 +69,13 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
     ? await listenTls({ ...options.tls, openToLan, faults, handshakeMs, createServer: (tls) => createTlsServer(tls, accept), onStop })
     : 0;
   onStop(() => faults.flush());
-  const stopTicking = everySecond((nowMs) => {
-    for (const connection of connections) connection.tick(nowMs);
-  });
+  const stopTicking = everySecondInTurns(
+    options.turns,
+    () => connections,
+    (connection, nowMs) => {
+      if (connections.has(connection)) connection.tick(nowMs);
+    },
+  );
   onStop(() => {
     stopTicking();
     for (const connection of connections) connection.destroy();

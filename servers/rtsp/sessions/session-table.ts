@@ -1,6 +1,7 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
-import { everySecond } from "../../core/service/every-second.ts";
+import { everySecondInTurns } from "../../core/service/every-second.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
@@ -9,6 +10,7 @@ export interface SessionTableOptions {
   readonly sessions: number;
   readonly sessionsPerAddress: number;
   readonly onEnd: SessionOptions["onEnd"];
+  readonly turns: WorkTurns;
 }
 
 /** The open sessions of all connections: one may go on over another connection (RFC 2326 §12.37). */
@@ -23,7 +25,13 @@ export class SessionTable {
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
-    this.#stopTicking = everySecond((nowMs) => this.#tick(nowMs));
+    this.#stopTicking = everySecondInTurns(
+      options.turns,
+      () => this.#sessions.values(),
+      (session, nowMs) => {
+        if (this.#sessions.has(session.id)) session.tick(nowMs);
+      },
+    );
   }
 
   get(id: string): RtspSession | undefined {
@@ -76,10 +84,6 @@ export class SessionTable {
   #remove({ id, address }: RtspSession): void {
     if (!this.#sessions.delete(id)) return;
     this.#perAddress.remove(rateLimitKey(address));
-  }
-
-  #tick(nowMs: number): void {
-    for (const session of this.list()) session.tick(nowMs);
   }
 
   close(reason: string): void {
