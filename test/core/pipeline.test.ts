@@ -5,13 +5,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { boundPipelines } from "../../servers/core/http/pipeline.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { until } from "../support/until.ts";
 
 const connections = 40;
 const requestsEach = 20;
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /** Each request takes 1 ms of a clock that stands still otherwise. Returns how many of many connections were answered in each turn of the event loop. */
-async function answersOfTurns(answer: (work: () => void) => RequestListener): Promise<number[]> {
+async function answersOfTurns(answer: (work: () => void) => RequestListener, requests = requestsEach): Promise<number[]> {
   let nowMs = 0;
   const server = createServer(answer(() => void nowMs++));
   boundPipelines(server, undefined, new WorkTurns(() => nowMs));
@@ -30,9 +31,9 @@ async function answersOfTurns(answer: (work: () => void) => RequestListener): Pr
     server.closeAllConnections();
   });
   await Promise.all([allAccepted, ...sockets.map((socket) => once(socket, "connect"))]);
-  for (const socket of sockets) socket.write(get.repeat(requestsEach));
+  for (const socket of sockets) socket.write(get.repeat(requests));
   const turns: number[] = [];
-  for (let before = 0; before < connections * requestsEach; before = nowMs) {
+  for (let before = 0; before < connections * requests; before = nowMs) {
     await nextTurn();
     turns.push(nowMs - before);
   }
@@ -48,6 +49,21 @@ it("[BL-381] requests of many connections, many in a packet of each, are begun i
     response.end();
   });
   expect(Math.max(...turns)).toBeLessThanOrEqual(mostOfTurn);
+});
+
+it("[BL-381] a request without a body ends in its turn, also where nothing follows it", async () => {
+  let ended = 0;
+  await answersOfTurns(
+    (work) => (request, response) => {
+      work();
+      request.resume().once("end", () => {
+        ended++;
+        response.end();
+      });
+    },
+    1,
+  );
+  await until(() => ended === connections, 3_000);
 });
 
 it("[BL-381] what handlers do after they have waited for promises counts in the turn", async () => {

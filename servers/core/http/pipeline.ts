@@ -40,6 +40,9 @@ export interface PipelineMemory {
   unparsed(bytes: number): void;
 }
 
+/** Goes on with what was parsed. An empty buffer without memory would be the end for the parser. */
+const nothing = Buffer.alloc(1).subarray(1);
+
 /** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
 const pauseParser = 21;
 
@@ -216,6 +219,8 @@ export class Pipeline {
     // An answer that closes the connection is the last one (RFC 9112 §9.6).
     if (socket.destroyed || socket.writableEnded) return;
     beginNext?.();
+    // The parser was paused behind the head: a request without a body ends when it goes on, and more bytes may never come.
+    if (beginNext && this.#unparsed.length === 0) this.#unparsed.push(nothing);
     while (socket.parser && !this.#held && !socket.destroyed) {
       if (socket._paused) {
         // Node resumes both after its own pause, but knows nothing of the bytes that wait.
