@@ -86,6 +86,17 @@ describe("curl", () => {
     expect(copyAs("javascript", found)).toMatch(/^\/\/ Replace TOKEN/);
   });
 
+  it("[BL-302] says of a body in which a password is hidden what to replace, and not that bytes are missing", () => {
+    const text = "username=a&password=•••";
+    const body = { bytes: 30, base64: Buffer.from(text).toString("base64"), hiddenIn: 30 };
+    const recorded = { request: { method: "POST", target: "/login", httpVersion: "1.1", headers: [], body }, connection: {} };
+    const found = replayOf(recorded as unknown as Parameters<typeof replayOf>[0], undefined);
+    expect(copyAs("curl", found).split("\n", 1)).toEqual(["# Replace •••: the recording hides passwords and tokens of the body."]);
+    const cut = { ...recorded, request: { ...recorded.request, body: { ...body, bytes: 40 } } };
+    const ofCut = replayOf(cut as unknown as Parameters<typeof replayOf>[0], undefined);
+    expect(copyAs("curl", ofCut)).toMatch(/^# The last 10 bytes of the body were not recorded\.\n# Replace •••/);
+  });
+
   it("says that a body is cut", () => {
     expect(copyAs("curl", replay({ method: "POST", body: bytes("a"), missingBytes: 9 }))).toMatch(/^# The last 9 bytes/);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../contract/traffic/detail.ts";
+import { harEntry } from "../../servers/supervisor/traffic/har.ts";
 import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
 import { allOf, exchange, options, row, storeOf } from "./exported-traffic.ts";
 
@@ -38,6 +39,16 @@ describe("an export of traffic", () => {
       response: { status: 200, statusText: "OK", content: { size: 4, encoding: "base64", comment: "the first 2 of 4 bytes" } },
       timings: { send: 1, wait: 2, receive: 3 },
     });
+  });
+
+  it("[BL-206] has of a WebSocket the handshake, without bodies", async () => {
+    const { request, response } = exchange(1);
+    const body = { bytes: 15, base64: "" };
+    const detail = { ...exchange(1), kind: "websocket", request: { ...request, body }, response: { ...response, body } } as never;
+    const entry = harEntry(detail, "http") as { request: object; response: object };
+    expect(entry.request).not.toHaveProperty("postData");
+    expect(entry).toMatchObject({ request: { bodySize: 0 }, response: { content: { size: 0 } } });
+    expect(JSON.stringify(entry)).not.toContain("of 15 bytes");
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), an entry at a time. */
 import type { ServiceId } from "../../../contract/service.ts";
-import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
+import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
+import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
 
 /** What is before the first entry. */
 export const harHead = (version: string): string =>
@@ -13,7 +14,14 @@ const named = (headers: HeaderList) => headers.map(([name, value]) => ({ name, v
 /** The format's value for an unknown number. */
 const unknown = -1;
 
-export function harEntry({ request, response, timing, connection, at, aborted }: HttpExchangeFacts, service: ServiceId): object {
+/** Of a WebSocket the handshake, which has no bodies: what is counted there are its messages. */
+const ofHandshake: HttpBody = { bytes: 0, base64: "" };
+
+export function harEntry(exchange: HttpExchange | WebSocketConnection, service: ServiceId): object {
+  const { timing, connection, at, aborted } = exchange;
+  const isWebSocket = exchange.kind === "websocket";
+  const request = isWebSocket ? { ...exchange.request, body: ofHandshake } : exchange.request;
+  const response = isWebSocket && exchange.response ? { ...exchange.response, body: ofHandshake } : exchange.response;
   const host = headerValue(request.headers, "host") || connection.local;
   const queryAt = request.target.indexOf("?");
   const query = queryAt < 0 ? "" : request.target.slice(queryAt + 1);

@@ -19,6 +19,8 @@ export interface Replay {
   readonly body: Uint8Array;
   /** Set if the body is not complete. */
   readonly missingBytes?: number;
+  /** Values in the body are hidden. */
+  readonly hidesInBody?: boolean;
   /** Of a request that could not be parsed: its bytes. The other fields have what can be read of it. */
   readonly unparsed?: Uint8Array | undefined;
   /** Names of header fields whose credentials were not kept. */
@@ -37,7 +39,9 @@ export function replayOf({ request, connection }: HttpExchangeFacts, service: Se
     const unparsed = fromBase64(request.unparsed.base64);
     return { ...request, headers, origin, body, unparsed, missingBytes: request.unparsed.bytes - unparsed.length, toFillIn };
   }
-  return { ...request, unparsed: undefined, headers, origin, body, missingBytes: request.body.bytes - body.length, toFillIn };
+  const { bytes, hiddenIn } = request.body;
+  const missingBytes = bytes - (hiddenIn ?? body.length);
+  return { ...request, unparsed: undefined, headers, origin, body, missingBytes, hidesInBody: hiddenIn !== undefined, toFillIn };
 }
 
 /** In place of a credential that was not kept. */
@@ -98,9 +102,10 @@ export function bodyText(body: Uint8Array): string | undefined {
   }
 }
 
-function notes({ missingBytes, toFillIn = [] }: Replay, comment: string): string {
+function notes({ missingBytes, hidesInBody = false, toFillIn = [] }: Replay, comment: string): string {
   const lines = [
     ...(missingBytes ? [`The last ${missingBytes} bytes of the body were not recorded.`] : []),
+    ...(hidesInBody ? [`Replace ${hidden}: the recording hides passwords and tokens of the body.`] : []),
     ...(toFillIn.length > 0 ? [`Replace ${placeholder}: the recording does not contain the value of ${toFillIn.join(", ")}.`] : []),
   ];
   return lines.map((line) => `${comment} ${line}\n`).join("");
