@@ -7,6 +7,7 @@ import {
   portField,
   portPairField,
   recordedMessageField,
+  recordedRateField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -298,6 +299,11 @@ export const rtspConfig = z.strictObject({
     env: "RTSP_SILENCE_SECONDS",
   }),
 
-  recordedMessageBytes: recordedMessageField("rtsp", "request and answer"),
+  recordedMessageBytes: recordedMessageField(
+    "rtsp",
+    "request and answer",
+    "First bytes of each request and answer, always kept for the inspector. “Recorded rest of messages” keeps more where there is room.",
+  ),
+  recordedMessageRate: recordedRateField("rtsp"),
 });
 export type RtspConfig = z.output<typeof rtspConfig>;

@@ -5,6 +5,7 @@ import type { rtspProvided } from "../../contract/services/rtsp-media.ts";
 import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
+import { budgetOf } from "../core/http/body-budget.ts";
 import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -77,7 +78,12 @@ export async function startRtsp(
   onStop(() => clips.close());
   await clips.restore();
 
-  const recorder = new SessionRecorder({ traffic, log, messageLimit: config.recordedMessageBytes });
+  const recorder = new SessionRecorder({
+    traffic,
+    log,
+    messageLimit: config.recordedMessageBytes,
+    messageBudget: budgetOf(config.recordedMessageRate),
+  });
   const faults = new Faults();
   const sessions = new SessionTable({
     turns,

@@ -3,6 +3,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import type { webrtcProvided } from "../../contract/services/rtsp-media.ts";
 import type { WebrtcActions, WebrtcViews } from "../../contract/services/webrtc.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
+import { budgetOf } from "../core/http/body-budget.ts";
 import { createHttpRecorder } from "../core/http/http-recorder.ts";
 import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { createOriginCheck } from "../core/net/allowed-origins.ts";
@@ -80,10 +81,12 @@ export async function startWebrtc(
   });
 
   const signals = new SignalHistory(keptSignals, (peer) => hub.find(peer)?.name);
+  const messageBudget = budgetOf(config.recordedMessageRate);
   const recorder = new SignallingRecorder({
     traffic,
     log,
     messageLimit: config.recordedMessageBytes,
+    messageBudget,
     hub: { find: (id) => hub.find(id) },
     onRecorded: (row, fact) => signals.add(passedSignal(row, fact, hub)),
     onLeft(peer, row, reason) {
@@ -120,7 +123,12 @@ export async function startWebrtc(
   await restoreEvidence(context.kept, { signals, requests, checks: iceChecks });
   const lastLeft = (most: number) => iceChecks.lastLeft(most);
 
-  const httpRecorder = createHttpRecorder({ traffic, log, bodyLimit: config.recordedMessageBytes });
+  const httpRecorder = createHttpRecorder({
+    traffic,
+    log,
+    bodyLimit: config.recordedMessageBytes,
+    ...(messageBudget && { bodyBudget: messageBudget }),
+  });
   const held = new SharedBudget(config.allRequestBytes);
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held });

@@ -7,6 +7,7 @@ import {
   limitField,
   portField,
   recordedMessageField,
+  recordedRateField,
   redisAddressField,
   usersField,
   wholeNumber,
@@ -263,6 +264,11 @@ export const webrtcConfig = z.strictObject({
     env: "TURN_IDLE_SECONDS",
   }),
 
-  recordedMessageBytes: recordedMessageField("webrtc", "message, and of each body over HTTP,"),
+  recordedMessageBytes: recordedMessageField(
+    "webrtc",
+    "message, and of each body over HTTP,",
+    "First bytes of each message, and of each body over HTTP, always kept for the inspector. “Recorded rest of messages” keeps more where there is room.",
+  ),
+  recordedMessageRate: recordedRateField("webrtc"),
 });
 export type WebrtcConfig = z.output<typeof webrtcConfig>;

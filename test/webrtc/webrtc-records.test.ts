@@ -43,6 +43,25 @@ it("[WEBRTC-140] a client is a row, and each of its messages one that belongs to
   expect(detail.kind === "webrtc-signal" && text(detail.base64)).toBe(offer);
 });
 
+it("[WEBRTC-140] a long message is kept whole as far as the rate allows, and by its start beyond it", async () => {
+  const service = await startWebrtc({ recordedMessageRate: 1, recordedMessageBytes: 1_000 });
+  const anna = await service.connect();
+  await anna.join("r");
+  const long = (kib: number) => JSON.stringify({ type: "offer", to: "nobody", sdp: `v=0\r\ns=${"x".repeat(kib << 10)}` });
+  for (const message of [long(200), long(100)]) anna.send(message);
+  await anna.settled();
+  const offers = await until(() => {
+    const rows = service.rows().filter(({ verb }) => verb === "offer");
+    return rows.length === 2 ? rows : undefined;
+  });
+  const kept = offers.map(({ id }) => {
+    const detail = service.detail(id);
+    return detail.kind === "webrtc-signal" ? text(detail.base64) : "";
+  });
+  expect(kept[0]).toBe(long(200));
+  expect(kept[1]).toBe(long(100).slice(0, 1_000));
+});
+
 it("[WEBRTC-141] no password and no credential is in rows or log lines", async () => {
   const service = await startWebrtc({ turnUsers: ["ada:lovelace-of-turn"], turnSecret: "shared-with-others" });
   const [anna, ben] = [await service.connect(), await service.connect()];

@@ -30,3 +30,11 @@ export class BodyBudget {
     return true;
   }
 }
+
+/** All bytes where the budget has room for what is beyond the limit, else the first ones. A view. */
+export const keptBytesOf = (bytes: Buffer, limit: number, budget: BodyBudget | undefined): Buffer =>
+  bytes.length > limit && bytes.length <= mostKeptBytes && budget?.take(bytes.length - limit) === true ? bytes : bytes.subarray(0, limit);
+
+/** None for a rate of 0. */
+export const budgetOf = (bytesPerSecond: number): BodyBudget | undefined =>
+  bytesPerSecond > 0 ? new BodyBudget(bytesPerSecond) : undefined;

@@ -5,7 +5,7 @@ import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
 import { toMicroseconds } from "../traffic/record-reader.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
-import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
+import { type BodyBudget, keptBytesOf } from "./body-budget.ts";
 import { BodyCapture } from "./body-capture.ts";
 import type { HeldRequests } from "./held-requests.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
@@ -228,8 +228,7 @@ export class HttpEntry implements TrafficEntry {
 
   #writeUnparsed(record: RecordWriter, bytes: Buffer): void {
     const { bodyLimit, bodyBudget } = this.head;
-    const isWhole = bytes.length > bodyLimit && bytes.length <= mostKeptBytes && bodyBudget?.take(bytes.length - bodyLimit) === true;
-    const kept = isWhole ? bytes : bytes.subarray(0, bodyLimit);
+    const kept = keptBytesOf(bytes, bodyLimit, bodyBudget);
     record.u8(httpTag.unparsed);
     record.u32(bytes.length);
     record.u32(kept.length);

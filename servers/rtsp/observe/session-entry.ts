@@ -2,6 +2,7 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
 import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
+import { type BodyBudget, keptBytesOf } from "../../core/http/body-budget.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -39,6 +40,8 @@ export interface SessionEntryOptions {
   readonly clientName: (userAgent: string | undefined) => string;
   /** Bytes that are kept of each request and answer. */
   readonly messageLimit: number;
+  /** For what is longer. */
+  readonly messageBudget: BodyBudget | undefined;
   readonly touch: (entry: SessionEntry) => void;
 }
 
@@ -145,7 +148,8 @@ export class SessionEntry implements TrafficEntry {
   /** The message is copied: a view would hold the whole buffer that it came in. */
   #add(message: Buffer, bytes: number, flags: number): void {
     this.#isStateNew = true;
-    this.#parts.add(Buffer.from(message.subarray(0, this.#options.messageLimit)), bytes, flags);
+    const { messageLimit, messageBudget } = this.#options;
+    this.#parts.add(Buffer.from(keptBytesOf(message, messageLimit, messageBudget)), bytes, flags);
     this.#options.touch(this);
   }
 

@@ -1,4 +1,5 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
+import type { BodyBudget } from "../../core/http/body-budget.ts";
 import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -14,6 +15,7 @@ export interface SessionRecorderOptions {
   readonly log: Log;
   /** Bytes that are kept of each request and answer. */
   readonly messageLimit: number;
+  readonly messageBudget: BodyBudget | undefined;
 }
 
 /** Begins and ends the rows of sessions and writes their log lines. */
@@ -35,12 +37,13 @@ export class SessionRecorder {
   }
 
   begin(connection: EntryConnection): SessionEntry {
-    const { traffic, messageLimit } = this.#options;
+    const { traffic, messageLimit, messageBudget } = this.#options;
     const entry = new SessionEntry({
       id: traffic.nextId(),
       connection,
       clientName: this.#clientNameOf,
       messageLimit,
+      messageBudget,
       touch: (touched) => this.#touch(touched),
     });
     return entry;

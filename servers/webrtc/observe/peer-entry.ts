@@ -1,5 +1,6 @@
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
+import { type BodyBudget, keptBytesOf } from "../../core/http/body-budget.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { serviceId } from "../signalling/hub.ts";
@@ -94,16 +95,23 @@ export interface SignalEntryParts {
   /** That it went to, or in which both peers are. */
   readonly commonRoom: string | undefined;
   readonly messageLimit: number;
+  /** For what is longer. */
+  readonly messageBudget: BodyBudget | undefined;
 }
 
 /** A message of a client, or of the dashboard: it is written once. */
-export function signalEntry(id: number, fact: SignalFact, { parent, commonRoom = "", messageLimit }: SignalEntryParts): TrafficEntry {
+export function signalEntry(
+  id: number,
+  fact: SignalFact,
+  { parent, commonRoom = "", messageLimit, messageBudget }: SignalEntryParts,
+): TrafficEntry {
   const { kind, peer, to, room, raw, deliveries } = fact;
   const outcome = outcomeOf(fact);
   const at = Date.now();
   const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
+  const kept = keptBytesOf(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes), messageLimit, messageBudget);
   // A part of a much longer message would keep all of it.
-  const content = bytes.length > 2 * messageLimit ? Buffer.from(bytes.subarray(0, messageLimit)) : bytes.subarray(0, messageLimit);
+  const content = bytes.length > 2 * kept.length ? Buffer.from(kept) : kept;
   return {
     id,
     heldBytes: 300 + content.length,

@@ -1,4 +1,5 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
+import type { BodyBudget } from "../../core/http/body-budget.ts";
 import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -14,6 +15,7 @@ export interface SignallingRecorderOptions {
   readonly log: Log;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
+  readonly messageBudget?: BodyBudget | undefined;
   readonly hub: Pick<Hub, "find">;
   /** With its row, and why its connection ended. */
   readonly onLeft?: (peer: Peer, row: number, reason: string) => void;
@@ -66,10 +68,10 @@ export class SignallingRecorder implements SignallingObserver {
   }
 
   onMessage(fact: SignalFact): void {
-    const { traffic, log, messageLimit, hub } = this.#options;
+    const { traffic, log, messageLimit, messageBudget, hub } = this.#options;
     const entry = fact.peer && this.#entries.get(fact.peer);
     const row = traffic.nextId();
-    traffic.end(signalEntry(row, fact, { parent: entry, commonRoom: roomOf(fact, hub), messageLimit }));
+    traffic.end(signalEntry(row, fact, { parent: entry, commonRoom: roomOf(fact, hub), messageLimit, messageBudget }));
     this.#options.onRecorded?.(row, fact);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);
