@@ -1,5 +1,11 @@
 /** Topic names and filters, MQTT §4.7. */
 
+/** V8 hashes longer strings by their length only: a map with thousands that begin alike compares a name with all of them. */
+const hashedLength = 16_383;
+/** So no more of them are held of each kind: subscriptions, retained messages, sessions, topics of the page. */
+export const mostLongNames = 64;
+export const isLongName = (name: string): boolean => name.length > hashedLength;
+
 /** [MQTT-4.7.3-1], [MQTT-3.3.2-2]: at least one character, no wildcard. */
 export const isTopicName = (topic: string): boolean => topic.length > 0 && !topic.includes("#") && !topic.includes("+");
 

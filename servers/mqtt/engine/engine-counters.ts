@@ -8,6 +8,9 @@ export class EngineCounters {
   subscriptionBytes = 0;
   /** Of all sessions with their wills, as `sessionBytes`. */
   sessionBytes = 0;
+  /** Subscriptions and sessions with names that `isLongName`. */
+  longFilters = 0;
+  longClients = 0;
   /** Messages from clients. */
   messagesIn = 0;
   /** Messages from the broker itself: page, sample traffic, replies, wills; without `$SYS`. */

@@ -97,7 +97,7 @@ export const limitFields = {
   }),
   topicAliasMaximum: ofClient(0, 65_535, 100, {
     title: "Topic aliases",
-    help: "The most topic aliases that a client may set.",
+    help: "The most topic aliases that a client may set, and that are set for it.",
     unit: "aliases",
     env: "MQTT_TOPIC_ALIAS_MAXIMUM",
   }),

@@ -3,7 +3,7 @@ import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Packet } from "../codec/packet.ts";
 import { type PacketError, reasonCode } from "../codec/reason-code.ts";
-import { isSystemTopic } from "../codec/topic.ts";
+import { isLongName, isSystemTopic, mostLongNames } from "../codec/topic.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import type { Access } from "./connection/access.ts";
 import { Connection } from "./connection/connection.ts";
@@ -175,6 +175,7 @@ export class Engine {
     const { retained } = this.bus;
     const { retainedMessages, retainedBytes } = this.limits;
     if (retained.has(message.topic)) return retained.heldBytes <= retainedBytes;
+    if (isLongName(message.topic) && retained.longTopics >= mostLongNames) return false;
     return retained.count < retainedMessages && retained.heldBytes + message.bytes <= retainedBytes;
   }
 
@@ -185,6 +186,7 @@ export class Engine {
   makeRoom(clientId: string, will: PendingWill | undefined): boolean {
     const { sessions, away, limits, counters, scheduler } = this;
     const known = sessions.get(clientId);
+    if (!known && isLongName(clientId) && counters.longClients >= mostLongNames) return false;
     const bytes = sessionBytes(clientId, will);
     const lacksPlace = () => !known && sessions.size >= limits.sessions;
     const lacksBytes = () => counters.sessionBytes + bytes - (known?.heldBytes ?? 0) > limits.allSessionBytes;

@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
+import { createTopicMatcher, hasWildcard, isLongName } from "../codec/topic.ts";
 import { AgedRecords } from "./aged-records.ts";
 import { type MessageRecord, TopicHistory } from "./message-record.ts";
 import type { TopicNode } from "./topic-node.ts";
@@ -212,6 +212,7 @@ function rememberedMatcher(filter: string): (topic: string) => boolean {
   const matches = createTopicMatcher(filter);
   const known = new Map<string, boolean>();
   return (topic) => {
+    if (isLongName(topic)) return matches(topic);
     let answer = known.get(topic);
     if (answer === undefined) {
       answer = matches(topic);

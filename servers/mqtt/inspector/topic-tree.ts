@@ -1,5 +1,5 @@
 import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
-import { createTopicMatcher, hasWildcard, isSystemTopic } from "../codec/topic.ts";
+import { createTopicMatcher, hasWildcard, isLongName, isSystemTopic, mostLongNames } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MessageRecord } from "./message-record.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -39,6 +39,7 @@ export interface TopicTreeOptions {
 export class TopicTree {
   /** Messages on topics that did not fit or were evicted. */
   uncounted = 0;
+  private longTopics = 0;
   /** $SYS topics, which do not count against the limit. */
   private systemTopics = 0;
   bytes = 0;
@@ -110,6 +111,7 @@ export class TopicTree {
   private add(topic: string): TopicNode | undefined {
     const isSystem = isSystemTopic(topic);
     if (topic.length > this.limits.topicTreeBytes * topicPart) return undefined;
+    if (isLongName(topic) && this.longTopics >= mostLongNames) return undefined;
     const names = levelsOf(topic);
     if (!isSystem) while (!this.hasRoom(topic, names)) if (!this.evictOldest()) return undefined;
     let node = this.root;
@@ -124,6 +126,7 @@ export class TopicTree {
     this.bytes += cost.topic + topic.length;
     node.fullTopic = topic;
     this.byTopic.set(topic, node);
+    if (isLongName(topic)) this.longTopics++;
     this.inOrder?.add(node);
     this.version++;
     if (isSystem) this.systemTopics++;
@@ -180,6 +183,7 @@ export class TopicTree {
     this.options.onEvicted(node);
     this.unlink(node);
     this.byTopic.delete(topic);
+    if (isLongName(topic)) this.longTopics--;
     this.inOrder?.remove(node);
     this.version++;
     this.uncounted += own;

@@ -250,7 +250,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   const wantedExpiry = v5 ? (given?.sessionExpiryInterval ?? 0) : packet.cleanStart ? 0 : neverExpires;
   const expirySeconds = Math.min(wantedExpiry, limits.sessionExpirySeconds);
   connection.sendWindow = Math.min(given?.receiveMaximum ?? 0xffff, limits.inflightMessages);
-  connection.aliasMaximum = given?.topicAliasMaximum ?? 0;
+  connection.aliasMaximum = Math.min(given?.topicAliasMaximum ?? 0, limits.topicAliasMaximum);
   const serverKeepAlive =
     v5 && limits.keepAliveSeconds > 0 && (packet.keepAliveSeconds === 0 || packet.keepAliveSeconds > limits.keepAliveSeconds);
   connection.keepAliveSeconds = serverKeepAlive ? limits.keepAliveSeconds : packet.keepAliveSeconds;

@@ -32,7 +32,7 @@ export interface ConnectionContext {
   readonly counters: EngineCounters;
   readonly scheduler: FlushScheduler;
   readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
-  /** Of what clients have sent and could not be handled yet, such as parts of packets. */
+  /** Of what clients have sent and is held: parts of packets, and the topics of aliases. */
   readonly arriving: SharedBudget;
   readonly log: Pick<EngineLog, "error">;
   /** Monotonic, in milliseconds, as of the last sweep. */
@@ -83,6 +83,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   problemInformation = true;
   /** Topic aliases set by the client, by number. */
   topicAliases: (string | undefined)[] | undefined = undefined;
+  /** Of their topics. */
+  aliasBytes = 0;
   /** Most topic aliases in messages to the client. */
   aliasMaximum = 0;
   sentAliases: Map<string, number> | undefined = undefined;
@@ -177,7 +179,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** To be called when more was received or handled. */
   countArriving(): void {
-    const bytes = this.state === "closed" ? 0 : this.decoder.heldBytes + (this.transport.arrivingBytes ?? 0);
+    const bytes = this.state === "closed" ? 0 : this.decoder.heldBytes + (this.transport.arrivingBytes ?? 0) + this.aliasBytes;
     const added = bytes - this.arrivingBytes;
     this.arrivingBytes = bytes;
     this.arrivingShare.add(added);

@@ -98,6 +98,7 @@ function resolveTopic(connection: Connection, packet: PublishPacket, topicAliasM
   }
   connection.topicAliases ??= [];
   if (packet.topic !== "") {
+    connection.aliasBytes += packet.topic.length - (connection.topicAliases[alias]?.length ?? 0);
     connection.topicAliases[alias] = packet.topic;
     return packet.topic;
   }

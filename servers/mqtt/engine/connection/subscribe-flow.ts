@@ -1,6 +1,6 @@
 import type { SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
-import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
+import { hasMoreLevels, isLongName, isSharedFilter, mostLongNames, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
@@ -130,6 +130,8 @@ function refusalOf(
   if (session.subscriptions.size >= subscriptions) {
     return { reason: reasonCode.quotaExceeded, text: `A client may have at most ${subscriptions} subscriptions.` };
   }
+  if (isLongName(filter) && counters.longFilters >= mostLongNames)
+    return { reason: reasonCode.quotaExceeded, text: "There are as many filters of this length as there may be." };
   const bytes = session.subscriptionBytes + mostBytesOf(filter);
   if (bytes > subscriptionBytes) {
     return { reason: reasonCode.quotaExceeded, text: `The filters of a client may take at most ${subscriptionBytes} bytes together.` };
@@ -164,6 +166,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
   session.subscriptions.set(filter, subscription);
   if (isNew) {
     parts.counters.subscriptions++;
+    if (isLongName(filter)) parts.counters.longFilters++;
     parts.counters.subscriptionBytes += ownBytesOf(filter);
     session.subscriptionBytes += mostBytesOf(filter);
   }
@@ -198,6 +201,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   counters.subscriptionBytes -= ownBytesOf(filter);
   session.subscriptionBytes -= mostBytesOf(filter);
   counters.subscriptions--;
+  if (isLongName(filter)) counters.longFilters--;
   session.store?.unsubscribed(session.clientId, filter);
   const { group } = subscription;
   if (!group) {

@@ -1,4 +1,5 @@
 import type { Qos } from "../../codec/packet.ts";
+import { isLongName } from "../../codec/topic.ts";
 import type { DeliveryOptions, Message } from "../routing/message.ts";
 import type { Output } from "./output.ts";
 import type { SharedRun } from "./shared-slab.ts";
@@ -99,7 +100,7 @@ function measure(
   options.expirySeconds = v5 ? expirySeconds : -1;
   const known = sentAliases?.get(message.topic);
   const given = sentAliases?.size ?? 0;
-  options.topicAlias = known ?? (given < aliasMaximum ? given + 1 : 0);
+  options.topicAlias = known ?? (given < aliasMaximum && !isLongName(message.topic) ? given + 1 : 0);
   options.withTopic = known === undefined;
   const length = message.encodedLength(options);
   if (maximumPacketSize === 0 || length <= maximumPacketSize || options.topicAlias === 0) return length;

@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasMoreLevels, hasWildcard, isSystemTopic } from "../../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
 
@@ -22,6 +22,8 @@ export class RetainedTree {
   order = 0;
   /** Number of $SYS messages in the count. */
   systemCount = 0;
+  /** Topics that `isLongName`. */
+  longTopics = 0;
   private levels = 0;
 
   get heldBytes(): number {
@@ -42,6 +44,7 @@ export class RetainedTree {
     const old = this.byTopic.get(message.topic);
     this.bytes += message.bytes - (old?.bytes ?? 0);
     if (!old && isSystemTopic(message.topic)) this.systemCount++;
+    if (!old && isLongName(message.topic)) this.longTopics++;
     this.byTopic.set(message.topic, message);
     if (hasMoreLevels(message.topic, treeLevels)) {
       this.deep.add(message.topic);
@@ -66,6 +69,7 @@ export class RetainedTree {
     if (!old) return false;
     this.bytes -= old.bytes;
     if (isSystemTopic(topic)) this.systemCount--;
+    if (isLongName(topic)) this.longTopics--;
     this.byTopic.delete(topic);
     if (this.deep.delete(topic)) return true;
     const levels = topic.split("/");

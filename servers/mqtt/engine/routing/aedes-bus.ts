@@ -44,6 +44,9 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
     get systemCount() {
       return tree.systemCount;
     },
+    get longTopics() {
+      return tree.longTopics;
+    },
     get bytes() {
       return tree.bytes;
     },

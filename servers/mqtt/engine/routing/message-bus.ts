@@ -13,6 +13,8 @@ export interface RetainedStore {
   readonly count: number;
   /** Number of $SYS messages among them. */
   readonly systemCount: number;
+  /** Number of topics that `isLongName`. */
+  readonly longTopics: number;
   /** Bytes of the messages. */
   readonly bytes: number;
   /** Memory held, including the topics. */

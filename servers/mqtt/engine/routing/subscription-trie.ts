@@ -1,4 +1,4 @@
-import { countLevels, createTopicMatcher, hasMoreLevels, hasWildcard } from "../../codec/topic.ts";
+import { countLevels, createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, mostLongNames } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import { SharedGroup, type Subscriber, Subscription } from "./subscription.ts";
 
@@ -53,6 +53,8 @@ export class SubscriptionTrie {
   /** Filters with wildcards and more levels than the tree can hold. */
   private readonly deep = new Map<string, DeepFilter>();
   private readonly cache = new Map<string, Match>();
+  /** Of long topics: some only. */
+  private readonly longCache = new Map<string, Match>();
   private cachedBytes = 0;
   /** Nodes and long filters that the last `match` looked at; 0 if it was kept. */
   visited = 0;
@@ -134,7 +136,8 @@ export class SubscriptionTrie {
 
   match(topic: string): Match {
     this.visited = 0;
-    const known = this.cache.get(topic);
+    const isLong = isLongName(topic);
+    const known = (isLong ? this.longCache : this.cache).get(topic);
     if (known) return known;
     const found: Entry[] = [];
     const exact = this.exact.get(topic);
@@ -153,6 +156,11 @@ export class SubscriptionTrie {
     };
     // The topic twice, as text and as bytes, and the references of the two lists.
     const bytes = matchBytes + 2 * topic.length + 8 * found.length;
+    if (isLong) {
+      if (this.longCache.size >= mostLongNames) this.longCache.clear();
+      this.longCache.set(topic, match);
+      return match;
+    }
     if (this.cachedBytes + bytes > cacheBytes) this.forget();
     this.cache.set(topic, match);
     this.cachedBytes += bytes;
@@ -160,6 +168,7 @@ export class SubscriptionTrie {
   }
 
   private forget(): void {
+    if (this.longCache.size > 0) this.longCache.clear();
     if (this.cachedBytes === 0) return;
     this.cache.clear();
     this.cachedBytes = 0;

@@ -1,4 +1,5 @@
 import type { AckPacket, Qos } from "../../codec/packet.ts";
+import { isLongName } from "../../codec/topic.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
@@ -91,6 +92,7 @@ export class Session {
     this.context = context;
     this.queue = new DeliveryQueue(context.load);
     this.count(sessionBytes(clientId, undefined));
+    if (isLongName(clientId)) context.counters.longClients++;
   }
 
   get will(): PendingWill | undefined {
@@ -111,6 +113,7 @@ export class Session {
   /** The session is over, or at another broker. */
   release(): void {
     this.will = undefined;
+    if (this.heldBytes > 0 && isLongName(this.clientId)) this.context.counters.longClients--;
     this.count(0);
     this.queue.clear();
   }
