@@ -46,6 +46,22 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
   await stream.body?.cancel().catch(() => {});
 });
 
+it("[BL-390] of thousands of query fields the first 200 are shown, and further ones by a button", async () => {
+  const { page, origin } = await open();
+  const fields = Array.from({ length: 1_000 }, (_, index) => `f${index}=v`).join("&");
+  expect((await fetch(`${origin}/get?${fields}`)).status).toBe(200);
+  await page
+    .getByRole("row", { name: /\/get\?f0=v/ })
+    .first()
+    .click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("tab", { name: "Request" }).click();
+  await page.getByText("f199", { exact: true }).first().waitFor();
+  expect(await page.getByText("f200", { exact: true }).count()).toBe(0);
+  await page.getByRole("button", { name: "Show 200 more of 1,000 fields" }).click();
+  await page.getByText("f399", { exact: true }).first().waitFor();
+});
+
 it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   const { page, host } = await open("mqtt");
   const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp" });

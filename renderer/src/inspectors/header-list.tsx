@@ -1,6 +1,7 @@
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { isHidden, isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
+import { useFirstRows } from "../ui/first-rows.tsx";
 import { useReveal } from "../ui/forms/secret-text.tsx";
 import { FieldRow, FieldRows, FoldedSection } from "./section.tsx";
 
@@ -13,6 +14,7 @@ interface HeaderListViewProps {
 
 /** Headers as they crossed the wire; values that look like secrets are masked until revealed. */
 export function HeaderListView({ title = "Headers", headers, plain = [] }: HeaderListViewProps) {
+  const { shown, more } = useFirstRows(headers, "field");
   return (
     <FoldedSection
       title={title}
@@ -22,7 +24,7 @@ export function HeaderListView({ title = "Headers", headers, plain = [] }: Heade
       }
     >
       <FieldRows>
-        {headers.map(([name, value], index) => (
+        {shown.map(([name, value], index) => (
           <Header
             // biome-ignore lint/suspicious/noArrayIndexKey: a name may occur twice, and the list never changes.
             key={`${index} ${name}`}
@@ -32,6 +34,7 @@ export function HeaderListView({ title = "Headers", headers, plain = [] }: Heade
           />
         ))}
       </FieldRows>
+      {more}
     </FoldedSection>
   );
 }

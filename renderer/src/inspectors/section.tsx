@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { SectionTitle } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
-import { shownText } from "../ui/texts/shown-text.ts";
+import { shownText, shownValue } from "../ui/texts/shown-text.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./section.module.css";
 
@@ -76,7 +76,7 @@ export function FieldRow({ name, children, title, copied, tools }: FieldRowProps
       <dt>{shownText(name)}</dt>
       <dd>
         <span className={styles.value} title={title && shownText(title)}>
-          {typeof children === "string" ? shownText(children) : children}
+          {typeof children === "string" ? shownValue(children) : children}
         </span>
         {tools}
         {copied !== undefined && (

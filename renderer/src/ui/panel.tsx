@@ -1,6 +1,6 @@
 import type { HTMLAttributes, ReactNode } from "react";
 import styles from "./panel.module.css";
-import { shownText } from "./texts/shown-text.ts";
+import { shownText, shownValue } from "./texts/shown-text.ts";
 
 export interface ElementProps extends Omit<HTMLAttributes<HTMLElement>, "className"> {
   readonly className?: string | undefined;
@@ -82,7 +82,7 @@ export function Pair({ name, title, mono = false, children }: PairProps) {
     <>
       <dt title={shownText(name)}>{shownText(name)}</dt>
       <dd title={title && shownText(title)} data-mono={mono || undefined}>
-        {typeof children === "string" ? shownText(children) : children}
+        {typeof children === "string" ? shownValue(children) : children}
       </dd>
     </>
   );

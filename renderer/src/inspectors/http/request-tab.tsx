@@ -3,6 +3,7 @@ import type { HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/h
 import { isSecretHeader, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../ui/forms/secret-text.tsx";
+import { shownValue } from "../../ui/texts/shown-text.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { HeaderListView } from "../header-list.tsx";
@@ -16,7 +17,7 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
   return (
     <>
       <section className={styles.requested} aria-label="Target">
-        <code>{target}</code>
+        <code>{shownValue(target)}</code>
         <CopyButton text={target} what="the target" />
       </section>
       {query.length > 0 && <HeaderListView title="Query" headers={query} />}

@@ -1,6 +1,7 @@
 import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import { useFirstRows } from "../../ui/first-rows.tsx";
 import styles from "./header-editor.module.css";
 import { TrySection, TrySectionHead } from "./try-section.tsx";
 
@@ -40,6 +41,7 @@ interface HeaderEditorProps {
 
 export function HeaderEditor(props: HeaderEditorProps) {
   const { headers, onChange, title = "Headers", item = "Header", names = commonNames, problemOf } = props;
+  const { shown, more } = useFirstRows(headers, "field");
   const change = (at: number, header: HeaderList[number]) => onChange(headers.map((other, index) => (index === at ? header : other)));
   return (
     <TrySection label={`${title} to send`}>
@@ -48,7 +50,7 @@ export function HeaderEditor(props: HeaderEditorProps) {
           Add
         </Button>
       </TrySectionHead>
-      {headers.map(([name, value], index) => {
+      {shown.map(([name, value], index) => {
         const { of, problem } = (name.trim() === "" ? undefined : problemOf?.(name.trim(), value)) ?? {};
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; names are typed and may repeat.
@@ -79,6 +81,7 @@ export function HeaderEditor(props: HeaderEditorProps) {
           </div>
         );
       })}
+      {more}
     </TrySection>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
+import { useFirstRows } from "../../../ui/first-rows.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatDuration } from "../../../ui/texts/time.ts";
 import { fromBase64, toHex } from "../../../viewer/decode/bytes.ts";
@@ -39,15 +40,19 @@ export function PropertyList({ message }: { readonly message: MqttMessage }) {
 }
 
 export function PropertyPairs({ rows }: { readonly rows: readonly Property[] }) {
+  const { shown, more } = useFirstRows(rows, "property");
   return (
-    <Pairs className={styles.pairs}>
-      {rows.map(({ name, value, title, isText }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
-        <Pair key={place} name={name} title={title} mono={!isText}>
-          {value}
-        </Pair>
-      ))}
-    </Pairs>
+    <>
+      <Pairs className={styles.pairs}>
+        {shown.map(({ name, value, title, isText }, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
+          <Pair key={place} name={name} title={title} mono={!isText}>
+            {value}
+          </Pair>
+        ))}
+      </Pairs>
+      {more}
+    </>
   );
 }
 

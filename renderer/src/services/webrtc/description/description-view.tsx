@@ -1,5 +1,6 @@
 import type { IceCandidate, MediaCodec, SessionDescription } from "../../../../../contract/services/webrtc-description.ts";
 import { Section } from "../../../inspectors/section.tsx";
+import { useFirstRows } from "../../../ui/first-rows.tsx";
 import { Chip, Note } from "../../../ui/panel.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -63,28 +64,32 @@ function MediaSectionView({ section }: { readonly section: ComparedSection }) {
 const changeWords = { same: "", added: "added: ", removed: "removed: ", changed: "changed: " } as const;
 
 function FactRows({ facts }: { readonly facts: readonly { readonly name: string; readonly value: ComparedText }[] }) {
+  const { shown, more } = useFirstRows(facts, "attribute");
   return (
-    <dl className={styles.facts}>
-      {facts.map(({ name, value: { change, text, before } }) => (
-        <div key={name} className={styles.fact}>
-          <dt>{name}</dt>
-          <dd>
-            {before !== undefined && (
-              <del className={styles.before}>
-                <span className="visually-hidden">was </span>
-                {shownText(before)}
-              </del>
-            )}
-            {text !== "" && (
-              <span className={styles.now} data-change={change}>
-                <span className="visually-hidden">{changeWords[change]}</span>
-                {shownText(text)}
-              </span>
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl className={styles.facts}>
+        {shown.map(({ name, value: { change, text, before } }) => (
+          <div key={name} className={styles.fact}>
+            <dt>{name}</dt>
+            <dd>
+              {before !== undefined && (
+                <del className={styles.before}>
+                  <span className="visually-hidden">was </span>
+                  {shownText(before)}
+                </del>
+              )}
+              {text !== "" && (
+                <span className={styles.now} data-change={change}>
+                  <span className="visually-hidden">{changeWords[change]}</span>
+                  {shownText(text)}
+                </span>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {more}
+    </>
   );
 }
 
@@ -106,22 +111,28 @@ function Items<Item>({ title, items, text }: ItemsProps<Item>) {
 
 const signs = { same: "", added: "+", removed: "−" } as const;
 
-const ItemList = <Item,>({ items, text }: Omit<ItemsProps<Item>, "title">) => (
-  <ul className={styles.items}>
-    {items.map(({ change, item }, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place.
-      <li key={index} data-change={change}>
-        <span className={styles.sign} aria-hidden="true">
-          {signs[change]}
-        </span>
-        <span>
-          <span className="visually-hidden">{changeWords[change]}</span>
-          {text(item)}
-        </span>
-      </li>
-    ))}
-  </ul>
-);
+function ItemList<Item>({ items, text }: Omit<ItemsProps<Item>, "title">) {
+  const { shown, more } = useFirstRows(items, "line");
+  return (
+    <>
+      <ul className={styles.items}>
+        {shown.map(({ change, item }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place.
+          <li key={index} data-change={change}>
+            <span className={styles.sign} aria-hidden="true">
+              {signs[change]}
+            </span>
+            <span>
+              <span className="visually-hidden">{changeWords[change]}</span>
+              {text(item)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </>
+  );
+}
 
 const codecText = ({ payloadType, name, parameters }: MediaCodec): string =>
   shownText([payloadType, name, parameters].filter(Boolean).join("  "));
