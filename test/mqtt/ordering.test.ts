@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { connectWire, publishPacket, startBroker, type Version, versions, type WireClient } from "./harness.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
 
@@ -171,6 +172,26 @@ describe("order", () => {
     await expect.poll(() => bystander.received.at(-1)?.type, { interval: 1 }).toBe("pingresp");
     expect(publisher.connection.messagesIn).toBeLessThan(count);
     await expect.poll(() => publisher.connection.messagesIn).toBe(count);
+  });
+
+  it("[MQTT-242] a client that comes back gets what waits for it over several turns, and newer messages after it", async () => {
+    const { engine, bystander } = await startEngine();
+    const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    const before = new MemoryClient(engine, "away", kept);
+    before.subscribe("t", 1);
+    before.connection.cutOff("The connection was lost.");
+    const publish = (number: number) =>
+      engine.publishInternal(new Message({ topic: "t", payload: Buffer.from(String(number)), qos: 1, retain: false }));
+    for (let number = 0; number < 500; number++) publish(number);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    const back = new MemoryClient(engine, "away", kept);
+    publish(500);
+    bystander.send({ type: "pingreq" });
+    await expect.poll(() => bystander.received.at(-1)?.type).toBe("pingresp");
+    const payloads = () => back.received.flatMap((packet) => (packet.type === "publish" ? Number(packet.payload.toString()) : []));
+    expect(payloads().length).toBeLessThan(100);
+    turn.mockRestore();
+    await expect.poll(payloads).toEqual(Array.from({ length: 501 }, (_, number) => number));
   });
 
   it("[MQTT-242] packets with thousands of filters from many clients take turns, and who sends little does not wait for them", async () => {

@@ -12,9 +12,12 @@ import type { DeliveryTrace, DropReason, Message } from "../routing/message.ts";
 import type { SharedGroup, Subscription } from "../routing/subscription.ts";
 import { InflightTable } from "./inflight-table.ts";
 import { type PendingWill, willBytes } from "./pending-will.ts";
+import { ReceivedIds } from "./received-ids.ts";
 import type { SessionStore } from "./session-store.ts";
 
 const compactAbove = 256;
+/** Messages of its queue that a client gets between two looks at the clock. */
+const sentBetweenLooks = 32;
 
 /** Memory of a session in addition to its client identifier, its will and its subscriptions (940 measured). */
 const ownBytes = 1_000;
@@ -183,7 +186,13 @@ export class Session {
   }
 
   private mayStart(recipient: Recipient): boolean {
-    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(recipient) && this.hasRoomInFlight();
+    return (
+      this.queue.length === 0 &&
+      this.unsent.length === 0 &&
+      this.feeds === undefined &&
+      this.windowOpen(recipient) &&
+      this.hasRoomInFlight()
+    );
   }
 
   /** Messages in flight count as memory too, like waiting ones. */
@@ -270,7 +279,11 @@ export class Session {
   pump(): void {
     const { recipient } = this;
     if (!recipient) return;
-    while (this.unsent.length > 0 && this.windowOpen(recipient)) this.sendAgain(this.unsent.shift() as Delivery, recipient);
+    let sent = 0;
+    while (this.unsent.length > 0 && this.windowOpen(recipient)) {
+      this.sendAgain(this.unsent.shift() as Delivery, recipient);
+      if (this.mustWait(++sent)) return;
+    }
     if (this.unsent.length > 0) return;
     if (this.feeds) {
       const { scheduler } = this.context;
@@ -282,9 +295,18 @@ export class Session {
       if (outcome !== "all given") return;
       this.feeds = undefined;
     }
-    while (this.queue.length > 0 && this.windowOpen(recipient) && this.hasRoomInFlight())
+    while (this.queue.length > 0 && this.windowOpen(recipient) && this.hasRoomInFlight()) {
       this.start(this.queue.shift() as Delivery, recipient);
+      if (this.mustWait(++sent)) return;
+    }
     if (this.groups && this.queue.length === 0) this.context.gatherShared(this);
+  }
+
+  /** Thousands of clients may come back together, with a thousand messages each. True if the rest is sent in a later turn. */
+  private mustWait(sent: number): boolean {
+    if (sent % sentBetweenLooks !== 0 || !this.context.scheduler.isTurnOver()) return false;
+    this.pumpLater();
+    return true;
   }
 
   private pumpLater(): void {
@@ -353,32 +375,5 @@ export class Session {
     this.context.counters.dropped[why]++;
     message.trace?.dropped(this.clientId, why);
     this.context.observer.dropped?.(this.clientId, why);
-  }
-}
-
-/** Unreleased QoS 2 packet identifiers of a client; most clients never have any. */
-class ReceivedIds {
-  private ids: Set<number> | undefined = undefined;
-
-  get size(): number {
-    return this.ids?.size ?? 0;
-  }
-
-  has(packetId: number): boolean {
-    return this.ids?.has(packetId) ?? false;
-  }
-
-  add(packetId: number): void {
-    this.ids ??= new Set();
-    this.ids.add(packetId);
-  }
-
-  /** False if it was not there. */
-  release(packetId: number): boolean {
-    return this.ids?.delete(packetId) ?? false;
-  }
-
-  all(): number[] {
-    return [...(this.ids ?? [])];
   }
 }
