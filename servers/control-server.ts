@@ -16,6 +16,7 @@ import {
   tokenProtocol,
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/bounded-server.ts";
+import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { WorkTurns } from "./core/service/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
@@ -198,7 +199,7 @@ function webSocketPort(webSocket: WebSocket, turns: WorkTurns): Port<DownFrame, 
             share.later();
             return;
           }
-          listener(parseFrame(String(received.shift())));
+          listener(parseFrame(received.shift() as Buffer));
         }
         if (webSocket.isPaused) webSocket.resume();
       };
@@ -212,10 +213,14 @@ function webSocketPort(webSocket: WebSocket, turns: WorkTurns): Port<DownFrame, 
   };
 }
 
-/** Undefined where it is no JSON: the session rejects it as an invalid frame. */
-function parseFrame(text: string): unknown {
+/** Far more than any call has. */
+const deepestFrame = 1_000;
+
+/** Undefined where it is no JSON, or too deep: the session rejects it as an invalid frame. */
+function parseFrame(bytes: Buffer): unknown {
+  if (isDeeperJson(bytes, deepestFrame)) return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString());
   } catch {
     return undefined;
   }

@@ -55,8 +55,8 @@ it("[BL-383] of large frames of many dashboards few are read in a turn of the ev
     });
   });
   const dashboards = await Promise.all(Array.from({ length: 8 }, () => openDashboard(control)));
-  // Half a million lists: 20 ms and more each.
-  const lists = `${"[".repeat(maxFrameBytes / 2 - 100)}${"]".repeat(maxFrameBytes / 2 - 100)}`;
+  // Hundreds of thousands of lists: 10 ms and more each.
+  const lists = `[${"[],".repeat(maxFrameBytes / 3 - 100)}[]]`;
   for (const dashboard of dashboards) {
     dashboard.send("1");
     dashboard.send(lists.slice(0, -1));
@@ -69,6 +69,15 @@ it("[BL-383] of large frames of many dashboards few are read in a turn of the ev
   }
   expect(Math.max(...ofTurns)).toBeLessThanOrEqual(2);
   expect(read).toEqual(Array.from({ length: 8 }, () => ["1", "undefined", "undefined", "2"]));
+});
+
+it("[BL-383] a frame of a thousand levels and more is invalid without being parsed, brackets in texts are not levels", async () => {
+  const frames: unknown[] = [];
+  const dashboard = await openDashboard(await start(undefined, (port) => port.onFrame((frame) => frames.push(frame))));
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  for (const text of [nested(1_000), nested(1_001), JSON.stringify('\\"['.repeat(2_000))]) dashboard.send(text);
+  await eventually(() => frames.length === 3, "all are read");
+  expect(frames.map((frame) => typeof frame)).toEqual(["object", "undefined", "string"]);
 });
 
 it("[BL-367] of many connections without a token the oldest give way to new ones, and dashboards stay", async () => {

@@ -72,6 +72,31 @@ export function valuesOfJson(bytes: Uint8Array, most: number): number {
   return values;
 }
 
+/** Whether lists and objects are in one another more often than that: a parser takes a multiple of the time for deep ones. It makes no values. */
+export function isDeeperJson(bytes: Uint8Array, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]) {
+      case quote: {
+        const end = stringEnd(bytes, at);
+        if (end < 0) return false;
+        at = end - 1;
+        break;
+      }
+      case openList:
+      case openObject:
+        if (++depth > levels) return true;
+        break;
+      case closeList:
+      case closeObject:
+        depth--;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
 export const quote = 0x22;
 export const backslash = 0x5c;
 export const comma = 0x2c;
