@@ -220,6 +220,12 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_BODY_BYTES",
   }),
+  allRequestBytes: limit(1 << 16, 2 ** 40, 128 << 20, {
+    title: "Request bytes of all clients",
+    help: "Of requests and packets by RTSP that are received in part, or wait for their turn. Beyond it, those are disconnected that have most.",
+    unit: "B",
+    env: "RTSP_ALL_REQUEST_BYTES",
+  }),
   rtmpMessageBytes: limit(1 << 10, 16 << 20, 8 << 20, {
     title: "Message of RTMP",
     help: "A picture is one message. A client that sends a longer message is disconnected.",

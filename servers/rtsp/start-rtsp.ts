@@ -118,6 +118,7 @@ export async function startRtsp(
     tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
     connections: config.connections,
     connectionsPerAddress: config.connectionsPerAddress,
+    allRequestBytes: config.allRequestBytes,
     limits: { ...config, idleMs: limits.timeoutMs, mostUnsentBytes: 8 * config.unsentBytes },
   });
 

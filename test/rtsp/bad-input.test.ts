@@ -260,6 +260,23 @@ it("[RTSP-18] MP4 files that lie about their sizes are refused, and none is left
 const describes = (url: string, from: number, count: number): string =>
   Array.from({ length: count }, (_, index) => `DESCRIBE ${url}/stream RTSP/1.0\r\nCSeq: ${from + index}\r\n\r\n`).join("");
 
+it("[RTSP-26] of clients that send packets in part those with most are disconnected beyond the bound, and others are answered", async () => {
+  const server = await startRtsp({ allRequestBytes: 1 << 20 });
+  const modest = await server.connect();
+  const begun = Buffer.concat([Buffer.from([0x24, 0, 0xff, 0xff]), Buffer.alloc(60_000)]);
+  const hostile = Array.from({ length: 30 }, () => connect(server.port, "127.0.0.1"));
+  let closed = 0;
+  for (const socket of hostile) {
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {}).on("close", () => closed++);
+    socket.write(begun);
+  }
+  await until(() => closed > 0);
+  await server.ended(({ reason, outcome }) => `${reason} ${outcome}`.includes("RTSP_ALL_REQUEST_BYTES"));
+  expect(closed).toBeLessThan(hostile.length);
+  expect((await modest.request("OPTIONS", server.url)).status).toBe(200);
+});
+
 it("[RTSP-196] a flood of requests is answered in its order, with those of others in between", async () => {
   const server = await startRtsp();
   const [flood, other] = [await server.connect(), await server.connect()];

@@ -54,6 +54,11 @@ export class RtspParser {
     return this.#end - this.#at;
   }
 
+  /** The memory of those. */
+  get heldBytes(): number {
+    return this.waiting === 0 ? 0 : this.#bytes.length;
+  }
+
   push(chunk: Buffer): void {
     const rest = this.#end - this.#at;
     if (rest === 0) {
@@ -78,7 +83,8 @@ export class RtspParser {
   /** What is left when another protocol takes the connection over. */
   take(): Buffer {
     const rest = this.#bytes.subarray(this.#at, this.#end);
-    this.#at = this.#end;
+    this.#bytes = nothing;
+    this.#at = this.#end = 0;
     return rest;
   }
 
@@ -86,7 +92,13 @@ export class RtspParser {
   next(): RtspItem | undefined {
     const bytes = this.#bytes;
     while (this.#at < this.#end && (bytes[this.#at] === cr || bytes[this.#at] === lf)) this.#at++;
-    if (this.#at === this.#end || this.#end - this.#at < this.#needed) return undefined;
+    if (this.#at === this.#end) {
+      // What was read is not held by a connection that sends nothing more.
+      this.#bytes = nothing;
+      this.#at = this.#end = 0;
+      return undefined;
+    }
+    if (this.#end - this.#at < this.#needed) return undefined;
     return bytes[this.#at] === dollar ? this.#packet() : this.#message();
   }
 

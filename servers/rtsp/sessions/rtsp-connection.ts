@@ -1,5 +1,6 @@
 import { isIPv6, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -34,6 +35,8 @@ export interface ConnectionParts {
   readonly tunnels: HttpTunnels;
   readonly limits: ConnectionLimits;
   readonly writes: WriteBatch;
+  /** Bytes that are received in part, or wait for their turn, of all connections. */
+  readonly held: SharedBudget;
   /** Of all connections. */
   readonly turns: WorkTurns;
   readonly log: Log;
@@ -67,6 +70,9 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #parts: ConnectionParts;
   readonly #parser: RtspParser;
   readonly #share: WorkShare;
+  readonly #held: BudgetShare;
+  /** What `#held` has. */
+  #counted = 0;
   readonly #sessions = new Set<RtspSession>();
   /** The row of what has no session yet. */
   #entry: SessionEntry | undefined;
@@ -96,6 +102,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#parts = parts;
     this.#parser = new RtspParser(parts.limits);
     this.#share = parts.turns.join(this.address, this.#goOn);
+    this.#held = parts.held.open(this.address, () => this.#lose());
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
     // "close" follows.
@@ -169,6 +176,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     if (this.#isClosing) return;
     this.#parser.push(bytes);
     this.#work();
+    this.#count();
     if (!this.#isBusy && !this.#isBlocked) return;
     this.#paused.add(from);
     from.pause();
@@ -195,10 +203,27 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #goOn = (): void => {
     this.#isBusy = false;
     this.#work();
+    this.#count();
     if (this.#isBusy || this.#isBlocked) return;
     for (const socket of this.#paused) socket.resume();
     this.#paused.clear();
   };
+
+  #count(): void {
+    const change = (this.#isClosing ? 0 : this.#parser.heldBytes) - this.#counted;
+    this.#counted += change;
+    this.#held.add(change);
+  }
+
+  /** Too much waits of all, and most of this one. */
+  #lose(): void {
+    this.#entry ??= this.#parts.recorder.begin(this);
+    this.#entry.failed("what it sent in part was most, and RTSP_ALL_REQUEST_BYTES is exceeded");
+    this.#isClosing = true;
+    this.#parser.take();
+    this.#count();
+    this.destroy();
+  }
 
   #receivePacket(channel: number, payload: Buffer): void {
     const receiver = this.channels.get(channel);
@@ -340,6 +365,8 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #closed(): void {
     clearTimeout(this.#linger);
     this.#isClosing = true;
+    this.#count();
+    this.#held.close();
     if (this.#tunnelCookie !== undefined) this.#parts.tunnels.close(this.#tunnelCookie, this);
     for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", "client");
     for (const session of this.#sessions) session.users.delete(this);

@@ -2,6 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
@@ -10,13 +11,15 @@ import { everySecondInTurns } from "../../core/service/every-second.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
-export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes"> {
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "held"> {
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
   readonly tls: { readonly port: number; readonly certificates: TlsSource } | undefined;
   readonly connections: number;
   readonly connectionsPerAddress: number;
+  /** That are received in part, of all connections. */
+  readonly allRequestBytes: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -37,6 +40,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const { openToLan, onStop } = options;
   const connections = new Set<RtspConnection>();
   const writes = new WriteBatch();
+  const held = new SharedBudget(options.allRequestBytes);
   const perAddress = new AddressCounts();
   /** Of connections that were closed. */
   const past = { read: 0, written: 0 };
@@ -52,7 +56,9 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
     }
     perAddress.add(address);
     closeInTurns(socket, options.turns.connection(address));
-    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, onClosed: (connection) => forget(connection, address) }));
+    connections.add(
+      new RtspConnection(nextId++, socket, { ...options, writes, held, onClosed: (connection) => forget(connection, address) }),
+    );
   }
 
   function forget(connection: RtspConnection, address: string): void {
