@@ -41,6 +41,8 @@ it("[HTTP-63] /response-headers sets and returns header fields, never the respon
     ETag: '"a"',
   });
   for (const query of [
+    "Clear-Site-Data=%22cookies%22",
+    "Strict-Transport-Security=max-age=1",
     "Content-Length=5",
     "Transfer-Encoding=chunked",
     "Connection=close",

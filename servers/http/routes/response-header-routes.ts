@@ -26,8 +26,9 @@ export const responseHeaderRoutes = (config: HttpConfig): readonly Route[] =>
 
 /** Never set by callers: they could turn the answer into a page or lift its CORS rule. */
 const kept = /^(?:content-(?:type|security-policy)|x-content-type-options|access-control-.*|vary)$/i;
-/** They would break the framing of the message or redirect the client. */
-const refused = /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date)$/i;
+/** They would break the framing of the message, redirect the client, or change what a browser keeps for the whole host. */
+const refused =
+  /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date|clear-site-data|strict-transport-security)$/i;
 
 function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {
   const asked = new Map<string, string[]>();
