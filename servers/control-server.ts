@@ -51,7 +51,7 @@ const exportTypes: Readonly<Record<string, string>> = {
 const maxBufferedBytes = 32 << 20;
 /** Of all answers, which share the bytes of a file. A browser pauses a download until its user has chosen a folder. */
 const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
-/** Connections that have shown no token. The oldest gives way to a new one, so that no program keeps a dashboard out. */
+/** Connections that have shown no token. Of those the oldest that has sent nothing, or else the oldest, gives way to a new one: no program keeps a dashboard out. */
 const mostWithoutToken = 256;
 /** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5), and what follows is not gathered. */
 const refusedSockets = { maxPayload: 125, closeTimeout: 1_000 };
@@ -82,7 +82,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   /** In which requests begin and frames are read: one of the largest size may be half a million lists. */
   const turns = new WorkTurns();
   /** In the order in which they came. */
-  const withoutToken = new Set<Duplex>();
+  const withoutToken = new Set<Socket>();
   let port = 0;
 
   const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
@@ -140,7 +140,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
       return;
     }
     accepted.handleUpgrade(request, socket, head, (webSocket) => {
-      withoutToken.delete(socket);
+      withoutToken.delete(socket as Socket);
       options.attach(webSocketPort(webSocket, turns), () => webSocket.close(1008, "not a frame"));
     });
   }
@@ -148,8 +148,11 @@ export async function startControlServer(options: ControlServerOptions): Promise
   function onConnection(socket: Socket): void {
     withoutToken.add(socket);
     socket.once("close", () => withoutToken.delete(socket));
-    const [oldest] = withoutToken;
-    if (withoutToken.size > mostWithoutToken) oldest?.destroy();
+    if (withoutToken.size <= mostWithoutToken) return;
+    const open = [...withoutToken];
+    // What a browser asks for comes with its connection.
+    const silent = open.find((one) => one !== socket && one.bytesRead === 0);
+    (silent ?? open[0])?.destroy();
   }
 
   const createServer = createBoundedServers(

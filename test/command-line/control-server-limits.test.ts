@@ -93,6 +93,18 @@ it("[BL-367] of many connections without a token the oldest give way to new ones
   expect(dashboard.readyState).toBe(WebSocket.OPEN);
 });
 
+it("[BL-367] of connections without a token those that have sent nothing give way first", async () => {
+  const { port } = await start();
+  const page = await client(port);
+  page.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await once(page, "data");
+  page.resume();
+  const idle = await Promise.all(Array.from({ length: 300 }, () => client(port)));
+  for (const socket of idle) socket.resume();
+  await eventually(() => idle.filter(({ closed }) => !closed).length <= 255, "idle ones are closed");
+  expect(page.closed).toBe(false);
+});
+
 it("[BL-368] a file is read once until it changes, and all answers share its bytes", async () => {
   const folder = dashboardDir();
   const files = new DashboardFiles(folder);
