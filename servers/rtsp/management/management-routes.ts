@@ -43,18 +43,22 @@ export interface ManagementParts {
 export function managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }: ManagementParts): readonly ManagementRoute[] {
   const get = (path: RegExp, answer: RouteAnswer["answer"]): ManagementRoute => ({ method: "GET", path, answer });
   const sessionItem = (session: RtspSession) => describeSession(session, remoteOf(session));
-  const pathItem = (path: Path) => describePath(path, sessions.list());
+  /** One pass over the sessions for all paths of an answer. */
+  const pathItems = (asked: readonly Path[]) => {
+    const ofPaths = Map.groupBy(sessions.list(), ({ path }) => path);
+    return asked.map((path) => describePath(path, ofPaths.get(path.name) ?? []));
+  };
   return [
     get(/^\/$/, () => ({ type: "text/html; charset=utf-8", body: indexPage(paths.list(), addresses()) })),
-    get(/^\/stats\/?$/, () => ({ body: { ...stats(), paths: paths.list().map(pathItem) } })),
+    get(/^\/stats\/?$/, () => ({ body: { ...stats(), paths: pathItems(paths.list()) } })),
     get(/^\/metrics\/?$/, async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() })),
-    get(/^\/v3\/paths\/list\/?$/, (_parts, query) => ({ body: pageOf(paths.list().map(pathItem), query) })),
+    get(/^\/v3\/paths\/list\/?$/, (_parts, query) => ({ body: pageOf(paths.list(), query, pathItems) })),
     get(/^\/v3\/paths\/get\/(.+?)\/?$/, ([name = ""]) => {
       const path = paths.get(name);
       if (!path) throw new HttpRefusal(404, "path not found");
-      return { body: pathItem(path) };
+      return { body: pathItems([path])[0] };
     }),
-    get(/^\/v3\/rtspsessions\/list\/?$/, (_parts, query) => ({ body: pageOf(sessions.list().map(sessionItem), query) })),
+    get(/^\/v3\/rtspsessions\/list\/?$/, (_parts, query) => ({ body: pageOf(sessions.list(), query, (page) => page.map(sessionItem)) })),
     get(/^\/v3\/rtspsessions\/get\/([^/]+)\/?$/, ([id = ""]) => ({ body: sessionItem(sessionOf(sessions, id)) })),
     {
       method: "POST",
@@ -77,7 +81,8 @@ export function sessionOf(sessions: Pick<SessionTable, "list">, id: string): Rts
 
 const mostItems = 1_000;
 
-function pageOf<Item>(items: readonly Item[], query: URLSearchParams) {
+/** `describe` gets those of the page alone. */
+function pageOf<Item>(items: readonly Item[], query: URLSearchParams, describe: (page: readonly Item[]) => readonly object[]) {
   const number = (name: string, usual: number) => {
     const text = query.get(name);
     if (text === null) return usual;
@@ -87,7 +92,11 @@ function pageOf<Item>(items: readonly Item[], query: URLSearchParams) {
   const itemsPerPage = Math.min(mostItems, number("itemsPerPage", 100));
   if (itemsPerPage === 0) throw new HttpRefusal(400, "invalid itemsPerPage");
   const from = number("page", 0) * itemsPerPage;
-  return { itemCount: items.length, pageCount: Math.ceil(items.length / itemsPerPage), items: items.slice(from, from + itemsPerPage) };
+  return {
+    itemCount: items.length,
+    pageCount: Math.ceil(items.length / itemsPerPage),
+    items: describe(items.slice(from, from + itemsPerPage)),
+  };
 }
 
 const sourceTypes: Readonly<Record<SourceKind, string>> = {
@@ -98,10 +107,10 @@ const sourceTypes: Readonly<Record<SourceKind, string>> = {
   pull: "rtspSource",
 };
 
+/** `sessions` are those of the path. */
 function describePath({ name, source, since }: Path, sessions: readonly RtspSession[]) {
   const { stream } = source;
-  const isOfPath = (session: RtspSession) => session.path === name;
-  const publisher = sessions.find((session) => isOfPath(session) && session.state === "recording");
+  const publisher = sessions.find(({ state }) => state === "recording");
   return {
     name,
     confName: isPublisher(source.kind) ? "all_others" : name,
@@ -111,9 +120,7 @@ function describePath({ name, source, since }: Path, sessions: readonly RtspSess
     tracks: stream?.tracks.map(({ codec }) => trackNames[codec]) ?? [],
     bytesReceived: stream?.counts.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0,
     bytesSent: stream?.bytesSent ?? 0,
-    readers: sessions
-      .filter((session) => isOfPath(session) && session.state === "playing")
-      .map(({ publicId }) => ({ type: "rtspSession", id: publicId })),
+    readers: sessions.filter(({ state }) => state === "playing").map(({ publicId }) => ({ type: "rtspSession", id: publicId })),
   };
 }
 
