@@ -9,6 +9,7 @@ import {
   type Bystander,
   type HostileService,
   httpAttacks,
+  httpRequest,
   overEndpoint,
   randomBytes,
   repeated,
@@ -74,6 +75,18 @@ async function toSubscribers(target: Target, subscribers: number, messages: read
   ]);
 }
 
+/** Each byte of MQTT is a WebSocket message. */
+async function sendSingleBytes(target: Target): Promise<void> {
+  const upgrade = httpRequest("GET", "/", {
+    headers:
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: mqtt\r\n",
+  });
+  const pings = Buffer.concat([opening, repeated(bytesOf({ type: "pingreq" }), 10_000)]);
+  // Masked with zeros.
+  const frames = Buffer.concat(Array.from(pings, (byte) => Buffer.from([0x82, 0x81, 0, 0, 0, 0, byte])));
+  await throwAt(target, 10, Buffer.concat([upgrade, frames]), "all");
+}
+
 export const mqttService: HostileService = {
   flags: ["--mqtt-web-socket-port", "0", "--mqtt-tls", "false"],
   config: { webSocketPort: 0, tls: false },
@@ -136,6 +149,37 @@ export const mqttService: HostileService = {
       const publishes = bytesOf(...topics.map((topic) => publishPacket(topic, "")));
       await throwAt(target, 2, Buffer.concat([opening, bytesOf({ type: "subscribe", packetId: 1, subscriptions }), publishes]), "all");
     },
-    ...overEndpoint("WS", httpAttacks("/")),
+    "50 clients with 9,999 filters each, then gone": async (target) => {
+      const subscriptions = Array.from({ length: 9_999 }, (_, index) => ({ filter: `f/${index}`, ...all }));
+      await throwAt(target, 50, Buffer.concat([opening, bytesOf({ type: "subscribe", packetId: 1, subscriptions })]), "all");
+    },
+    "topics of 60 kB that begin alike": (target) =>
+      throwAt(
+        target,
+        4,
+        () =>
+          Buffer.concat([
+            opening,
+            bytesOf(...Array.from({ length: 300 }, () => publishPacket(`${"x".repeat(60_000)}${1e6 + target.random.below(1e6)}`, ""))),
+          ]),
+        "all",
+      ),
+    "300 sessions that come back to 1,000 messages each": async (target) => {
+      const back = (index: number) =>
+        bytesOf(connectPacket(`away ${index}`, { cleanStart: false, properties: { sessionExpiryInterval: 60 } }));
+      const subscribe = bytesOf({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "away", ...all }] });
+      const holdMs = target.holdMs / 2;
+      let next = 0;
+      await throwAt({ ...target, holdMs }, 300, () => Buffer.concat([back(next++), subscribe]), "all");
+      const messages = Array.from({ length: 1_000 }, (_, index) => ({
+        ...publishPacket("away", "x"),
+        qos: 1 as const,
+        packetId: 1 + index,
+      }));
+      await throwAt({ ...target, holdMs }, 1, Buffer.concat([opening, bytesOf(...messages)]), "all");
+      next = 0;
+      await throwAt({ ...target, holdMs }, 300, () => back(next++), "all");
+    },
+    ...overEndpoint("WS", { ...httpAttacks("/"), "messages of one byte": sendSingleBytes }),
   },
 };

@@ -1,12 +1,11 @@
 import type { SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
-import { hasMoreLevels, isLongName, isSharedFilter, mostLongNames, parseSharedFilter } from "../../codec/topic.ts";
+import { hasMoreLevels, hasWildcard, isLongName, isSharedFilter, mostLongNames, parseSharedFilter } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
-import { RetainedFeed } from "../retained/retained-feed.ts";
-import type { Message } from "../routing/message.ts";
+import { type FeedSource, RetainedFeed } from "../retained/retained-feed.ts";
 import type { MessageBus } from "../routing/message-bus.ts";
 import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
@@ -46,7 +45,8 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
     return;
   }
   const identifier = packet.properties?.subscriptionIdentifiers?.[0] ?? 0;
-  const wanted: { filter: string; options: SubscriptionOptions }[] = [];
+  const source = feedSource(parts.bus, connection);
+  const feeds: RetainedFeed[] = [];
   let text: string | undefined;
   /** Mostly those of all filters of a packet: kept once. */
   let last: { readonly request: SubscriptionRequest; readonly options: SubscriptionOptions } | undefined;
@@ -61,7 +61,7 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
     const isNew = subscribe(parts, session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
     const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
-    if (retained) wanted.push({ filter: request.filter, options });
+    if (retained && mayHaveRetained(parts.bus, request.filter)) feeds.push(new RetainedFeed(source, request.filter, options));
     return request.qos;
   });
   const properties =
@@ -72,7 +72,7 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
   connection.tookSteps(packet.subscriptions.length);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
   // All at once: a search for each takes time, and they share the client's turn.
-  session.feed(wanted.map(({ filter, options }) => retainedFeed(parts, connection, filter, options)));
+  session.feed(feeds);
 }
 
 const isSameRequest = (one: SubscriptionRequest, other: SubscriptionRequest): boolean =>
@@ -93,18 +93,16 @@ const optionsOf = (
   identifier,
 });
 
-function retainedFeed(
-  { bus }: SubscribeParts,
-  { clientId, session }: Connection,
-  filter: string,
-  { qos, noLocal, identifier }: SubscriptionOptions,
-): RetainedFeed {
-  const accepts = (message: Message) => {
-    if (session?.hidden?.(message.topic)) return false;
+const mayHaveRetained = ({ retained }: Pick<MessageBus, "retained">, filter: string): boolean =>
+  hasWildcard(filter) ? retained.count > 0 : retained.has(filter);
+
+function feedSource({ retained }: Pick<MessageBus, "retained">, { clientId, session }: Connection): FeedSource {
+  const { order } = retained;
+  return {
+    search: (filter) => retained.search(filter, order),
     // [MQTT5-3.8.3-3]
-    return !noLocal || message.publisherId !== clientId;
+    accepts: (message, { noLocal }) => !session?.hidden?.(message.topic) && (!noLocal || message.publisherId !== clientId),
   };
-  return new RetainedFeed(bus.retained.search(filter), accepts, qos, identifier > 0 ? [identifier] : undefined);
 }
 
 function refusalOf(

@@ -1,5 +1,6 @@
 import type { Qos } from "../../codec/packet.ts";
 import type { Message } from "../routing/message.ts";
+import type { SubscriptionOptions } from "../routing/subscription.ts";
 
 export interface RetainedItem {
   readonly message: Message;
@@ -7,33 +8,38 @@ export interface RetainedItem {
   readonly identifiers: readonly number[] | undefined;
 }
 
+/** What the feeds of one SUBSCRIBE have in common: there may be thousands. */
+export interface FeedSource {
+  /** The messages as they were at the SUBSCRIBE; undefined for each step of the search that finds none. */
+  search(filter: string): Iterator<Message | undefined>;
+  accepts(message: Message, options: SubscriptionOptions): boolean;
+}
+
 /** The retained messages for one subscription, one at a time. */
 export class RetainedFeed {
   private item: RetainedItem | undefined = undefined;
-  private readonly search: Iterator<Message | undefined>;
-  private readonly accepts: (message: Message) => boolean;
-  private readonly qos: Qos;
-  private readonly identifiers: readonly number[] | undefined;
+  /** Begun when it is its turn. */
+  private search: Iterator<Message | undefined> | undefined = undefined;
+  private readonly source: FeedSource;
+  private readonly filter: string;
+  private readonly options: SubscriptionOptions;
 
-  constructor(
-    search: Iterator<Message | undefined>,
-    accepts: (message: Message) => boolean,
-    qos: Qos,
-    identifiers: readonly number[] | undefined,
-  ) {
-    this.search = search;
-    this.accepts = accepts;
-    this.qos = qos;
-    this.identifiers = identifiers;
+  constructor(source: FeedSource, filter: string, options: SubscriptionOptions) {
+    this.source = source;
+    this.filter = filter;
+    this.options = options;
   }
 
   /** "searching" if this step of the search found none. */
   peek(): RetainedItem | "searching" | "done" {
     if (this.item) return this.item;
+    const { options } = this;
+    this.search ??= this.source.search(this.filter);
     const { value: message, done } = this.search.next();
     if (done) return "done";
-    if (!message || !this.accepts(message)) return "searching";
-    this.item = { message, qos: Math.min(this.qos, message.qos) as Qos, identifiers: this.identifiers };
+    if (!message || !this.source.accepts(message, options)) return "searching";
+    const identifiers = options.identifier > 0 ? [options.identifier] : undefined;
+    this.item = { message, qos: Math.min(options.qos, message.qos) as Qos, identifiers };
     return this.item;
   }
 

@@ -61,7 +61,10 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
       } else if (tree.delete(message.topic)) store?.retainedRemoved(message.topic);
     },
     matching: (filter) => [...living(tree.search(filter))].filter((message) => message !== undefined),
-    search: (filter) => living(tree.search(filter, tree.order)),
+    get order() {
+      return tree.order;
+    },
+    search: (filter, upTo) => living(tree.search(filter, upTo)),
   };
 }
 

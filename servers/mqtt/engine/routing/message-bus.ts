@@ -24,6 +24,8 @@ export interface RetainedStore {
   store(message: Message): void;
   /** Without expired messages. */
   matching(filter: string): readonly Message[];
-  /** The same one by one, as they are at the call; undefined for each step of the search that finds none. */
-  search(filter: string): Iterator<Message | undefined>;
+  /** Of the message that was retained last; later ones have higher ones. */
+  readonly order: number;
+  /** The same one by one, without those of a higher order; undefined for each step of the search that finds none. */
+  search(filter: string, upTo: number): Iterator<Message | undefined>;
 }
