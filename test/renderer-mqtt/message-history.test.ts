@@ -33,7 +33,7 @@ async function setUp(kept: MqttMessageSummary[]) {
     mostRows: 7,
     nextFrame: (run) => run(),
   });
-  await history.setFilter({ filter: "t", text: "" });
+  await history.setFilter({ filter: "t", text: "", withoutSample: false });
   const ids = () => history.toArray().map(({ id }) => id);
   const publish = async (...more: number[]) => {
     kept.push(...more.map((id) => message(id)));
@@ -92,7 +92,7 @@ describe("the history of a topic", () => {
     history.pause();
     await publish(4);
     expect(ids()).toEqual([3, 2, 1]);
-    await history.setFilter({ filter: "u", text: "" });
+    await history.setFilter({ filter: "u", text: "", withoutSample: false });
     expect([ids(), history.view().mode]).toEqual([[4, 3, 2], "paused"]);
     history.resume();
     await settled();
@@ -102,7 +102,7 @@ describe("the history of a topic", () => {
 
   it("without a filter reads nothing", async () => {
     const { history, ids } = await setUp(upTo(3));
-    await history.setFilter({ filter: "", text: "" });
+    await history.setFilter({ filter: "", text: "", withoutSample: false });
     expect([ids(), history.view().loaded]).toEqual([[], false]);
   });
 });

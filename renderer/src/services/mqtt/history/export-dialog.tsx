@@ -12,11 +12,12 @@ interface ExportDialogProps {
   /** Filter of the shown messages. */
   readonly filter: string;
   readonly text: string;
+  readonly withoutSample: boolean;
 }
 
 const everything = "#";
 
-export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProps) {
+export function ExportDialog({ opened, onClose, filter, text, withoutSample }: ExportDialogProps) {
   const client = useControl();
   const [typed, setTyped] = useState<string>();
   const [typedText, setTypedText] = useState<string>();
@@ -30,7 +31,7 @@ export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProp
   };
   const submit = async () => {
     const started = startExport(client, {
-      source: { kind: "action", id: "mqtt", action: "history.export", params: { filter: wanted, text: wantedText } },
+      source: { kind: "action", id: "mqtt", action: "history.export", params: { filter: wanted, text: wantedText, withoutSample } },
       name: stampedName("mqtt", "jsonl"),
       item: "message",
     });
@@ -40,7 +41,7 @@ export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProp
     <FormDialog opened={opened} onClose={close} title="Export as JSONL" action="Export" disabled={!isValid} onSubmit={() => void submit()}>
       <Text c="var(--bl-text-2)" fz="md" mb="md">
         All kept messages that match, one per line, oldest first: time, topic, QoS, retain, publisher, payload (Base64), properties. “Replay
-        a file” publishes them again.
+        a file” publishes them again.{withoutSample && " Without sample traffic, as the list."}
       </Text>
       <TextInput
         label="Topic filter"

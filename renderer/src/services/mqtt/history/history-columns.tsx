@@ -1,5 +1,6 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import type { Column } from "../../../list/column.ts";
+import { SampleMark } from "../../../list/sample-mark.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -52,7 +53,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
       rank: 3,
       cell: (message) => (
         <span className={styles.soft} title={shownText(publisherText(message))}>
-          {shownText(publisherText(message))}
+          {message.internalSource === "sample traffic" ? <SampleMark /> : shownText(publisherText(message))}
         </span>
       ),
     },

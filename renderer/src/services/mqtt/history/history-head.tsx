@@ -1,6 +1,7 @@
 import { IconChartLine, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
+import { SampleToggle } from "../../../list/sample-mark.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { copyText } from "../../../ui/copy/copy-text.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
@@ -34,6 +35,8 @@ interface HistoryHeadProps {
   readonly onDiff: () => void;
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly withoutSample: boolean;
+  readonly onWithoutSample: (without: boolean) => void;
   /** Messages that arrived while the user points at one. */
   readonly waiting: number;
   readonly service: ServiceView | undefined;
@@ -77,6 +80,7 @@ export function HistoryHead(props: HistoryHeadProps) {
       ) : (
         <IconButton label="Filter payloads" icon={IconSearch} onClick={() => setSearching(true)} />
       )}
+      <SampleToggle without={props.withoutSample} onWithout={props.onWithoutSample} />
       <FormatMenu label="Show payloads as" value={props.payloadView} onChange={props.onPayloadView} formats={payloadFormats} />
       <ToggleButton label="Plot" icon={IconChartLine} on={props.showsPlot} onClick={props.onPlot} />
       <ToggleButton label="Diff" icon={IconPlusMinus} on={props.showsDiff} onClick={props.onDiff} />

@@ -30,6 +30,8 @@ interface HistoryPanelProps {
   readonly messages: readonly MqttMessageSummary[];
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly withoutSample: boolean;
+  readonly onWithoutSample: (without: boolean) => void;
   readonly chosen: MqttMessageSummary | undefined;
   readonly detail: ChosenMessage;
   readonly onChoose: (id: number | undefined) => void;
@@ -71,6 +73,8 @@ export function HistoryPanel(props: HistoryPanelProps) {
         onDiff={() => setShowsDiff(!showsDiff)}
         text={props.text}
         onText={props.onText}
+        withoutSample={props.withoutSample}
+        onWithoutSample={props.onWithoutSample}
         waiting={view.mode === "aimed" ? view.arrived : 0}
         service={props.service}
       />
@@ -100,7 +104,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
               "Choose a topic to see its messages."
             ) : (
               <ListAnswer rows={history} what="the messages">
-                <NoMessages text={props.text} onText={props.onText} />
+                <NoMessages {...props} />
               </ListAnswer>
             )}
           </div>
@@ -124,11 +128,17 @@ export function HistoryPanel(props: HistoryPanelProps) {
 }
 
 /** Over the table and not in it, because a grid may contain only rows. */
-function NoMessages({ text, onText }: Pick<HistoryPanelProps, "text" | "onText">) {
+function NoMessages(props: Pick<HistoryPanelProps, "text" | "onText" | "withoutSample" | "onWithoutSample">) {
+  const { text, onText, withoutSample, onWithoutSample } = props;
+  const all = () => {
+    onText("");
+    onWithoutSample(false);
+  };
+  const which = text === "" ? "of this topic is kept" : "contains this text";
   return (
     <>
-      {text === "" ? "No message of this topic is kept." : "No message contains this text."}
-      {text !== "" && <Button onClick={() => onText("")}>Show all</Button>}
+      {`No message ${which}${withoutSample ? ", without sample traffic" : ""}.`}
+      {(text !== "" || withoutSample) && <Button onClick={all}>Show all</Button>}
     </>
   );
 }

@@ -8,6 +8,7 @@ export interface HistoryQuery {
   readonly filter: string;
   /** Only with this text in the payload. */
   readonly text: string;
+  readonly withoutSample: boolean;
 }
 
 export type MessagePlace = Pick<MqttMessageSummary, "id">;
@@ -30,7 +31,7 @@ export const createMessageHistory = ({ read, ...options }: MessageHistoryOptions
   createListRows<MqttMessageSummary, HistoryQuery, MessagePlace>({
     pageRows: historyPageRows,
     ...options,
-    filter: { filter: "", text: "" },
+    filter: { filter: "", text: "", withoutSample: false },
     order: (one, other) => one.id - other.id,
     numberOf: ({ id }) => ({ lane: "", number: id }),
     asks: ({ filter }) => filter !== "",

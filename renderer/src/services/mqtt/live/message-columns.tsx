@@ -17,6 +17,8 @@ interface MessageColumnsProps {
   readonly onScope: (scope: TopicScope) => void;
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly withoutSample: boolean;
+  readonly onWithoutSample: (without: boolean) => void;
   readonly chosenId: number | undefined;
   readonly onChoose: (id: number | undefined) => void;
   readonly onPublish: (draft: PublishDraft) => void;

@@ -20,10 +20,11 @@ interface MqttDialogsProps {
   readonly clearing: string | undefined;
   /** Text filter of the shown payloads. */
   readonly text: string;
+  readonly withoutSample: boolean;
   readonly service: ServiceView | undefined;
 }
 
-export function MqttDialogs({ open, onOpen, draft, onDraft, scope, clearing, text, service }: MqttDialogsProps) {
+export function MqttDialogs({ open, onOpen, draft, onDraft, scope, clearing, text, withoutSample, service }: MqttDialogsProps) {
   const close = () => onOpen(undefined);
   const filter = scopeFilter(scope);
   return (
@@ -31,7 +32,7 @@ export function MqttDialogs({ open, onOpen, draft, onDraft, scope, clearing, tex
       <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} service={service} />
       <SampleDialog opened={open === "sample"} onClose={close} />
       <RepliesDialog opened={open === "replies"} onClose={close} />
-      <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
+      <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} withoutSample={withoutSample} />
       <ReplayDialog opened={open === "replay"} onClose={close} />
       <RetainedDialog opened={open === "retained"} onClose={close} filter={clearing ?? filter} />
     </>

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { z } from "zod";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
@@ -42,8 +43,9 @@ export function MqttLive() {
   const [topicFilter, setTopicFilter] = useRemembered("mqtt.topic-filter", "");
   const [scope, setScope] = useRemembered<TopicScope>("mqtt.scope", noScope);
   const [text, setText] = useState("");
+  const [withoutSample, setWithoutSample] = useRemembered("mqtt.without-sample", false, z.boolean());
   const branches = useTopicBranches(topicFilter);
-  const history = useMessageHistory({ filter: scopeFilter(scope), text });
+  const history = useMessageHistory({ filter: scopeFilter(scope), text, withoutSample });
   const [chosenId, setChosenId] = useState<number>();
   const [clientId, setClientId] = useState<string>();
   const [picked, setPicked] = useState(false);
@@ -148,6 +150,8 @@ export function MqttLive() {
             onScope={choose}
             text={text}
             onText={setText}
+            withoutSample={withoutSample}
+            onWithoutSample={setWithoutSample}
             chosenId={chosenId}
             onChoose={setChosenId}
             onPublish={openDraft}
@@ -173,6 +177,7 @@ export function MqttLive() {
           scope={scope}
           clearing={clearing}
           text={text}
+          withoutSample={withoutSample}
           service={service}
         />
       </Boundary>
