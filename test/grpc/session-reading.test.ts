@@ -28,10 +28,7 @@ function connectionOf(readings: SessionReadings, turns: WorkTurns, address: stri
     state,
     socket,
     receive(calls: number, stream: object = { closed: false }) {
-      for (let call = 0; call < calls; call++) {
-        if (reading.hasTime) begin();
-        else reading.wait(stream as never, begin, (why) => state.lost.push(why));
-      }
+      for (let call = 0; call < calls; call++) reading.take(stream as never, begin, (why) => state.lost.push(why));
     },
   };
 }
@@ -40,7 +37,7 @@ it("[GRPC-193] calls that arrive at once on many connections begin in the turns 
   const { turns, pass } = workTime();
   const readings = new SessionReadings(turns);
   const open = (address: string) => connectionOf(readings, turns, address, pass);
-  const many = Array.from({ length: 50 }, () => open("10.0.0.1"));
+  const many = Array.from({ length: 50 }, (_, index) => open(`10.0.1.${index}`));
   const one = open("10.0.0.2");
   const begun = () => many.reduce((sum, { state }) => sum + state.begun, one.state.begun);
   let read = 0;
@@ -113,4 +110,52 @@ it("[GRPC-193] connections that thousands of clients end at once are found in se
   expect(other?.state.isReading).toBe(false);
   await nextTurn();
   expect(other?.state.isReading).toBe(true);
+});
+
+it("[GRPC-194] while many calls of an address wait, its connections that may bring many more are not read, and those with few are", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const open = (address: string) => connectionOf(readings, turns, address, pass);
+  const few = open("10.0.0.1");
+  few.receive(1);
+  const many = Array.from({ length: 200 }, () => open("10.0.0.1"));
+  const left = new Map(many.map((connection) => [connection, 2 * 250]));
+  const begun = () => many.reduce((sum, { state }) => sum + state.begun, 0);
+  let received = 0;
+  let mostWaiting = 0;
+  let fewAreRead = 0;
+  let turnsWithMany = 0;
+  while (begun() < 200 * 2 * 250) {
+    for (const [connection, calls] of left) {
+      if (calls === 0 || !connection.state.isReading) continue;
+      connection.receive(250);
+      received += 250;
+      left.set(connection, calls - 250);
+    }
+    mostWaiting = Math.max(mostWaiting, received - begun());
+    await nextTurn();
+    if (received - begun() < 256) continue;
+    turnsWithMany++;
+    if (few.state.isReading) fewAreRead++;
+  }
+  expect(mostWaiting).toBeLessThanOrEqual(3 * 256);
+  expect(turnsWithMany).toBeGreaterThan(100);
+  expect(fewAreRead).toBe(turnsWithMany);
+  expect(many.every(({ state }) => state.isReading)).toBe(true);
+});
+
+it("[GRPC-194] calls of all addresses that wait are bounded", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const many = Array.from({ length: 200 }, (_, index) => connectionOf(readings, turns, `10.0.0.${index}`, pass));
+  let received = 0;
+  for (const { state, receive } of many) {
+    if (!state.isReading) continue;
+    receive(60);
+    received += 60;
+  }
+  expect(received).toBeLessThan(4_096 + 200);
+  await until(() => many.reduce((sum, { state }) => sum + state.begun, 0) === received);
+  await nextTurn();
+  expect(many.every(({ state }) => state.isReading)).toBe(true);
 });

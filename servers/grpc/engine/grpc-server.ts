@@ -54,11 +54,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     // What went wrong is in its code when it closes.
     stream.on("error", ignored);
     if (refused.refuse(stream, rawHeaders, connection) || stream.destroyed) return;
-    if (reading.hasTime) beginCall(connection, opened);
-    else {
-      const begin = () => beginCall(connection, opened);
-      reading.wait(stream, begin, (why) => recordLostStream(opened, connection, options, why));
-    }
+    const begin = () => beginCall(connection, opened);
+    reading.take(stream, begin, (why) => recordLostStream(opened, connection, options, why));
   }
 
   function beginCall(connection: GrpcConnection, opened: OpenedStream): void {

@@ -24,15 +24,44 @@ interface WaitingCall {
 const looksForReaderMs = 50;
 /** A connection with more calls that wait at once is read after the others. */
 const fewCalls = 8;
+/** Node takes some 15 kB for the stream of a call that waits. */
+const mostWaiting = 4_096;
+/** Of the connections of an address, which begin a few dozen in a turn. Beyond it none is read that may bring many more. */
+const mostWaitingOfAddress = 256;
+/** Of one connection at once. One with fewer is read beside those with many: it may have that many because it had to wait. */
+const manyCalls = 64;
+
+/** Calls that wait: of the connections of an address, or of all. */
+class WaitingCalls {
+  readonly #most: number;
+  #count = 0;
+  /** From the bound until half of it is left, since each change is a step over all connections. */
+  isFull = false;
+  connections = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** True where `isFull` has changed. */
+  add(calls: 1 | -1): boolean {
+    const before = this.isFull;
+    this.#count += calls;
+    this.isFull = this.#count >= (before ? this.#most / 2 : this.#most);
+    return this.isFull !== before;
+  }
+}
 
 /**
  * Reads the connections of HTTP/2 in the turns of all clients. Node reads each socket that is ready in a poll of the event loop, and a piece of 64 KB may
  * be a thousand calls. So calls begin in the turns of their connections, which are read no further until then; and once the time of a turn is over,
- * what is ready on the other connections is left to the next poll.
+ * what is ready on the other connections is left to the next poll. While many calls wait, what is not read waits with its clients.
  */
 export class SessionReadings {
   readonly #turns: WorkTurns;
   readonly #open = new Set<SessionReading>();
+  readonly #waiting = new WaitingCalls(mostWaiting);
+  readonly #ofAddresses = new Map<string, WaitingCalls>();
   #goOn: NodeJS.Immediate | undefined;
 
   constructor(turns: WorkTurns) {
@@ -41,11 +70,32 @@ export class SessionReadings {
 
   /** Of a socket that has a session of HTTP/2, or is to get one. */
   open(socket: Socket, work: WorkConnection): SessionReading {
-    const reading = new SessionReading(socket, work, this);
+    const { key } = work;
+    const ofAddress = this.#ofAddresses.get(key) ?? new WaitingCalls(mostWaitingOfAddress);
+    this.#ofAddresses.set(key, ofAddress);
+    ofAddress.connections++;
+    const reading = new SessionReading(socket, work, this, ofAddress);
     this.#open.add(reading);
-    socket.once("close", () => this.#open.delete(reading));
+    socket.once("close", () => {
+      this.#open.delete(reading);
+      if (--ofAddress.connections === 0) this.#ofAddresses.delete(key);
+    });
     socket.once("end", () => reading.over());
     return reading;
+  }
+
+  /** A call of the address waits, or does no longer. */
+  count(calls: 1 | -1, ofAddress: WaitingCalls): void {
+    const [isChanged, isAddressChanged] = [this.#waiting.add(calls), ofAddress.add(calls)];
+    if (!isChanged && !isAddressChanged) return;
+    for (const reading of this.#open) {
+      if (!this.mayRead(reading)) reading.stop();
+      else if (!this.isPaused) reading.startUnlessWaiting();
+    }
+  }
+
+  mayRead({ ofAddress, mayHaveMany }: SessionReading): boolean {
+    return !this.#waiting.isFull && !(mayHaveMany && ofAddress.isFull);
   }
 
   /** Until the next poll. */
@@ -77,31 +127,45 @@ export class SessionReading {
   readonly #waiting: WaitingCall[] = [];
   #next = 0;
   #looksForReader: NodeJS.Timeout | undefined;
+  readonly ofAddress: WaitingCalls;
+  /** Calls at once; nothing is known before the first. */
+  mayHaveMany = true;
 
-  constructor(socket: Socket, work: WorkConnection, all: SessionReadings) {
+  constructor(socket: Socket, work: WorkConnection, all: SessionReadings, ofAddress: WaitingCalls) {
     this.#socket = socket;
     this.#all = all;
+    this.ofAddress = ofAddress;
     this.#share = work.join(() => this.#goOn());
     socket.once("close", () => clearTimeout(this.#looksForReader));
   }
 
-  /** A call may begin at once. */
-  get hasTime(): boolean {
+  get #hasTime(): boolean {
     return this.#waiting.length === 0 && !this.#share.isOver;
   }
 
   /** Begins the call of a stream when there is time. `lost` is called instead, with the reason, if the stream is closed by then. */
-  wait(stream: ServerHttp2Stream, begin: () => void, lost: (why: string) => void): void {
+  take(stream: ServerHttp2Stream, begin: () => void, lost: (why: string) => void): void {
+    if (!this.#hasTime) {
+      this.#wait(stream, begin, lost);
+      return;
+    }
+    this.mayHaveMany = false;
+    begin();
+  }
+
+  #wait(stream: ServerHttp2Stream, begin: () => void, lost: (why: string) => void): void {
     // Node itself reads on when what it has written has left.
     this.stop();
-    if (this.#waiting.push({ stream, session: stream.session, begin, lost }) > 1) return;
+    const waiting = this.#waiting.push({ stream, session: stream.session, begin, lost });
+    this.#all.count(1, this.ofAddress);
+    if (waiting > 1) return;
     this.#share.later();
     this.#all.pauseIfLate();
   }
 
   /** The client has ended the connection, or it is lost: so may be thousands, which Node would find all in one poll. */
   over(): void {
-    if (!this.hasTime) this.#all.pauseIfLate();
+    if (!this.#hasTime) this.#all.pauseIfLate();
   }
 
   #goOn(): void {
@@ -111,8 +175,10 @@ export class SessionReading {
         return;
       }
       this.#next++;
+      this.#all.count(-1, this.ofAddress);
       this.#begin(call);
     }
+    this.mayHaveMany = this.#waiting.length > manyCalls;
     if (this.#waiting.length > fewCalls) this.#all.putBehind(this);
     this.#waiting.length = 0;
     this.#next = 0;
@@ -139,7 +205,7 @@ export class SessionReading {
 
   startUnlessWaiting(): void {
     const { _handle: handle, destroyed } = this.#socket;
-    if (this.#waiting.length > 0 || !handle || destroyed) return;
+    if (this.#waiting.length > 0 || !handle || destroyed || !this.#all.mayRead(this)) return;
     // Node does not read while the client does not, and goes on by itself; except in a session that is closing.
     if (handle.writeQueueSize === 0) handle.readStart();
     else this.#looksForReader ??= setTimeout(() => this.#look(), looksForReaderMs).unref();

@@ -119,8 +119,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         const exchange = new Http2Exchange(stream, headers, rawHeaders ?? [], connection);
         stream.on("error", () => {});
         const lost = (why: string) => recordLost(recorder, plainHead(exchange), options.methods.find(pathOf(exchange)), why);
-        if (reading.hasTime) serve(exchange);
-        else reading.wait(stream, () => serve(exchange), lost);
+        reading.take(stream, () => serve(exchange), lost);
       });
     });
     // Its session begins within this call.
