@@ -43,6 +43,14 @@ it("[RTSP-63] [RTSP-65] [RTSP-67] the page shows moving pictures, with what they
   await answer.getByText(/^H\.264 and AAC: first packet after .*, first picture after .* none lost\.$/).waitFor();
   await answer.getByRole("row").filter({ hasText: "DESCRIBE rtsp:" }).click();
   await answer.getByText("application/sdp").waitFor();
+
+  await openTab(page, "Live");
+  await page.getByRole("row").filter({ hasText: "playing" }).first().click();
+  await page.keyboard.press("Enter");
+  const places = ["Disconnect", "Copy as ffplay"].map((name) => page.getByRole("button", { name, exact: true }).boundingBox());
+  const [first, second] = await Promise.all(places);
+  expect(first?.y, "[BL-339] commands of an inspector are on one line").toBe(second?.y);
+  await openTab(page, "Try");
   await page.getByRole("button", { name: "Stop", exact: true }).last().click();
   await answer.getByText("stopped").waitFor();
 });
