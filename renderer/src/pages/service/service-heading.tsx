@@ -36,9 +36,12 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   );
 }
 
-/** Who opens a service to the LAN needs the address for another device: this computer's own comes after it. */
-const lanFirst = (endpoints: readonly Endpoint[]): readonly Endpoint[] =>
-  endpoints.toSorted((one, other) => Number(isOfLan(other)) - Number(isOfLan(one)));
+/** Who opens a service to the LAN needs the address for another device, and then that for this computer. */
+function lanFirst(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const [first, ...ofLan] = endpoints.filter(isOfLan);
+  const own = endpoints.filter((endpoint) => !isOfLan(endpoint));
+  return first === undefined ? own : [first, ...own.slice(0, 1), ...ofLan, ...own.slice(1)];
+}
 
 /** Whether others reach it now, or once it runs. */
 function LanWords({ service: { id, status } }: Pick<ServiceHeadingProps, "service">) {
