@@ -8,6 +8,7 @@ import { type PortTransport, type ServiceId, type ServiceView, type Snippet, typ
 import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
 import { rowFilterFields } from "./traffic/row-filter.ts";
+import { rowSortSchema, sortPlaceSchema } from "./traffic/row-sort.ts";
 
 const none = z.strictObject({});
 const serviceId = z.enum(serviceIds);
@@ -84,7 +85,7 @@ export interface PortCheck {
 }
 
 export interface TrafficPage {
-  /** Newest first. */
+  /** Newest first, or as they were asked to be sorted. */
   readonly rows: readonly TrafficRow[];
   /** Rows kept that match the filter. */
   readonly matching: number;
@@ -170,6 +171,9 @@ export const controlCalls = {
       id: serviceId,
       /** Only rows with a smaller id. */
       before: z.int().optional(),
+      /** Of all rows that match the first ones in this order, or the first ones behind `sortedAfter`. */
+      sort: rowSortSchema.optional(),
+      sortedAfter: sortPlaceSchema.optional(),
       ...rowFilterFields,
       /** Only rows that belong to this one. */
       parent: z.int().optional(),

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { RowSortField } from "../../../contract/traffic/row-sort.ts";
 
 export interface Column<Row> {
   readonly id: string;
@@ -20,15 +21,15 @@ export interface Column<Row> {
   readonly besidePx?: number;
   /** The column can be sorted by its head, if the table can be sorted. */
   readonly sortable?: boolean;
-  /** By what the rows of a live list are sorted; the column is sortable then. */
-  readonly sortValue?: (row: Row) => number | string | undefined;
+  /** By what the supervisor sorts the rows of a live list; the column is sortable then. */
+  readonly sortBy?: RowSortField;
   /** Columns with a higher rank are hidden first if there is no room; 0 is never hidden. */
   readonly rank: number;
   /** `roomCh` characters of the fixed-width font fit in a filling column. */
   readonly cell: (row: Row, roomCh: number) => ReactNode;
 }
 
-export const isSortable = <Row>({ sortable, sortValue }: Column<Row>): boolean => sortable === true || sortValue !== undefined;
+export const isSortable = <Row>({ sortable, sortBy }: Column<Row>): boolean => sortable === true || sortBy !== undefined;
 
 export interface FittedColumns<Row> {
   readonly columns: readonly Column<Row>[];

@@ -22,7 +22,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "method",
     title: "Method",
-    sortValue: ({ verb }) => verb,
+    sortBy: "verb",
     minSample: "OPTIONS",
     face: "mono-bold",
     rank: 0,
@@ -35,14 +35,14 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "path",
     title: "Path",
-    sortValue: ({ target }) => target,
+    sortBy: "target",
     rank: 0,
     cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
   },
   {
     id: "status",
     title: "Status",
-    sortValue: statusWord,
+    sortBy: "status",
     // A WebSocket's end: its code tells the outcome.
     minSample: "closed 1000",
     face: "mono-bold",
@@ -51,6 +51,6 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     cell: (row) => <ToneMark tone={rowMark(row)} word={statusWord(row)} title={row.outcome} />,
   },
   tookColumn(2),
-  bytesColumn({ id: "size", title: "Size", rank: 3, bytesOf: ({ bytesOut }) => bytesOut }),
+  bytesColumn({ id: "size", title: "Size", rank: 3, of: "bytesOut" }),
   clientColumn(4, { minSample: "EventSource :00000", preferredSample: "Apache-HttpClient :00000" }),
 ];

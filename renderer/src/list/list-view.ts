@@ -1,4 +1,5 @@
 import type { Failure } from "../../../contract/service.ts";
+import type { RowSort } from "../../../contract/traffic/row-sort.ts";
 
 /**
  * A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. "aimed" is for the moment in
@@ -13,6 +14,8 @@ export interface ListRowsView<Filter> {
   readonly count: number;
   readonly mode: FollowMode;
   readonly filter: Filter;
+  /** The order that the user chose; undefined for the list's own. */
+  readonly sort: RowSort | undefined;
   /** New matching rows since the list was held; at most one page without `ListPage.counts`. */
   readonly arrived: number;
   /** Rows that the source keeps, and how many of them match; 0 if it does not count them. */
@@ -40,6 +43,7 @@ export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   count: 0,
   mode: "following",
   filter,
+  sort: undefined,
   arrived: 0,
   kept: 0,
   matching: 0,

@@ -1,13 +1,13 @@
-import { type ReactNode, useCallback, useMemo, useState } from "react";
+import { type ReactNode, useCallback } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { RowSort, RowSortField } from "../../../contract/traffic/row-sort.ts";
 import type { Command } from "../ui/commands.ts";
 import { capitalized } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
-import { DataTable, type TableSort } from "./data-table.tsx";
+import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
 import { RowMenu } from "./row-menu.tsx";
-import { nextSort, sortRows } from "./sort-rows.ts";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -29,13 +29,16 @@ interface LiveTableProps {
 export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, empty }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
-  const { sort, onSort } = useSort(rows, choice.table);
+  const sort = useRowsView(rows, (view) => view.sort);
+  const column = sort && columns.find(({ sortBy }) => sortBy === sort.by);
+  const onSort = (id: string) => {
+    choice.table.current?.toTop();
+    const by = columns.find((one) => one.id === id)?.sortBy;
+    if (by) void rows.sortBy(nextSort(sort, by));
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new version has different rows in the same places.
-  const sorted = useMemo(() => sort && sortRows(rows.toArray(), columns, sort), [rows, version, columns, sort]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
-  const rowAt = useCallback((index: number) => (sorted ? sorted[index] : rows.rowAt(index)), [rows, version, sorted]);
-  // Loading older rows would move the visible ones.
-  const onEndNear = useCallback(() => void (sorted || rows.loadOlder()), [rows, sorted]);
+  const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
+  const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
@@ -47,7 +50,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
             count={count}
             rowAt={rowAt}
             columns={columns}
-            {...(sort && { sort })}
+            {...(sort && column && { sort: { column: column.id, direction: sort.direction } })}
             onSort={onSort}
             onScrolledAway={rows.scrolled}
             onAimed={rows.aimed}
@@ -61,19 +64,10 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
   );
 }
 
-/** Sorting pauses the list and orders the rows that it holds; following ends it. */
-function useSort(rows: TrafficRows, table: RowChoice<TrafficRow, number>["table"]) {
-  const [chosen, setChosen] = useState<TableSort>();
-  const paused = useRowsView(rows, (view) => view.mode === "paused");
-  const sort = paused ? chosen : undefined;
-  if (chosen && !paused) setChosen(undefined);
-  const onSort = (column: string) => {
-    const next = nextSort(sort, column);
-    table.current?.toTop();
-    if (next) rows.pause();
-    setChosen(next);
-  };
-  return { sort, onSort };
+/** Largest first, then smallest first, then as it came. */
+export function nextSort(sort: RowSort | undefined, by: RowSortField): RowSort | undefined {
+  if (sort?.by !== by) return { by, direction: "descending" };
+  return sort.direction === "descending" ? { by, direction: "ascending" } : undefined;
 }
 
 function Arrived({ rows, onFollow }: Pick<LiveTableProps, "rows" | "onFollow">) {

@@ -19,7 +19,7 @@ export const timeColumn = <Row extends { readonly at: number }>(rank: number): C
 /** The time of day at which a row began. */
 export const beganColumn = (rank: number): Column<TrafficRow> => ({
   ...timeColumn<TrafficRow>(rank),
-  sortValue: ({ at }) => at,
+  sortBy: "at",
   cell: ({ at }) => (
     <CellText tone="quiet" mono title={isoTime(at)}>
       {clockTime(at)}
@@ -30,7 +30,7 @@ export const beganColumn = (rank: number): Column<TrafficRow> => ({
 export const tookColumn = (rank: number): Column<TrafficRow> => ({
   id: "took",
   title: "Took",
-  sortValue: ({ tookMs }) => tookMs,
+  sortBy: "tookMs",
   align: "end",
   minSample: "00 m 00 s",
   rank,
@@ -41,24 +41,27 @@ interface BytesColumn {
   readonly id: string;
   readonly title: string;
   readonly rank: number;
-  readonly bytesOf: (row: TrafficRow) => number;
+  /** Sent, received or both. */
+  readonly of: "bytesIn" | "bytesOut" | "bytes";
 }
 
-export const bytesColumn = ({ id, title, rank, bytesOf }: BytesColumn): Column<TrafficRow> => ({
+export const bytesColumn = ({ id, title, rank, of }: BytesColumn): Column<TrafficRow> => ({
   id,
   title,
-  sortValue: bytesOf,
+  sortBy: of,
   align: "end",
   minSample: "000 MB",
   rank,
-  cell: (row) => <CellText tone="soft">{bytesOf(row) === 0 ? "–" : formatBytes(bytesOf(row))}</CellText>,
+  cell: (row) => <CellText tone="soft">{shownBytes(of === "bytes" ? row.bytesIn + row.bytesOut : row[of])}</CellText>,
 });
+
+const shownBytes = (bytes: number) => (bytes === 0 ? "–" : formatBytes(bytes));
 
 /** The client's software and port. */
 export const clientColumn = (rank: number, samples: Pick<Column<TrafficRow>, "minSample" | "preferredSample">): Column<TrafficRow> => ({
   id: "client",
   title: "Client",
-  sortValue: ({ client }) => client,
+  sortBy: "client",
   ...samples,
   rank,
   cell: ({ client, peer }) => (

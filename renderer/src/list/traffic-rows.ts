@@ -1,20 +1,25 @@
 import type { TrafficPage } from "../../../contract/control.ts";
+import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { type RowSort, type SortPlace, sortPlaceOf } from "../../../contract/traffic/row-sort.ts";
 import { createDetailSearch, type MatchRows } from "./detail-search.ts";
 import { createListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
-import type { ListRows, ListRowsView } from "./list-view.ts";
+import type { ListRowsView } from "./list-view.ts";
+import { createSortableRows, type SortableRows } from "./sorted-list.ts";
 import { isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {
   readonly before?: number;
+  readonly sort?: RowSort;
+  readonly sortedAfter?: SortPlace;
   readonly limit: number;
 }
 
 /** Identifies a row. */
 export type RowPlace = Pick<TrafficRow, "service" | "id" | "at">;
 
-export type TrafficRows = ListRows<TrafficRow, TrafficFilter, RowPlace>;
+export type TrafficRows = SortableRows<TrafficRow, TrafficFilter, RowPlace>;
 export type TrafficRowsView = ListRowsView<TrafficFilter>;
 
 type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs" | "openMs";
@@ -26,6 +31,13 @@ export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, Tra
   readonly order?: (one: RowPlace, other: RowPlace) => number;
   readonly filter?: TrafficFilter;
 }
+
+/** Rows of several services on one clock. */
+const idsPerService = 2 ** 44;
+
+/** One number for a row of any service. */
+export const joinedId = ({ service, id }: { readonly service: ServiceId; readonly id: number }): number =>
+  serviceIds.indexOf(service) * idsPerService + id;
 
 const byId = (one: RowPlace, other: RowPlace) => one.id - other.id;
 
@@ -51,15 +63,25 @@ export function createTrafficRows({ read, match, order = byId, filter = noFilter
     wantsOpen: ({ tone }) => tone === "open",
     isOther: (known, row) => known.at !== row.at,
   });
+  const sortable = createSortableRows<TrafficRow, TrafficFilter, RowPlace>({
+    ...options,
+    list,
+    keyOf: joinedId,
+    async read(shown, sort, { behind, limit }) {
+      const { rows, ...counts } = await read({ ...shown, sort, ...(behind && { sortedAfter: sortPlaceOf(behind, sort) }), limit });
+      const hasMore = options.readsOlder !== false && (behind ? rows.length === limit : rows.length < counts.matching);
+      return { rows, hasMore, counts };
+    },
+  });
   return {
-    ...list,
+    ...sortable,
     receive(items, dropped) {
-      list.receive(items, dropped);
+      sortable.receive(items, dropped);
       details.received(items);
     },
     stop() {
       details.stop();
-      list.stop();
+      sortable.stop();
     },
   };
 }

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from "react";
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { compareValues, type RowSort, sortPlaceOf } from "../../../contract/traffic/row-sort.ts";
 import { useControl } from "../control/client-context.tsx";
 import type { ControlClient } from "../control/control-client.ts";
 import { pacedFrame } from "../control/frame-store.ts";
 import type { MatchRows } from "./detail-search.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
-import { createTrafficRows, type RowPlace, type TrafficRows } from "./traffic-rows.ts";
+import { createTrafficRows, joinedId, type RowPlace, type TrafficQuery, type TrafficRows } from "./traffic-rows.ts";
 import { useReceived } from "./use-list-rows.ts";
 
 const recountMs = 5_000;
@@ -32,7 +34,8 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
   const shown = useRef(idKey);
   const [rows] = useState(() =>
     createTrafficRows({
-      read: async (query) => joinPages(await Promise.all(idsOf(shown.current).map((id) => client.call("traffic.read", { id, ...query })))),
+      read: async (query) =>
+        joinPages(await Promise.all(idsOf(shown.current).map((id) => client.call("traffic.read", { id, ...query }))), query),
       match: matchesOf(client),
       nextFrame: pacedFrame,
       filter,
@@ -73,20 +76,16 @@ function useTraffic(rows: TrafficRows, idKey: string): void {
   }, [idKey, rows]);
 }
 
-/** Rows of several services on one clock. */
-const idsPerService = 2 ** 44;
-
-/** One number for a row of any service. */
-export const joinedId = ({ service, id }: Pick<RowPlace, "service" | "id">): number => serviceIds.indexOf(service) * idsPerService + id;
-
 /** Sorted by start time; the order of rows with the same time is stable. */
 export const byTime = (one: RowPlace, other: RowPlace): number => one.at - other.at || joinedId(one) - joinedId(other);
 
-/** The newest rows of several services as one page. */
-export function joinPages(pages: readonly TrafficPage[]): TrafficPage {
+/** The newest rows of several services as one page, or the first ones of all in the order of a query. */
+export function joinPages(pages: readonly TrafficPage[], { sort, limit }: Partial<Pick<TrafficQuery, "sort" | "limit">> = {}): TrafficPage {
   const sum = (of: (page: TrafficPage) => number) => pages.reduce((all, page) => all + of(page), 0);
+  const joined = pages.flatMap((page) => page.rows);
   return {
-    rows: pages.flatMap((page) => page.rows).sort((one, other) => byTime(other, one)),
+    // Behind its last row a service may have others.
+    rows: sort ? joined.sort(bySort(sort)).slice(0, limit) : joined.sort((one, other) => byTime(other, one)),
     matching: sum((page) => page.matching),
     searchedInPart: sum((page) => page.searchedInPart ?? 0),
     kept: sum((page) => page.kept),
@@ -94,6 +93,9 @@ export function joinPages(pages: readonly TrafficPage[]): TrafficPage {
     dropped: sum((page) => page.dropped),
   };
 }
+
+const bySort = (sort: RowSort) => (one: TrafficRow, other: TrafficRow) =>
+  compareValues(sortPlaceOf(one, sort).value, sortPlaceOf(other, sort).value, sort.direction) || byTime(other, one);
 
 /** Clearing and its undo can be requested anywhere in the window; every list of the service's rows then reads again. */
 const listeners = new Set<(id: ServiceId) => void>();

@@ -1,11 +1,15 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { RowSort, SortPlace } from "../../../contract/traffic/row-sort.ts";
 import { rowIsCut } from "../../core/traffic/row-record.ts";
 import type { RowIndex } from "./row-index.ts";
 import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
+import { createSortedRows } from "./sorted-rows.ts";
 import type { Steps } from "./turns.ts";
 
 export interface TrafficQuery extends RowFilter {
   readonly before?: number | undefined;
+  readonly sort?: RowSort | undefined;
+  readonly sortedAfter?: SortPlace | undefined;
   readonly limit: number;
 }
 
@@ -34,7 +38,7 @@ export interface Found {
 
 /** Filters the kept rows in steps. Rows are added and evicted between these, so a position is stored as an id. */
 export interface RowSearch {
-  /** The newest rows, the newest first, and how many match in all. `searchedInPart`: rows that do not match in what is kept of their content. */
+  /** The newest rows, the newest first, or the first ones as they are sorted, and how many match in all. `searchedInPart`: rows that do not match in what is kept of their content. */
   find(query: TrafficQuery): Steps<Found>;
   /** The oldest rows of a range, the oldest first. */
   findAfter(query: RowRange): Steps<readonly TrafficRow[]>;
@@ -76,19 +80,23 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
       // What else the filter demands of a row.
       const mayMatch = createRowMatcher({ ...query, text: "" });
       const searchesContent = query.inDetails === true && query.text.trim() !== "";
-      const rows: TrafficRow[] = [];
+      const { sort, sortedAfter: after, limit } = query;
+      const sorted = sort && createSortedRows({ sort, after, limit });
+      const newest: TrafficRow[] = [];
       let matching = 0;
       let searchedInPart = 0;
       let last = Number.POSITIVE_INFINITY;
       for (;;) {
         let at = index.below(last) - 1;
         const end = Math.max(index.below(clearedUpTo() + 1), at + 1 - rowsPerStep);
-        if (at < end) return { rows, matching, searchedInPart };
+        if (at < end) return { rows: sorted?.first() ?? newest, matching, searchedInPart };
         for (; at >= end; at--) {
           last = index.idAt(at);
           if (matches(at)) {
             matching++;
-            if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(rowAt(at)));
+            const isWanted = query.before === undefined || last < query.before;
+            if (sorted && isWanted) sorted.offer(decode(rowAt(at)));
+            else if (isWanted && newest.length < limit) newest.push(decode(rowAt(at)));
           } else if (searchesContent && rowIsCut(rowAt(at)) && mayMatch(rowAt(at), noContents)) searchedInPart++;
           if (hasReadMuch()) break;
         }

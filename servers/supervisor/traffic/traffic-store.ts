@@ -238,7 +238,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     },
     decoders,
     rowsOf,
-    read: async (query, caller) => (isFiltering(query) ? filtered(query, caller) : newest(query)),
+    read: async (query, caller) => (isFiltering(query) || query.sort ? filtered(query, caller) : newest(query)),
     readAfter: (query, caller) => turns.run(caller, search.findAfter(query)),
     match: (ids, filter, caller) => turns.run(caller, search.findAmong(ids, filter)),
     newestId: () => highestId,

@@ -28,7 +28,7 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
-        <Fact title={view.isFull ? "No more rows are loaded. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
+        <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
         {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>
@@ -45,7 +45,7 @@ function shownText(view: TrafficRowsView): string {
   const filtered = isFiltering(view.filter);
   const whole = Math.max(filtered ? view.matching : view.kept, view.count);
   if (!filtered && !view.isFull && view.count < whole) return `${formatCount(view.count)} of ${formatCount(whole)} loaded`;
-  return `showing ${view.isFull ? "the newest " : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
+  return `showing ${view.isFull ? `the ${view.sort ? "first" : "newest"} ` : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
 }
 
 /** "3 were searched in part only" */

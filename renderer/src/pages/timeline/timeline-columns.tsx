@@ -28,7 +28,7 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
   {
     id: "service",
     title: "Service",
-    sortValue: ({ service }) => titles.get(service) ?? service,
+    sortBy: "service",
     minSample: longest([...titles.values()]),
     // The swatch, and room for a title with wider letters than the longest.
     besidePx: 20,
@@ -38,7 +38,7 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
   {
     id: "verb",
     title: "What",
-    sortValue: ({ verb }) => verb,
+    sortBy: "verb",
     minSample: longest(pages.map((page) => page.minSample.verb)),
     rank: 1,
     cell: (row) => shownText(row.verb),
@@ -46,7 +46,7 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
   {
     id: "target",
     title: "Where",
-    sortValue: ({ target }) => target,
+    sortBy: "target",
     leastPx: 104,
     rank: 0,
     cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
@@ -54,7 +54,7 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
   {
     id: "outcome",
     title: "Outcome",
-    sortValue: ({ outcome }) => outcome,
+    sortBy: "outcome",
     minSample: longest(pages.map((page) => page.minSample.outcome)),
     leastSample: shortest(pages.map((page) => page.minSample.outcome)),
     face: "mono",
@@ -63,12 +63,12 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
     cell: (row) => <ToneMark tone={rowMark(row)} word={outcomeWord(row)} title={row.outcome} />,
   },
   tookColumn(3),
-  bytesColumn({ id: "in", title: "In", rank: 5, bytesOf: ({ bytesIn }) => bytesIn }),
-  bytesColumn({ id: "out", title: "Out", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
+  bytesColumn({ id: "in", title: "In", rank: 5, of: "bytesIn" }),
+  bytesColumn({ id: "out", title: "Out", rank: 4, of: "bytesOut" }),
   {
     id: "client",
     title: "Client",
-    sortValue: ({ client }) => client,
+    sortBy: "client",
     minSample: "python-requests",
     rank: 6,
     cell: (row) => (

@@ -7,7 +7,7 @@ import { refusalWords } from "./refusal-words.ts";
 const user: Column<TrafficRow> = {
   id: "user",
   title: "User",
-  sortValue: (row) => row.user,
+  sortBy: "user",
   minSample: "billing@example.org",
   leastSample: "api@example.com",
   preferredSample: "somebody.else@a-company.example.org",
@@ -19,7 +19,7 @@ const user: Column<TrafficRow> = {
 const reason: Column<TrafficRow> = {
   id: "reason",
   title: "Refused because",
-  sortValue: (row) => row.reason,
+  sortBy: "reason",
   minSample: "wrong user or password",
   leastSample: "Refused because",
   preferredSample: "field not known: companyregistrationnumber",

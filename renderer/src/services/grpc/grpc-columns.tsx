@@ -11,7 +11,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "pattern",
     title: "Pattern",
-    sortValue: ({ verb }) => verb,
+    sortBy: "verb",
     minSample: "server stream",
     rank: 3,
     cell: (row) => <CellText tone="soft">{row.verb}</CellText>,
@@ -19,7 +19,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "method",
     title: "Method",
-    sortValue: ({ target }) => target,
+    sortBy: "target",
     leastPx: 140,
     rank: 0,
     cell: (row, roomCh) => <PathText text={row.target} quiet roomCh={roomCh} />,
@@ -27,7 +27,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "status",
     title: "Status",
-    sortValue: ({ outcome }) => outcome,
+    sortBy: "outcome",
     minSample: "DEADLINE_EXCEEDED",
     face: "mono-bold",
     besidePx: 14,
@@ -37,13 +37,13 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "messages",
     title: "Messages",
-    sortValue: ({ parts }) => parts,
+    sortBy: "parts",
     align: "end",
     minSample: "000,000",
     rank: 2,
     cell: (row) => formatCount(row.parts ?? 0),
   },
   tookColumn(2),
-  bytesColumn({ id: "size", title: "Size", rank: 4, bytesOf: ({ bytesIn, bytesOut }) => bytesIn + bytesOut }),
+  bytesColumn({ id: "size", title: "Size", rank: 4, of: "bytes" }),
   clientColumn(5, { minSample: "grpc-node-js :000000" }),
 ];

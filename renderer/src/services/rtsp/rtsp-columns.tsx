@@ -93,7 +93,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   {
     id: "role",
     title: "Does",
-    sortValue: ({ verb }) => verb,
+    sortBy: "verb",
     minSample: "DESCRIBE",
     preferredSample: "GET_PARAMETER",
     rank: 1,
@@ -102,7 +102,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   {
     id: "path",
     title: "Path",
-    sortValue: ({ target }) => target,
+    sortBy: "target",
     face: "mono",
     leastPx: 104,
     rank: 0,
@@ -116,7 +116,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   {
     id: "state",
     title: "State",
-    sortValue: ({ outcome }) => outcome,
+    sortBy: "outcome",
     minSample: "461 Unsupported Transport",
     leastSample: "454 Session Not Found",
     preferredSample: "the client has disconnected",
@@ -173,14 +173,14 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
   {
     id: "requests",
     title: "Messages",
-    sortValue: ({ parts }) => parts,
+    sortBy: "parts",
     align: "end",
     minSample: "000,000",
     rank: 5,
     cell: (row) => formatCount(row.parts ?? 0),
   },
-  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
-  bytesColumn({ id: "sent", title: "Sent", rank: 3, bytesOf: ({ bytesOut }) => bytesOut }),
+  bytesColumn({ id: "received", title: "Received", rank: 3, of: "bytesIn" }),
+  bytesColumn({ id: "sent", title: "Sent", rank: 3, of: "bytesOut" }),
   { ...tookColumn(3), title: "Lasted" },
   clientColumn(4, { minSample: "Lavf59.27.100 :00000" }),
 ];

@@ -105,7 +105,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "kind",
     title: "Kind",
-    sortValue: ({ kind }) => kindWords[kind] ?? kind,
+    sortBy: "kind",
     minSample: "STUN, TURN",
     rank: 2,
     cell: ({ kind }) => <CellText tone="quiet">{kindWords[kind] ?? kind}</CellText>,
@@ -113,7 +113,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "verb",
     title: "What",
-    sortValue: whatOf,
+    sortBy: "verb",
     minSample: "create permission",
     leastSample: "candidate",
     rank: 0,
@@ -122,7 +122,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "from",
     title: "From",
-    sortValue: ({ user }) => user,
+    sortBy: "user",
     minSample: "MVd2u5XFlx6W",
     face: "mono",
     rank: 2,
@@ -131,7 +131,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "target",
     title: "To",
-    sortValue: ({ target }) => target,
+    sortBy: "target",
     face: "mono",
     leastPx: 104,
     rank: 0,
@@ -146,7 +146,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "state",
     title: "Result",
-    sortValue: ({ outcome }) => outcome,
+    sortBy: "outcome",
     minSample: "closed on request",
     preferredSample: "refreshed with lifetime 0",
     face: "mono",
@@ -154,8 +154,8 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     rank: 0,
     cell: (row) => <ToneMark tone={rowMark(row)} word={row.outcome || "open"} title={row.reason ?? row.outcome} />,
   },
-  bytesColumn({ id: "received", title: "Received", rank: 3, bytesOf: ({ bytesIn }) => bytesIn }),
-  bytesColumn({ id: "sent", title: "Sent", rank: 4, bytesOf: ({ bytesOut }) => bytesOut }),
+  bytesColumn({ id: "received", title: "Received", rank: 3, of: "bytesIn" }),
+  bytesColumn({ id: "sent", title: "Sent", rank: 4, of: "bytesOut" }),
   {
     ...lastedColumn,
     title: "Lasted",

@@ -1,0 +1,60 @@
+/** The orders in which rows can be read: the supervisor sorts, the dashboard joins the rows of several services and reads on. */
+import { z } from "zod";
+import type { TrafficRow } from "./row.ts";
+import { statusWord } from "./row-filter.ts";
+
+type SortedRow = Omit<TrafficRow, "service"> & { readonly service?: TrafficRow["service"] };
+type SortValue = string | number | undefined;
+
+/** `bytes` is in both directions together; `status` is the word that lists of HTTP show. */
+const values = {
+  at: ({ at }) => at,
+  service: ({ service }) => service,
+  kind: ({ kind }) => kind,
+  verb: ({ verb }) => verb,
+  target: ({ target }) => target,
+  outcome: ({ outcome }) => outcome,
+  status: statusWord,
+  tookMs: ({ tookMs }) => tookMs,
+  bytesIn: ({ bytesIn }) => bytesIn,
+  bytesOut: ({ bytesOut }) => bytesOut,
+  bytes: ({ bytesIn, bytesOut }) => bytesIn + bytesOut,
+  parts: ({ parts }) => parts,
+  client: ({ client }) => client,
+  user: ({ user }) => user,
+  reason: ({ reason }) => reason,
+} satisfies Readonly<Record<string, (row: SortedRow) => SortValue>>;
+
+export type RowSortField = keyof typeof values;
+
+export interface RowSort {
+  readonly by: RowSortField;
+  readonly direction: "ascending" | "descending";
+}
+
+export const rowSortSchema = z.strictObject({
+  by: z.enum(Object.keys(values) as [RowSortField, ...RowSortField[]]),
+  direction: z.enum(["ascending", "descending"]),
+});
+
+/** The place of a row in a sorted list: by its value and, among equal ones, by its id. */
+export interface SortPlace {
+  readonly value?: SortValue;
+  readonly id: number;
+}
+
+export const sortPlaceSchema = z.strictObject({ value: z.union([z.string(), z.number()]).optional(), id: z.int() });
+
+export const sortPlaceOf = (row: SortedRow, { by }: RowSort): SortPlace => ({ value: values[by](row), id: row.id });
+
+/** Negative if `one` comes first. Places without a value come last, whatever the direction; of equal ones the newest comes first. */
+export function comparePlaces(one: SortPlace, other: SortPlace, { direction }: RowSort): number {
+  return compareValues(one.value, other.value, direction) || other.id - one.id;
+}
+
+/** As `comparePlaces`, without the ids: 0 for equal values. */
+export function compareValues(one: SortValue, other: SortValue, direction: RowSort["direction"]): number {
+  if (one === other) return 0;
+  if (one === undefined || other === undefined) return one === undefined ? 1 : -1;
+  return one < other === (direction === "ascending") ? -1 : 1;
+}

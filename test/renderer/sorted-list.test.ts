@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { type RowSort, sortPlaceOf } from "../../contract/traffic/row-sort.ts";
+import { nextSort } from "../../renderer/src/list/live-table.tsx";
+import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
+import { joinPages } from "../../renderer/src/list/use-traffic-rows.ts";
+import { batch, create, everything, row } from "../supervisor/traffic-stores.ts";
+
+const took: RowSort = { by: "tookMs", direction: "descending" };
+const slowest = Array.from({ length: 30 }, (_, index) => row(index + 1, "ok", { tookMs: 30 - index }));
+
+function setUp() {
+  const store = create();
+  store.add(batch(slowest));
+  const rows = createTrafficRows({
+    read: (query: TrafficQuery) => store.read(query),
+    match: async () => [],
+    nextFrame: (run) => run(),
+    pageRows: 5,
+  });
+  const shown = () => Array.from({ length: rows.view().count }, (_, index) => rows.rowAt(index)?.id);
+  return { store, rows, shown };
+}
+
+it("[BL-259] a list of which a part is loaded shows the first of all rows when it is sorted, and reads on behind them", async () => {
+  const { rows, shown } = setUp();
+  await rows.reload();
+  expect(shown()).toEqual([30, 29, 28, 27, 26]);
+  await rows.sortBy(took);
+  expect(shown()).toEqual([1, 2, 3, 4, 5]);
+  expect(rows.view()).toMatchObject({ mode: "paused", sort: took, count: 5, kept: 30, hasOlder: true });
+  await rows.loadOlder();
+  expect(shown()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  rows.resume();
+  expect([rows.view().mode, rows.view().sort, shown()]).toEqual(["following", undefined, [30, 29, 28, 27, 26]]);
+});
+
+it("[BL-259] a sorted list keeps its order with another filter, and shows what has become of its rows", async () => {
+  const { store, rows, shown } = setUp();
+  await rows.reload();
+  await rows.sortBy(took);
+  const changed = row(2, "failed", { tookMs: 99 });
+  rows.receive([{ service: "http", ...changed }], 0);
+  expect([shown(), rows.rowAt(1)?.tone]).toEqual([[1, 2, 3, 4, 5], "failed"]);
+  store.add(batch([row(31, "failed", { tookMs: 1 }), row(32, "failed", { tookMs: 2 })]));
+  await rows.setFilter({ ...rows.view().filter, tone: "failed" });
+  expect(shown()).toEqual([32, 31]);
+});
+
+it("[BL-259] rows of several services are joined in the order that was asked for, the first ones of all", () => {
+  const page = (service: TrafficRow["service"], values: readonly (number | undefined)[]) => ({
+    rows: values.map((tookMs, index) => ({ service, ...row(index + 1, "ok", tookMs === undefined ? {} : { tookMs }) })),
+    matching: 9,
+    kept: 9,
+    total: 9,
+    dropped: 0,
+  });
+  const joined = joinPages([page("http", [90, 10, undefined]), page("mqtt", [70, 40, undefined])], { sort: took, limit: 5 });
+  expect(joined.rows.map(({ tookMs }) => tookMs)).toEqual([90, 70, 40, 10, undefined]);
+});
+
+it("[BL-259] the supervisor sorts all rows that match: of equal ones the newest first, those without a value last", async () => {
+  const store = create();
+  store.add(batch([20, undefined, 100, 20, 5].map((tookMs, index) => row(index + 1, "ok", tookMs === undefined ? {} : { tookMs }))));
+  const ids = async (direction: RowSort["direction"], more: object = {}) =>
+    (await store.read({ ...everything, sort: { by: "tookMs", direction }, ...more })).rows.map(({ id }) => id);
+  expect(await ids("descending")).toEqual([3, 4, 1, 5, 2]);
+  expect(await ids("ascending")).toEqual([5, 4, 1, 3, 2]);
+  expect(await ids("descending", { limit: 2 })).toEqual([3, 4]);
+  expect(await ids("descending", { limit: 2, sortedAfter: sortPlaceOf(row(4, "ok", { tookMs: 20 }), took) })).toEqual([1, 5]);
+});
+
+it("[BL-259] a column header sorts largest first, then smallest first, then not at all", () => {
+  const first = nextSort(undefined, "tookMs");
+  const second = nextSort(first, "tookMs");
+  expect([first?.direction, second?.direction, nextSort(second, "tookMs")]).toEqual(["descending", "ascending", undefined]);
+  expect(nextSort(second, "bytesOut")).toEqual({ by: "bytesOut", direction: "descending" });
+});
