@@ -143,13 +143,13 @@ it("[GRPC-142] messages that were sent as JSON are sent again as protobuf, with 
   ]);
 });
 
-it("[GRPC-143] it is opened in Try with its first message, and without credentials", async () => {
+it("[GRPC-143] it is opened in Try with its first message, and with its credentials", async () => {
   const next = (await takeRecorded(clientOf(parts).client, call))(firstCall);
   expect(next).toMatchObject({
     path: "/t.Shop/Buy",
     deadline: "2.5",
     metadata: [
-      ["authorization", ""],
+      ["authorization", "Bearer abcdefgh"],
       ["x-mine", "yes"],
     ],
   });

@@ -124,13 +124,14 @@ describe("a row that is opened in Try", () => {
     request: { ...plain.request, headers, body: { bytes: text.length, base64: base64(text) }, ...part },
   });
 
-  it("[BL-215] is the request without credentials, and without what a client sets by itself", () => {
+  it("[BL-215] is the request with its credentials, empty where the recording hides them, and without what a client sets by itself", () => {
     const headers = [
       ["Host", "127.0.0.1:8080"],
       ["Content-Length", "7"],
       ["Content-Type", "application/json"],
       ["Authorization", "Bearer abc.def.ghi"],
       ["X-Api-Key", "secret"],
+      ["X-Token", "•••"],
     ] as const;
     expect(tryOfExchange(posted(headers, '{"a":1}'))).toEqual({
       method: "PUT",
@@ -138,8 +139,9 @@ describe("a row that is opened in Try", () => {
       body: '{"a":1}',
       headers: [
         ["Content-Type", "application/json"],
-        ["Authorization", ""],
-        ["X-Api-Key", ""],
+        ["Authorization", "Bearer abc.def.ghi"],
+        ["X-Api-Key", "secret"],
+        ["X-Token", ""],
       ],
     });
     expect(tryOfExchange(posted([], "", { target: "http://127.0.0.1:8080/y?b=2" })).target).toBe("/y?b=2");
@@ -153,6 +155,8 @@ describe("a row that is opened in Try", () => {
     expect(refused({ body: { bytes: 2, base64: Buffer.from([0, 255]).toString("base64") } })).toThrow("Its body is not text.");
     expect(() => kindOfExchange(posted([], ""))).toThrow("Try has POST /events, GET /events and GET /stats only.");
     expect(() => callOfExchange(posted([], "", { method: "PATCH" }), undefined)).toThrow("Try does not send PATCH.");
+    const form = { method: "POST", body: { bytes: 3, base64: base64("a=b") } };
+    expect(() => callOfExchange(posted([], "", form), undefined)).toThrow("Its body is not JSON, as a form is: Try sends JSON only.");
   });
 
   it("[BL-215] is a call of Account with its user and scheme", () => {

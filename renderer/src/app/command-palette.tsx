@@ -1,6 +1,7 @@
-import { createSpotlight, Spotlight, useSpotlight } from "@mantine/spotlight";
+import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import styles from "./command-palette.module.css";
+import { filterPalette } from "./palette-filter.ts";
 import { usePaletteActions } from "./use-palette-actions.tsx";
 
 /** `palette.open()` from anywhere in the frame. */
@@ -26,6 +27,7 @@ export function CommandPalette() {
     <Spotlight
       store={store}
       actions={actions}
+      filter={(query, groups) => filterPalette(query, groups as SpotlightActionGroupData[])}
       shortcut="mod + K"
       tagsToIgnore={[]}
       scrollable

@@ -46,12 +46,14 @@ async function messageReplay(message: WebSocketMessage, service: ServiceView, cl
   return webSocketReplay(opened, service, message);
 }
 
+const copyHint = "Copy it as a command, and put in what is hidden.";
+
 async function resendRequest(client: ControlClient, exchange: HttpExchange, service: ServiceView): Promise<string> {
   const { method, target, headers, body, unparsed } = exchange.request;
   if (unparsed) throw notWhole("It is no valid request.");
-  if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.");
+  if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.", copyHint);
   const { missingBytes, toFillIn = [] } = replayOf(exchange, service);
-  if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`);
+  if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`, copyHint);
   if (missingBytes) throw notWhole("Only the start of its body was recorded.");
   const { status, reason, tookMs } = await client.action(httpActions, service.id, "resend", {
     tls: exchange.connection.tls !== undefined,

@@ -28,8 +28,8 @@ export interface KindCommands<Kind extends DetailKind> {
 export type RowCommands = { readonly [Kind in DetailKind]?: KindCommands<Kind> };
 
 /** Why a recorded row cannot be sent again. */
-export const notWhole = (why: string): FailureError =>
-  new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint: "Send it from Try, with what is missing." });
+export const notWhole = (why: string, hint = "Send it from Try, with what is missing."): FailureError =>
+  new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint });
 
 /** Why a recorded row cannot be copied as a command. */
 export const notCopied = (why: string, hint: string): FailureError =>
@@ -40,7 +40,7 @@ export const notForTry = (why: string): FailureError =>
   new FailureError({
     code: "CALL_INVALID",
     message: `It cannot be opened in Try. ${why}`,
-    hint: "Send it again, or copy it from its row.",
+    hint: "Copy it from its row, or send it again.",
   });
 
 /** Rows that no longer exist. */

@@ -6,7 +6,7 @@ import { namesIn, ownHeaders, protocolsOf, type WebSocketReplay } from "../../in
 import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText } from "../../ui/credentials.ts";
 import { fromHex, toBase64 } from "../../viewer/decode/bytes.ts";
-import { headersWithoutCredentials, sentFields, sentTarget } from "../try/try-request.ts";
+import { headersWithoutCredentials, sentFields, sentTarget, withoutHidden } from "../try/try-request.ts";
 
 const messageTypes = ["text", "binary"] as const;
 export type MessageType = (typeof messageTypes)[number];
@@ -61,7 +61,7 @@ export const recordedSockets = createHandover<Pick<SocketDraft, "target" | "head
 /** A recorded WebSocket as the form takes it: without the values of header fields that may be credentials. */
 export const draftOfConnection = ({ request: { target, headers } }: WebSocketConnection) => ({
   target,
-  headers: headersWithoutCredentials(headers.filter(([name]) => !ownHeaders.test(name))),
+  headers: withoutHidden(headers.filter(([name]) => !ownHeaders.test(name))),
   protocols: protocolsOf({ headers }).join(", "),
 });
 

@@ -1,6 +1,7 @@
 import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import { isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import { useFirstRows } from "../../ui/first-rows.tsx";
 import styles from "./header-editor.module.css";
 import { TrySection, TrySectionHead } from "./try-section.tsx";
@@ -66,7 +67,8 @@ export function HeaderEditor(props: HeaderEditorProps) {
             />
             <TextInput
               aria-label={`${item} ${index + 1}, value`}
-              placeholder="Value"
+              // Credentials are neither remembered nor always recorded.
+              placeholder={isSecretHeader(name.trim()) ? "Credential: fill it in" : "Value"}
               value={value}
               error={of === "value" && problem}
               spellCheck={false}

@@ -2,7 +2,7 @@ import { type ParseError, parse } from "jsonc-parser";
 import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
+import { isHidden, isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import { bodyText, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
 import { notForTry } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
@@ -38,12 +38,16 @@ export const withoutCredentials = (request: TryRequest): TryRequest => ({
   body: withoutCredentialText(request.body),
 });
 
+/** The fields as they were recorded; values that the recorder did not keep are empty, to be filled in. */
+export const withoutHidden = (headers: HeaderList): [string, string][] =>
+  headers.map(([name, value]) => [name, isHidden(value) ? "" : value]);
+
 /** Recorded requests that were opened in Try. */
 export const recordedTries = createHandover<TryRequest>();
 
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
 
-/** A recorded request as the form takes it: without the values of header fields that may be credentials. Throws if the form cannot represent it. */
+/** A recorded request as the form takes it; what the recording hides is empty. Throws if the form cannot represent it. */
 export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
   if (request.unparsed) throw notForTry("It is no valid request.");
   const method = tryMethods.find((known) => known === request.method);
@@ -54,7 +58,7 @@ export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
   if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes) throw notForTry("Only the start of its body was recorded.");
   const body = bodyText(bytes);
   if (body === undefined) throw notForTry("Its body is not text.");
-  return { method, target, headers: headersWithoutCredentials(sentHeaders(request.headers)), body };
+  return { method, target, headers: withoutHidden(sentHeaders(request.headers)), body };
 }
 
 export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";

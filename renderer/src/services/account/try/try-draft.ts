@@ -5,7 +5,7 @@ import { type HttpExchangeFacts, headerValue } from "../../../../../contract/tra
 import { notForTry } from "../../../inspectors/kind-commands.ts";
 import { createHandover } from "../../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText } from "../../../ui/credentials.ts";
-import { sentTarget, tryOfExchange } from "../../try/try-request.ts";
+import { checkJsonText, sentTarget, tryOfExchange } from "../../try/try-request.ts";
 import { sampleLogin } from "../account-service.ts";
 
 export const schemes = ["bearer", "basic"] as const;
@@ -44,17 +44,19 @@ export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "b
 /** Recorded calls that were opened in Try. */
 export const recordedCalls = createHandover<Partial<TryDraft>>();
 
+export const takesBody = (method: CallMethod): boolean => method === "POST" || method === "PUT";
+
 /** A recorded call with its user and scheme, as far as they are known. Throws if the form cannot represent it. */
 export function callOfExchange(exchange: HttpExchangeFacts, username: string | undefined): Partial<TryDraft> {
   const { method: name, target, body } = tryOfExchange(exchange);
   const method = callMethods.find((known) => known === name);
   if (!method) throw notForTry(`Try does not send ${name}.`);
+  if (takesBody(method) && checkJsonText(body).state === "invalid")
+    throw notForTry("Its body is not JSON, as a form is: Try sends JSON only.");
   const credentials = headerValue(exchange.request.headers, "authorization");
   const scheme = schemes.find((known) => credentials.toLowerCase().startsWith(known));
   return { method, target, body, ...(scheme && { scheme }), ...(username !== undefined && { username }) };
 }
-
-export const takesBody = (method: CallMethod): boolean => method === "POST" || method === "PUT";
 
 /** Initial suggestions of calls. */
 export const calls: readonly { readonly method: CallMethod; readonly target: string; readonly body?: string }[] = [

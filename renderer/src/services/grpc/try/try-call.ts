@@ -8,7 +8,7 @@ import { notForTry } from "../../../inspectors/kind-commands.ts";
 import { createHandover } from "../../../pages/service/handover.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
-import { checkJsonText, type JsonCheck, placeText } from "../../try/try-request.ts";
+import { checkJsonText, type JsonCheck, placeText, withoutHidden } from "../../try/try-request.ts";
 import { metadataOfCall, requestsOf } from "../recorded-call.ts";
 import { readWithDefaults } from "../schema/message-json.ts";
 import { messageProblem } from "../schema/message-problem.ts";
@@ -132,7 +132,7 @@ export function formValue(json: string): JsonObject | undefined {
   }
 }
 
-/** A recorded call as the form takes it: its first message, and metadata without the values that may be credentials. */
+/** A recorded call as the form takes it: its first message, and its metadata; what the recording hides is empty. */
 export async function takeRecorded(client: ControlClient, call: GrpcCall): Promise<(known: TryCall) => TryCall> {
   const { method, path, deadlineMs } = call;
   if (!method) throw notForTry("Its method is not served.");
@@ -145,7 +145,7 @@ export async function takeRecorded(client: ControlClient, call: GrpcCall): Promi
       {
         ...known,
         path,
-        metadata: withoutSecretValues(metadataOfCall(call)),
+        metadata: withoutHidden(metadataOfCall(call)),
         deadline: deadlineMs === undefined ? "" : String(Math.round(deadlineMs) / 1_000),
       },
       JSON.stringify(json, null, 2),
