@@ -58,7 +58,7 @@ export const socketWithoutCredentials = (draft: SocketDraft): SocketDraft => ({
 /** Recorded WebSockets that were opened in Try. */
 export const recordedSockets = createHandover<Pick<SocketDraft, "target" | "headers" | "protocols">>();
 
-/** A recorded WebSocket as the form takes it: without the values of header fields that may be credentials. */
+/** A recorded WebSocket as the form takes it; what the recording hides is empty. */
 export const draftOfConnection = ({ request: { target, headers } }: WebSocketConnection) => ({
   target,
   headers: withoutHidden(headers.filter(([name]) => !ownHeaders.test(name))),
