@@ -3,6 +3,7 @@ import type { AccountActions, AccountUserDetails, TokenKind } from "../../contra
 import type { FailureLimits } from "../core/credentials/failure-limits.ts";
 import type { Passwords } from "../core/credentials/passwords.ts";
 import { qrCode } from "../core/files/qr-code.ts";
+import { retryWhileLocked } from "../core/files/sqlite-file.ts";
 import type { Log } from "../core/service/log.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import type { BasicCache } from "./access/basic-cache.ts";
@@ -203,18 +204,19 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   };
 }
 
-/** The same actions, whose errors become what `faultOf` makes of them. */
+/** The same actions, begun again while another program holds the file. Their errors become what `faultOf` makes of them. */
 export const withFaults = (handlers: DataHandlers, faultOf: (error: unknown) => unknown): DataHandlers =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handle]) => [
       name,
-      async (params: unknown) => {
-        try {
-          return await handle(params as never);
-        } catch (error) {
-          throw faultOf(error);
-        }
-      },
+      (params: unknown) =>
+        retryWhileLocked(async () => {
+          try {
+            return await handle(params as never);
+          } catch (error) {
+            throw faultOf(error);
+          }
+        }),
     ]),
   ) as unknown as DataHandlers;
 

@@ -4,7 +4,7 @@ import type { AccountActions, AccountViews } from "../../contract/services/accou
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { TooBusy } from "../core/credentials/login-queue.ts";
 import { createPasswords } from "../core/credentials/passwords.ts";
-import { sqliteFileError } from "../core/files/sqlite-file.ts";
+import { retryWhileLocked, sqliteFileError } from "../core/files/sqlite-file.ts";
 import { asksForMethod, type CorsOptions } from "../core/http/cors.ts";
 import type { HttpAddress } from "../core/http/http-definition.ts";
 import { createHttpRedaction } from "../core/http/http-redaction.ts";
@@ -41,7 +41,7 @@ export async function startAccount(
   const now = Date.now;
   const clientAddress = createClientAddress({ hops: config.proxyHops, addresses: config.proxyAddresses });
   const key = await openSigningKey(context.dataDir(), log);
-  const store = await openAccountStore(path.join(context.dataDir(), "account.db"));
+  const store = await retryWhileLocked(() => openAccountStore(path.join(context.dataDir(), "account.db")));
   onStop(() => store.close());
 
   const passwords = createPasswords({ costExponent: config.scryptCost });
@@ -53,7 +53,8 @@ export async function startAccount(
     accountName: (name) => shownAccount(name) ?? "with a name that is not an e-mail address",
   });
   async function resetData(): Promise<void> {
-    putSampleData(store, await passwords.hash(sampleUser.password));
+    const hash = await passwords.hash(sampleUser.password);
+    await store.write(() => putSampleData(store, hash));
     cache.forgetAll();
     limits.reset();
     log.notable("Created the sample data");
@@ -78,7 +79,7 @@ export async function startAccount(
   const tokens = createTokens({ key, issuer: config.issuer, audience: config.audience, lastsSeconds, users, sessions, now });
   const check = createCredentialCheck({ users, passwords, limits });
   const authenticator = createAuthenticator({ tokens, users, check, cache, onUse: show.used });
-  const logins = createLogins({ users, sessions, tokens, check, log, now, onChange: () => show.changed("sessions") });
+  const logins = createLogins({ store, tokens, check, log, now, onChange: () => show.changed("sessions") });
   const routes = [
     ...detailsRoutes({
       store,
@@ -98,7 +99,7 @@ export async function startAccount(
       onLogin: () => show.count("login"),
     }),
     ...billingRoutes(store.billing),
-    ...dnsRoutes(store.zones, now),
+    ...dnsRoutes(store, now),
   ];
 
   const { headers, cors } = answersToPages;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Handlers } from "../../contract/operation.ts";
 import type { EventFilter, EventJob, EventsActions } from "../../contract/services/events.ts";
+import { retryWhileLocked } from "../core/files/sqlite-file.ts";
 import type { Log } from "../core/service/log.ts";
 import { countOf } from "../core/service/quantity.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -12,7 +13,6 @@ import { exportPart } from "./jobs/export-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";
 import { pageOfEvents } from "./page-of-events.ts";
-import { retryWhileLocked } from "./store/store-error.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;

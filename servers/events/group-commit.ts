@@ -1,6 +1,6 @@
+import { retryWhileLocked } from "../core/files/sqlite-file.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
-import { retryWhileLocked } from "./store/store-error.ts";
 
 export interface GroupCommitOptions {
   /** Stores all or none; resolves when they are on disk. */

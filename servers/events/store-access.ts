@@ -1,9 +1,9 @@
 import type { EventsViews } from "../../contract/services/events.ts";
+import { retryWhileLocked } from "../core/files/sqlite-file.ts";
 import type { Log } from "../core/service/log.ts";
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import type { EventStore } from "./store/event-store.ts";
-import { retryWhileLocked } from "./store/store-error.ts";
 
 export interface StoreAccess {
   readonly store: EventStore;

@@ -170,6 +170,35 @@ it("[AC-7] what has long expired is deleted, by the user's own clock", () => {
   database.close();
 });
 
+it("[AC-7] what has expired at once is deleted in parts", () => {
+  const database = new Sqlite(":memory:");
+  prepareSchema(database, "memory");
+  const [users, sessions] = [createUsersTable(database), createSessionsTable(database)];
+  const { id } = users.add({ email: "one@example.com", password: "", contact: {} });
+  const session_id = sessions.begin({ user_id: id, state: "live", started_at: 0, address: "", client: "" });
+  const now = 1_700_000_000_000;
+  for (let number = 0; number < 1_200; number++)
+    sessions.addToken({
+      id: String(number),
+      session_id,
+      user_id: id,
+      kind: "access",
+      state: "live",
+      issued_at: 0,
+      expires_at: 1,
+      claims: "{}",
+    });
+  const left = () => sessions.tokens({ live: false, offset: 0, limit: 1 }, now).matching;
+  const prune = () => [sessions.prune(now, { sessions: 100, tokens: 2_000 }), left()];
+  expect([prune(), prune(), prune()]).toEqual([
+    [false, 700],
+    [false, 200],
+    [true, 0],
+  ]);
+  expect(sessions.get(session_id, now)).toBeUndefined();
+  database.close();
+});
+
 it("[AC-7] a reused refresh token ends its session, and no other", async () => {
   const { url } = await startAccount();
   const [stolen, other] = [await login(url), await login(url)];

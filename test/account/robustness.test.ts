@@ -268,3 +268,40 @@ it("[AC-47] a locked database is answered 503, and the service continues when it
   expect((await send(`${url}/details`, "PUT", { city: "X" }, bearer(token))).status).toBe(200);
   expect(logs.some(({ level, text }) => level === "error" && /Another program has locked .*account\.db/.test(text))).toBe(true);
 });
+
+it("[AC-47] while another program holds the database writes wait and reads are answered", async () => {
+  const { url, dataDir } = await startAccount();
+  const { token } = await login(url);
+  const holder = new Sqlite(path.join(dataDir, "account.db"));
+  holder.exec("BEGIN IMMEDIATE");
+  const answered: string[] = [];
+  const writes = Array.from({ length: 5 }, async (_, index) => {
+    const { status } = await send(`${url}/details`, "PUT", { city: `City ${index}` }, bearer(token));
+    answered.push(`write ${status}`);
+  });
+  for (let count = 0; count < 3; count++) answered.push(`read ${(await ask(`${url}/details`, { headers: bearer(token) })).status}`);
+  holder.exec("ROLLBACK");
+  holder.close();
+  await Promise.all(writes);
+  expect(answered).toEqual(["read 200", "read 200", "read 200", ...writes.map(() => "write 200")]);
+});
+
+it("[AC-47] what a locked database refused is not used up: the refresh token, the code and the attempts", async () => {
+  const { url, dataDir, act } = await startAccount({ loginFailures: 3 });
+  const second = "mfa@example.com";
+  const [pair, waiting] = [await login(url), await login(url, second)];
+  const mfa = (waiting as unknown as { mfa: { token: string } }).mfa.token;
+  const id = (await act("user.list", { text: second })).users[0]?.id ?? 0;
+  const { code } = (await act("totp.code", { id })) ?? {};
+  const refresh = () => send(`${url}/token`, "POST", { refresh_token: pair.refresh });
+  const verify = () => send(`${url}/mfa/verify`, "POST", { method: "google_authenticator", payload: { code } }, bearer(mfa));
+  const logIn = () => send(`${url}/login`, "POST", { username: email, password });
+  const holder = new Sqlite(path.join(dataDir, "account.db"));
+  holder.exec("BEGIN IMMEDIATE");
+  const refused = await Promise.all([refresh(), verify(), logIn(), logIn()]);
+  expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  holder.exec("ROLLBACK");
+  holder.close();
+  const answers = await Promise.all([refresh(), verify(), logIn(), logIn()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});

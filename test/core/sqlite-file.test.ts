@@ -7,7 +7,7 @@ import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 async function open(file: string, options: Partial<SqliteFileOptions> = {}): Promise<Sqlite.Database> {
-  const database = await openSqliteFile(file, { synchronous: "NORMAL", busyMs: 1, prepare: () => {}, ...options });
+  const database = await openSqliteFile(file, { synchronous: "NORMAL", prepare: () => {}, ...options });
   onTestFinished(() => void database.close());
   return database;
 }

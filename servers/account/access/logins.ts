@@ -1,8 +1,8 @@
-import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
+import type { Attempt, FailureDecision } from "../../core/credentials/failure-limits.ts";
 import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import type { Log } from "../../core/service/log.ts";
-import type { SessionsTable } from "../store/sessions-table.ts";
-import type { User, UsersTable } from "../store/users-table.ts";
+import type { AccountStore } from "../store/account-store.ts";
+import type { User } from "../store/users-table.ts";
 import { AccessRefused } from "./access-refused.ts";
 import type { CredentialCheck } from "./credential-check.ts";
 import type { Tokens } from "./tokens.ts";
@@ -30,20 +30,20 @@ export interface Logins {
     client: Client,
   ): Promise<{ answer: TokenPair; decision: FailureDecision }>;
   /** Issues a new pair; the old refresh token is used up. Using it a second time ends its session. */
-  refresh(text: string): { answer: TokenPair; user: User };
+  refresh(text: string): Promise<{ answer: TokenPair; user: User }>;
   /** Ends the session of a refresh token. */
-  revoke(text: string): User;
-  endSession(id: string, why: string): void;
+  revoke(text: string): Promise<User>;
+  endSession(id: string, why: string): Promise<void>;
 }
 
 export const totpMethod = "google_authenticator";
 /** `tokensOfSession` is for clients that refresh in an endless loop. */
 const kept = { sessions: 20_000, tokens: 100_000, tokensOfSession: 500 };
-const pruneEvery = 500;
+/** Logins and refreshes. */
+const pruneEvery = 250;
 
 export interface LoginsOptions {
-  readonly users: UsersTable;
-  readonly sessions: SessionsTable;
+  readonly store: Pick<AccountStore, "users" | "sessions" | "write">;
   readonly tokens: Tokens;
   readonly check: CredentialCheck;
   readonly log: Log;
@@ -52,19 +52,35 @@ export interface LoginsOptions {
   readonly onChange: () => void;
 }
 
-export function createLogins({ users, sessions, tokens, check, log, now, onChange }: LoginsOptions): Logins {
-  let pairs = 0;
+export function createLogins({ store, tokens, check, log, now, onChange }: LoginsOptions): Logins {
+  const { users, sessions, write } = store;
+  let begun = 0;
 
   const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
 
   function begin(user: User, state: "live" | "waiting for code", { address, software }: Client): string {
+    count();
     return sessions.begin({ user_id: user.id, state, started_at: now(), address, client: software });
   }
 
   function pair(user: User, session: string): TokenPair {
-    pairs += 1;
-    if (pairs % pruneEvery === 0) sessions.prune(now(), kept);
     return { token: tokens.issue("access", user, session), refresh: tokens.issue("refresh", user, session) };
+  }
+
+  /** A session or a pair of tokens was added. */
+  function count(): void {
+    begun += 1;
+    if (begun % pruneEvery === 0) setImmediate(prune);
+  }
+
+  /** Many may have expired at once: they are deleted in several turns. */
+  function prune(): void {
+    void write(() => sessions.prune(now(), kept))
+      .then((isDone) => {
+        if (!isDone) setImmediate(prune);
+      })
+      // The next one deletes them.
+      .catch(() => {});
   }
 
   function signedIn(user: User, { address }: Client): void {
@@ -72,77 +88,99 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
     users.set(user.id, { lastlogin, ip: address, host: isLoopback(address) ? "localhost" : address });
   }
 
-  function endSession(id: string, why: string): void {
-    sessions.end(id, why);
+  /** All or nothing is stored. A fault of the storage is no failure of the client, and ends the attempt all the same. */
+  async function writeFor<Result>(attempt: Attempt, change: () => Result): Promise<Result> {
+    try {
+      return await write(change);
+    } catch (error) {
+      if (!(error instanceof AccessRefused)) attempt.dropped();
+      throw error;
+    }
+  }
+
+  async function endSession(id: string, why: string): Promise<void> {
+    await write(() => sessions.end(id, why));
     onChange();
+  }
+
+  /** A refusal is returned, so that the end of a session is kept. */
+  function refreshed(text: string): { answer: TokenPair; user: User } | AccessRefused {
+    const reading = tokens.read("refresh", text);
+    if (!reading.ok) {
+      const { problem, sessionId, user } = reading;
+      if (problem === "used" && sessionId !== undefined && user) {
+        // RFC 9700 §4.14.2: one of the two holders stole it, and it is unknown which one.
+        sessions.end(sessionId, "refresh token used twice");
+        log.notable(`A used refresh token of ${user.email} was used again: its session was ended`);
+      }
+      return new AccessRefused(`token${problem}`, { user: user?.email });
+    }
+    const { user, token } = reading;
+    if (user.enabled === 0 || !sessions.useToken(token.id)) return new AccessRefused("tokenrevoked", { user: user?.email });
+    count();
+    const answer = pair(user, token.session_id);
+    sessions.trim(token.session_id, kept.tokensOfSession);
+    return { answer, user };
   }
 
   return {
     endSession,
     async login(username, password, client) {
       const { user, attempt } = await check.password(username, password, client);
-      onChange();
       if (user.totp_secret !== null) {
-        const session = begin(user, "waiting for code", client);
         const expires_at = tokens.endsAt("mfa", user);
-        const token = tokens.issue("mfa", user, session);
+        const token = await writeFor(attempt, () => tokens.issue("mfa", user, begin(user, "waiting for code", client)));
+        onChange();
         // A client with the right password may still be guessing codes: its failures stay counted.
         return { answer: { token: null, mfa: { token, methods: [totpMethod], expires_at } }, decision: attempt.succeeded(false), user };
       }
-      const answer = pair(user, begin(user, "live", client));
-      signedIn(user, client);
+      const answer = await writeFor(attempt, () => {
+        signedIn(user, client);
+        return pair(user, begin(user, "live", client));
+      });
+      onChange();
       return { answer, decision: attempt.succeeded(true), user };
     },
     async verifyCode({ user: { id, email }, token }, code, client) {
       const attempt = await check.begin(client, email);
-      // It may have been changed, disabled or removed while the attempt waited.
-      const user = users.get(id);
-      if (!user || user.enabled === 0 || user.totp_secret === null) {
-        attempt.dropped();
-        throw new AccessRefused("tokenrevoked", { user: user?.email });
-      }
-      const secret = fromBase32(user.totp_secret);
-      const step = secret && matchingStep(secret, code, clockOf(user));
-      if (step === undefined) throw new AccessRefused("wrongcode", { user: email, decision: attempt.failed() });
-      // RFC 6238 §5.2: a code is valid for one login. Sending it twice is not guessing.
-      if (!users.useTotpStep(id, step, newestTotpStep(clockOf(user))))
-        throw new AccessRefused("codeused", { user: email, decision: attempt.dropped() });
-      if (!sessions.useToken(token.id)) {
-        attempt.dropped();
-        throw new AccessRefused("tokenused", { user: user.email });
-      }
-      sessions.setState(token.session_id, "live");
-      const answer = pair(user, token.session_id);
-      signedIn(user, client);
+      const answer = await writeFor(attempt, () => {
+        // It may have been changed, disabled or removed while the attempt waited.
+        const user = users.get(id);
+        if (!user || user.enabled === 0 || user.totp_secret === null) {
+          attempt.dropped();
+          throw new AccessRefused("tokenrevoked", { user: user?.email });
+        }
+        const secret = fromBase32(user.totp_secret);
+        const step = secret && matchingStep(secret, code, clockOf(user));
+        if (step === undefined) throw new AccessRefused("wrongcode", { user: email, decision: attempt.failed() });
+        // RFC 6238 §5.2: a code is valid for one login. Sending it twice is not guessing.
+        if (!users.useTotpStep(id, step, newestTotpStep(clockOf(user))))
+          throw new AccessRefused("codeused", { user: email, decision: attempt.dropped() });
+        if (!sessions.useToken(token.id)) {
+          attempt.dropped();
+          throw new AccessRefused("tokenused", { user: user.email });
+        }
+        sessions.setState(token.session_id, "live");
+        signedIn(user, client);
+        return pair(user, token.session_id);
+      });
       onChange();
       return { answer, decision: attempt.succeeded(true) };
     },
-    refresh(text) {
-      const reading = tokens.read("refresh", text);
-      if (!reading.ok) {
-        const { problem, sessionId, user } = reading;
-        if (problem === "used" && sessionId !== undefined && user) {
-          // RFC 9700 §4.14.2: one of the two holders stole it, and it is unknown which one.
-          endSession(sessionId, "refresh token used twice");
-          log.notable(`A used refresh token of ${user.email} was used again: its session was ended`);
-        }
-        throw new AccessRefused(`token${problem}`, { user: user?.email });
-      }
-      const { user, token } = reading;
-      if (user.enabled === 0 || !sessions.useToken(token.id)) throw new AccessRefused("tokenrevoked", { user: user?.email });
+    async refresh(text) {
+      const outcome = await write(() => refreshed(text));
       onChange();
-      const answer = pair(user, token.session_id);
-      sessions.trim(token.session_id, kept.tokensOfSession);
-      return { answer, user };
+      if (outcome instanceof AccessRefused) throw outcome;
+      return outcome;
     },
-    revoke(text) {
+    async revoke(text) {
       const reading = tokens.read("refresh", text);
       const { user } = reading;
       const sessionId = reading.ok ? reading.token.session_id : reading.sessionId;
       // An expired token ends its session all the same; one that cannot be assigned is refused.
       if (!user || sessionId === undefined)
         throw new AccessRefused(`token${reading.ok ? "invalid" : reading.problem}`, { user: user?.email });
-      endSession(sessionId, "revoked");
+      await endSession(sessionId, "revoked");
       return user;
     },
   };

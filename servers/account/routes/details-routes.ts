@@ -21,9 +21,9 @@ const namedKeys = 20;
 export function detailsRoutes({ store, rich, onEmailChange, onChange }: DetailsRoutesOptions): readonly ApiRoute[] {
   const { users } = store;
 
-  function change(user: User, fields: Fields): User {
+  async function change(user: User, fields: Fields): Promise<User> {
     const { email, ...contact } = parseDetails(fields);
-    store.together(() => {
+    await store.write(() => {
       users.setContact(user.id, contact as Partial<Contact>);
       if (email === undefined || email === user.email) return;
       const other = users.byEmail(email);
@@ -42,7 +42,7 @@ export function detailsRoutes({ store, rich, onEmailChange, onChange }: DetailsR
         GET: async (call) => ({ client: clientOf((await call.caller()).user, rich) }),
         PUT: async (call) => {
           const { user } = await call.caller();
-          return { client: clientOf(change(user, await call.fields()), rich) };
+          return { client: clientOf(await change(user, await call.fields()), rich) };
         },
       },
     },

@@ -1,4 +1,5 @@
-import type { DnsRecord, RecordContent, Zone, ZonesTable } from "../store/zones-table.ts";
+import type { AccountStore } from "../store/account-store.ts";
+import type { DnsRecord, RecordContent, Zone } from "../store/zones-table.ts";
 import { type ApiRoute, type Call, JsonText } from "./account-routes.ts";
 import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
 import { notFound, Refusal } from "./refusal.ts";
@@ -9,7 +10,7 @@ const mostCharacters = 1 << 20;
 
 const charactersOf = ({ name, content }: RecordContent): number => name.length + content.length;
 
-export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRoute[] {
+export function dnsRoutes({ zones, write }: Pick<AccountStore, "zones" | "write">, now: () => number): readonly ApiRoute[] {
   async function zoneOf(call: Call): Promise<Zone> {
     const { user } = await call.caller();
     const [service, zone] = [call.number("service"), call.number("zone")];
@@ -18,12 +19,11 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
     return found;
   }
 
-  async function recordOf(call: Call) {
-    const zone = await zoneOf(call);
+  function recordOf(call: Call, zone: Zone): DnsRecord {
     const id = call.number("record");
     const record = id === undefined ? undefined : zones.record(Number(zone.domain_id), id);
     if (!record) throw notFound();
-    return { zone, record };
+    return record;
   }
 
   /** RFC 1034 §4.2.1: a zone has a name server at its top. */
@@ -69,8 +69,10 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
         POST: async (call) => {
           const zone = await zoneOf(call);
           const content = parseRecord(await call.fields(), zone.name, undefined, now());
-          requireRoom(zone, content);
-          const record = zones.addRecord(Number(zone.domain_id), content);
+          const record = await write(() => {
+            requireRoom(zone, content);
+            return zones.addRecord(Number(zone.domain_id), content);
+          });
           return { success: true, record: addedRecord(record), info: [["dnsnewrecordadded", record.type]] };
         },
       },
@@ -79,18 +81,26 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
       path: "/service/:service/dns/:zone/records/:record",
       methods: {
         PUT: async (call) => {
-          const { zone, record } = await recordOf(call);
-          const content = parseRecord(await call.fields(), zone.name, record, now());
-          if (content.type !== "NS" || content.name.toLowerCase() !== record.name.toLowerCase()) requireOtherNs(zone, record);
-          requireRoom(zone, content, record);
-          zones.setRecord(record.id, content);
+          const zone = await zoneOf(call);
+          recordOf(call, zone);
+          const fields = await call.fields();
+          await write(() => {
+            const record = recordOf(call, zone);
+            const content = parseRecord(fields, zone.name, record, now());
+            if (content.type !== "NS" || content.name.toLowerCase() !== record.name.toLowerCase()) requireOtherNs(zone, record);
+            requireRoom(zone, content, record);
+            zones.setRecord(record.id, content);
+          });
           return { success: true, info: ["dnsrecordupdated"] };
         },
         DELETE: async (call) => {
-          const { zone, record } = await recordOf(call);
-          if (record.type === "SOA") throw new Refusal(400, "soaneeded");
-          requireOtherNs(zone, record);
-          zones.removeRecord(record.id);
+          const zone = await zoneOf(call);
+          await write(() => {
+            const record = recordOf(call, zone);
+            if (record.type === "SOA") throw new Refusal(400, "soaneeded");
+            requireOtherNs(zone, record);
+            zones.removeRecord(record.id);
+          });
           return { success: true };
         },
       },

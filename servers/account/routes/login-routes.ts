@@ -78,7 +78,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       path: "/token",
       methods: {
         POST: async (call) => {
-          const { answer, user } = logins.refresh(refreshTokenOf(await call.fields()));
+          const { answer, user } = await logins.refresh(refreshTokenOf(await call.fields()));
           call.attributeTo(user.email);
           return answer;
         },
@@ -89,8 +89,8 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       methods: {
         POST: async (call) => {
           const text = textField(await call.fields(), "refresh_token");
-          if (text !== "") call.attributeTo(logins.revoke(text).email);
-          else endOwn(call, "revoked");
+          if (text !== "") call.attributeTo((await logins.revoke(text)).email);
+          else await endOwn(call, "revoked");
           return success;
         },
       },
@@ -98,18 +98,18 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
     {
       path: "/logout",
       methods: {
-        POST: (call) => {
-          endOwn(call, "logged out");
+        POST: async (call) => {
+          await endOwn(call, "logged out");
           return success;
         },
       },
     },
   ];
 
-  function endOwn(call: Call, why: string): void {
+  async function endOwn(call: Call, why: string): Promise<void> {
     const { user, token } = authenticator.bearer(call.authorization);
     call.attributeTo(user.email);
-    logins.endSession(token.session_id, why);
+    await logins.endSession(token.session_id, why);
   }
 }
 

@@ -1,8 +1,10 @@
 import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { prepareSchema, tables } from "./account-schema.ts";
 import { type BillingTables, createBillingTables } from "./billing-tables.ts";
 import { createSessionsTable, type SessionsTable } from "./sessions-table.ts";
 import { createUsersTable, type UsersTable } from "./users-table.ts";
+import { WaitingWrites } from "./waiting-writes.ts";
 import { createZonesTable, type ZonesTable } from "./zones-table.ts";
 
 export interface AccountStore {
@@ -13,6 +15,8 @@ export interface AccountStore {
   readonly zones: ZonesTable;
   /** Runs `change` in a transaction. */
   together<Result>(change: () => Result): Result;
+  /** The same, and again while another program holds the file: `change` reads anew what it depends on. */
+  write<Result>(change: () => Result): Promise<Result>;
   /** The next free id of invoices, services and zones. */
   freeNumbers(): { readonly invoice: number; readonly service: number; readonly zone: number };
   /** Empties every table. */
@@ -40,26 +44,32 @@ export async function openAccountStore(file: string): Promise<AccountStore> {
       users.forgetRead();
       sessions.forgetRead();
     }
+    const waiting = new WaitingWrites();
+    function together<Result>(change: () => Result): Result {
+      try {
+        return database.transaction(change)();
+      } catch (error) {
+        forgetRead();
+        throw error;
+      }
+    }
     return {
       file,
       users,
       sessions,
       billing: createBillingTables(database),
       zones: createZonesTable(database),
-      together(change) {
-        try {
-          return database.transaction(change)();
-        } catch (error) {
-          forgetRead();
-          throw error;
-        }
-      },
+      together,
+      write: (change) => waiting.run(() => together(change)),
       freeNumbers: () => free.get() as ReturnType<AccountStore["freeNumbers"]>,
       clear() {
         forgetRead();
         for (const each of deleteAll) each.run();
       },
-      close: () => void database.close(),
+      close() {
+        waiting.close(new ServiceError("STORE_UNREACHABLE", `${file} was closed`, "Start the service again."));
+        database.close();
+      },
     };
   } catch (error) {
     database.close();

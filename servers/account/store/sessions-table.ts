@@ -70,14 +70,16 @@ export interface SessionsTable {
   liveTokens(now: number): number;
   /** Deletes the oldest tokens of one session beyond `most`. */
   trim(sessionId: string, most: number): void;
-  /** Deletes sessions that ended long ago, and the oldest beyond the limit. */
-  prune(now: number, most: { readonly sessions: number; readonly tokens: number }): void;
+  /** Deletes sessions that ended long ago, and the oldest beyond the limit: some hundreds at a time. False while more are left. */
+  prune(now: number, most: { readonly sessions: number; readonly tokens: number }): boolean;
   /** Clears the cache: the tables were changed elsewhere, or a transaction was rolled back. */
   forgetRead(): void;
 }
 
 const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
+/** A session takes its tokens along. */
+const prunedAtOnce = { tokens: 500, sessions: 20 };
 /** Condition for a valid token; one parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
 const liveTokensOf = `(SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
@@ -124,14 +126,18 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   }
   const readToken = (id: string) => token.get(id) as StoredToken | undefined;
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
-  const pruneTokens = database.prepare(
-    "DELETE FROM tokens WHERE expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
-  );
-  const pruneEmpty = database.prepare(
-    "DELETE FROM sessions WHERE started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)",
-  );
-  const pruneBeyond = database.prepare("DELETE FROM sessions WHERE number <= (SELECT max(number) FROM sessions) - ?");
-  const pruneTokensBeyond = database.prepare("DELETE FROM tokens WHERE number <= (SELECT max(number) FROM tokens) - ?");
+  /** Runs it for some; true when that were all. */
+  function pruning(table: keyof typeof prunedAtOnce, condition: string): (beyond: number) => boolean {
+    const most = prunedAtOnce[table];
+    const some = database.prepare(
+      `DELETE FROM ${table} WHERE number IN (SELECT number FROM ${table} WHERE ${condition} ORDER BY number LIMIT ${most})`,
+    );
+    return (beyond) => some.run(beyond).changes < most;
+  }
+  const pruneTokens = pruning("tokens", "expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000");
+  const pruneEmpty = pruning("sessions", "started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
+  const pruneBeyond = pruning("sessions", "number <= (SELECT max(number) FROM sessions) - ?");
+  const pruneTokensBeyond = pruning("tokens", "number <= (SELECT max(number) FROM tokens) - ?");
   const trim = database.prepare(
     "DELETE FROM tokens WHERE session_id = ? AND number <= " +
       "(SELECT number FROM tokens WHERE session_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
@@ -208,10 +214,12 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     trim: changing((sessionId: string, most: number) => void trim.run(sessionId, sessionId, most)),
     prune: changing(
       database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
-        pruneTokens.run(now - keptAfterEndMs);
-        pruneTokensBeyond.run(most.tokens);
-        pruneEmpty.run(now - keptAfterEndMs);
-        pruneBeyond.run(most.sessions);
+        return (
+          pruneTokensBeyond(most.tokens) &&
+          pruneTokens(now - keptAfterEndMs) &&
+          pruneBeyond(most.sessions) &&
+          pruneEmpty(now - keptAfterEndMs)
+        );
       }),
     ),
     forgetRead: () => read.clear(),

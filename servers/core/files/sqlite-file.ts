@@ -6,11 +6,12 @@ import { ServiceError } from "../service/service-error.ts";
 export interface SqliteFileOptions {
   /** FULL: a commit is on disk. NORMAL: a power failure may lose the last commits, a crash of the process does not. */
   readonly synchronous: "FULL" | "NORMAL";
-  /** How long SQLite waits for another program's lock. It blocks the process: longer waits belong outside. */
-  readonly busyMs?: number;
   /** Called before anything in the database is changed. */
   readonly prepare: (database: Sqlite.Database) => void;
 }
+
+/** How long SQLite waits for another program's lock. Short, since it blocks the process: callers retry outside. */
+const busyMs = 5;
 
 /** Throws RUNTIME_TOO_OLD. */
 export async function loadSqlite(): Promise<typeof Sqlite> {
@@ -32,7 +33,7 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     // A new file is readable by this user only; SQLite gives its log the same permissions.
     closeSync(openSync(file, "a", 0o600));
-    database = new Database(file, { timeout: options.busyMs ?? 250 });
+    database = new Database(file, { timeout: busyMs });
     database.pragma(`synchronous = ${options.synchronous}`);
     options.prepare(database);
     database.pragma("journal_mode = WAL");
@@ -44,6 +45,10 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
   }
 }
 
+/** SQLite's error while another program holds the file. */
+export const isLockedByOther = (error: unknown): boolean =>
+  /^SQLITE_(?:BUSY|LOCKED)/.test(String((error as { code?: unknown } | undefined)?.code ?? ""));
+
 /** Turns SQLite's error into a STORE_… error; an error that is not about the file is returned unchanged. */
 export function sqliteFileError(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
@@ -52,7 +57,7 @@ export function sqliteFileError(error: unknown, file: string): unknown {
     const hint = "Free some space, or raise the limit that is set for the file; acknowledged data is safe.";
     return new ServiceError("STORE_FULL", `There is no room for ${file}`, hint, cause);
   }
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+  if (isLockedByOther(error)) {
     return new ServiceError("STORE_LOCKED", `Another program has locked ${file}`, "Close the program that has it open for writing.", cause);
   }
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
@@ -69,4 +74,21 @@ export function sqliteFileError(error: unknown, file: string): unknown {
     );
   }
   return error;
+}
+
+const retriedMs = 2_000;
+const betweenTriesMs = 25;
+
+/** Tries again while another program holds the database; between the tries everything else has its turn. */
+export async function retryWhileLocked<Result>(work: () => Promise<Result>, forMs = retriedMs): Promise<Result> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isLocked = error instanceof ServiceError && error.code === "STORE_LOCKED";
+      if (!isLocked || performance.now() - startedAt >= forMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, betweenTriesMs));
+  }
 }

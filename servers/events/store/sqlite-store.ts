@@ -28,8 +28,6 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
 }
 
-/** Short, since it blocks the process: callers retry outside. */
-const busyMs = 5;
 /** Longest time for reading the events of several seconds in one turn of the event loop. */
 const equalTurnMs = 8;
 
@@ -82,7 +80,6 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
         const database = await openSqliteFile(file, {
           // A 201 means that the event is on disk.
           synchronous: "FULL",
-          busyMs,
           prepare(unchanged) {
             unchanged.pragma("temp_store = MEMORY");
             unchanged.pragma("cache_size = -32768");

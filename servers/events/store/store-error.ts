@@ -51,20 +51,3 @@ export function publicStoreError(error: ServiceError, place: string): string | u
       return undefined;
   }
 }
-
-const retriedMs = 2_000;
-const betweenTriesMs = 25;
-
-/** Tries again while another program holds the database; between the tries everything else has its turn. */
-export async function retryWhileLocked<Result>(work: () => Promise<Result>, forMs = retriedMs): Promise<Result> {
-  const startedAt = performance.now();
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const isLocked = error instanceof ServiceError && error.code === "STORE_LOCKED";
-      if (!isLocked || performance.now() - startedAt >= forMs) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, betweenTriesMs));
-  }
-}
