@@ -11,6 +11,8 @@ export const sampleActions = {
 /** Clients of sample traffic have it in their User-Agent, after the software that they stand for. */
 export const sampleAgent = "Backlot-sample";
 
+export const isSampleAgent = (userAgent: string): boolean => userAgent.includes(sampleAgent);
+
 const sampleMark = " (sample)";
 
 /** The client of a row, as services write it; MQTT's sample is no client. */

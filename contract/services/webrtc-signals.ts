@@ -21,6 +21,8 @@ export interface LadderSignal {
   readonly isLost?: true;
   /** The peer's connection has ended, for the reason in `outcome`: it is in no room any more, and the row is the peer's own. */
   readonly isEnd?: true;
+  /** Of a client of sample traffic. */
+  readonly isSample?: true;
   readonly bytes: number;
   /** What it carries: "audio, video" of a description, "relay udp 127.0.0.1:50112" of a candidate, the start of a chat message. */
   readonly summary: string;
@@ -57,6 +59,7 @@ export const webrtcSignalActions = {
     z.strictObject({
       room: z.string().min(1).max(500).exactOptional(),
       peers: z.array(peer).min(1).max(2).exactOptional(),
+      withoutSample: z.boolean().default(false),
       limit: z.int().min(1).max(mostLadderSignals).default(500),
     }),
   ),

@@ -88,10 +88,10 @@ export async function startWebrtc(
     messageLimit: config.recordedMessageBytes,
     messageBudget,
     hub: { find: (id) => hub.find(id) },
-    onRecorded: (row, fact) => signals.add(passedSignal(row, fact, hub)),
-    onLeft(peer, row, reason) {
+    onRecorded: (row, fact, at) => signals.add(passedSignal(row, fact, at, hub)),
+    onLeft(peer, row, reason, at) {
       iceChecks.noteLeft(peer);
-      signals.noteEnd(row, peer, reason);
+      signals.noteEnd(row, peer, reason, at);
     },
   });
   const failures = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });

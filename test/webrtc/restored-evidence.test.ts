@@ -21,6 +21,8 @@ it("[WEBRTC-409] ladder and ICE check know the signals, requests and relays of a
   });
   const first = await startWebrtc({}, undefined, { onBatch: (batch) => store.add(batch) });
   const [ada, bob] = [await first.connect(), await first.connect()];
+  const sample = await first.connect({ headers: { "User-Agent": "demo Backlot-sample" } });
+  await sample.join("s");
   await ada.join("r", { name: "Ada" });
   await bob.join("r", { name: "Bob" });
   ada.send({ type: "offer", to: bob.id, sdp: offer.replaceAll(/a=candidate:.*\r\n/g, "") });
@@ -43,8 +45,14 @@ it("[WEBRTC-409] ladder and ICE check know the signals, requests and relays of a
   const stopped = await startService<WebrtcContract>(webrtcService, { mode: "browse", ...kept });
   const shown: LadderAnswer = await stopped.act("signals.list");
   expect(shown.signals.slice(0, listed.signals.length)).toEqual(listed.signals);
-  expect(shown.signals.slice(listed.signals.length)).toMatchObject([{ from: ada.id, isEnd: true, room: "r" }]);
+  expect(shown.signals.slice(listed.signals.length)).toMatchObject([
+    { from: ada.id, isEnd: true, room: "r" },
+    { from: sample.id, isEnd: true, isSample: true },
+  ]);
   expect(shown.names).toEqual(listed.names);
+  const ofUser = await stopped.act("signals.list", { withoutSample: true });
+  expect(ofUser.signals.map(({ from }) => from)).not.toContain(sample.id);
+  expect(ofUser.signals.length).toBe(shown.signals.length - 2);
   const check: IceCheck | null = await stopped.act("ice.check", { peers });
   expect(check?.sides.map(({ name, requests }) => [name, requests])).toEqual(checked?.sides.map(({ name, requests }) => [name, requests]));
   await expect(stopped.act("peer.kick", { peer: ada.id })).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });

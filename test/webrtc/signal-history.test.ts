@@ -95,9 +95,12 @@ it("[WEBRTC-408] of each signal a bounded part is kept, and all of it counts", (
 
 it("[WEBRTC-406] the end of a connection is listed with its reason, of a peer that is in a room", () => {
   const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, (peer) => names[peer]);
-  const peer = (rooms: readonly string[]) => ({ id: "a", dialect: "json" as const, rooms: rooms.map((name) => new Room(name, undefined)) });
-  history.noteEnd(7, peer(["r"]), "the client left");
-  history.noteEnd(8, peer([]), "the client left");
+  const peer = (rooms: readonly string[]) => ({
+    ...{ id: "a", dialect: "json" as const, facts: { userAgent: "" } },
+    rooms: rooms.map((name) => new Room(name, undefined)),
+  });
+  history.noteEnd(7, peer(["r"]), "the client left", 1);
+  history.noteEnd(8, peer([]), "the client left", 2);
   expect(history.list({ limit: 100 }).signals).toMatchObject([
     { row: 7, kind: "leave", from: "a", room: "r", outcome: "the client left", isEnd: true, summary: "the client left" },
   ]);

@@ -1,4 +1,4 @@
-import { sampleAgent, sampleClientName } from "../../../contract/sample-traffic.ts";
+import { isSampleAgent, sampleAgent, sampleClientName } from "../../../contract/sample-traffic.ts";
 import { BoundedCache } from "../limits/bounded-cache.ts";
 
 const known: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -21,7 +21,7 @@ export function createClientNames(): (userAgent: string | undefined) => string {
 }
 
 export function clientName(userAgent: string): string {
-  if (!userAgent.includes(sampleAgent)) return softwareName(userAgent);
+  if (!isSampleAgent(userAgent)) return softwareName(userAgent);
   const [before = ""] = userAgent.split(sampleAgent, 1);
   return sampleClientName(softwareName(before) || "Backlot");
 }

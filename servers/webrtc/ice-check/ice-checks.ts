@@ -82,8 +82,8 @@ export class IceChecks {
   }
 
   readonly actions: Handlers<typeof webrtcSignalActions> = {
-    "signals.list": ({ room, peers, limit }) =>
-      this.#options.signals.list({ limit, ...(room !== undefined && { room }), ...(peers !== undefined && { peers }) }),
+    "signals.list": ({ room, peers, withoutSample, limit }) =>
+      this.#options.signals.list({ limit, withoutSample, ...(room !== undefined && { room }), ...(peers !== undefined && { peers }) }),
     "signals.related": ({ row }) => this.#options.signals.related(row),
     "ice.check": ({ peers: [one, other] }) => this.check(one, other) ?? null,
   };

@@ -1,3 +1,4 @@
+import { isSampleAgent } from "../../../contract/sample-traffic.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TurnAllocation } from "../../../contract/traffic/webrtc.ts";
 import { RecordError } from "../../core/traffic/record-reader.ts";
@@ -45,6 +46,7 @@ interface PeerEnd extends Pick<PassedSignal, "row" | "dialect" | "from" | "outco
 class EvidenceReader {
   readonly #evidence: Evidence;
   readonly #peers = new Set<string>();
+  readonly #samples = new Set<string>();
   readonly #names = new Map<string, string>();
   readonly #ends: PeerEnd[] = [];
   /** When each peer sent its last signal, in milliseconds since the epoch. */
@@ -79,7 +81,7 @@ class EvidenceReader {
     const { signals } = this.#evidence;
     for (const { at, since, ...end } of this.#ends) {
       const endedAt = at ?? this.#lastAt.get(end.from) ?? since;
-      signals.add({ ...end, at: endedAt, kind: "leave", isEnd: true, bytes: 0, message: "" });
+      signals.add({ ...end, ...this.#markOf(end.from), at: endedAt, kind: "leave", isEnd: true, bytes: 0, message: "" });
     }
     signals.restored(this.#names);
   }
@@ -92,12 +94,16 @@ class EvidenceReader {
       ...(to !== undefined && { to }),
       ...(room !== undefined && { room }),
       ...(isLost && { isLost }),
+      ...this.#markOf(from),
     });
   }
 
+  readonly #markOf = (peer: string): { readonly isSample?: true } => (this.#samples.has(peer) ? { isSample: true } : {});
+
   #peer(record: KeptRecord): void {
-    const { id, at, peer, dialect, name, rooms, ended, totalMs } = readPeer(record);
+    const { id, at, peer, dialect, name, rooms, userAgent, ended, totalMs } = readPeer(record);
     this.#peers.add(peer);
+    if (isSampleAgent(userAgent)) this.#samples.add(peer);
     if (name !== "") this.#names.set(peer, name);
     this.#evidence.checks.noteKnown(peer, { name, address: hostOf(record.row.peer), since: at });
     const [room] = rooms;

@@ -1,3 +1,4 @@
+import { isSampleAgent } from "../../../contract/sample-traffic.ts";
 import { candidatesOf, readCandidate, readCarriedSignal, readDescription } from "../../../contract/services/webrtc-description.ts";
 import type { LadderAnswer, LadderSignal, RelatedDescriptions } from "../../../contract/services/webrtc-signals.ts";
 import { outcomeOf, roomOf } from "../observe/signal-outcome.ts";
@@ -16,13 +17,13 @@ export interface PassedSignal extends Omit<LadderSignal, "summary"> {
 const isRead = (kind: SignalFact["kind"]): boolean => kind !== "join" && kind !== "leave" && kind !== "bad";
 
 /** A message as the hub tells it. */
-export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find">): PassedSignal {
+export function passedSignal(row: number, fact: SignalFact, at: number, hub: Pick<Hub, "find">): PassedSignal {
   const { kind, peer, to, raw } = fact;
   const { text: outcome, isLost } = outcomeOf(fact);
   const room = roomOf(fact, hub);
   return {
     row,
-    at: Date.now(),
+    at,
     kind,
     dialect: peer?.dialect ?? "service",
     from: peer?.id ?? serviceId,
@@ -30,6 +31,7 @@ export function passedSignal(row: number, fact: SignalFact, hub: Pick<Hub, "find
     ...(room !== undefined && { room }),
     outcome,
     ...(isLost && { isLost }),
+    ...(isSampleAgent(peer?.facts.userAgent ?? "") && { isSample: true as const }),
     bytes: raw.length,
     message: !isRead(kind) ? "" : typeof raw === "string" ? raw : Buffer.from(raw).toString("utf8"),
   };
@@ -40,6 +42,8 @@ export interface SignalHistoryLimits {
   /** Of all that is kept of them. */
   readonly bytes: number;
 }
+
+type EndedPeer = Pick<Peer, "id" | "dialect" | "rooms"> & { readonly facts: Pick<Peer["facts"], "userAgent"> };
 
 /** For the ladder and the ICE check. */
 export const keptSignals: SignalHistoryLimits = { signals: 20_000, bytes: 16 << 20 };
@@ -53,6 +57,7 @@ interface KeptSignal {
 export interface ListedSignals {
   readonly room?: string;
   readonly peers?: readonly string[];
+  readonly withoutSample?: boolean;
   readonly limit: number;
 }
 
@@ -113,10 +118,11 @@ export class SignalHistory {
   }
 
   /** Its connection has ended; of a peer in no room nobody notices it. */
-  noteEnd(row: number, { id, dialect, rooms }: Pick<Peer, "id" | "dialect" | "rooms">, outcome: string): void {
+  noteEnd(row: number, { id, dialect, rooms, facts }: EndedPeer, outcome: string, at: number): void {
     const [room] = rooms;
     if (!room) return;
-    this.add({ row, at: Date.now(), kind: "leave", dialect, from: id, room: room.name, outcome, isEnd: true, bytes: 0, message: "" });
+    const end = { kind: "leave", dialect, from: id, room: room.name, outcome, isEnd: true, bytes: 0, message: "" } as const;
+    this.add({ ...end, row, at, ...(isSampleAgent(facts.userAgent) && { isSample: true }) });
   }
 
   #noteName(peer: string): void {
@@ -149,12 +155,12 @@ export class SignalHistory {
     return this.#kept.slice(this.#start) as KeptSignal[];
   }
 
-  list({ room, peers, limit }: ListedSignals): LadderAnswer {
+  list({ room, peers, withoutSample, limit }: ListedSignals): LadderAnswer {
     const found: LadderSignal[] = [];
     let more = 0;
     for (let index = this.#kept.length - 1; index >= this.#start; index--) {
       const { shown } = this.#kept[index] as KeptSignal;
-      if (!isListed(shown, room, peers)) continue;
+      if ((withoutSample && shown.isSample) || !isListed(shown, room, peers)) continue;
       if (found.length < limit) found.push(shown);
       else more++;
     }

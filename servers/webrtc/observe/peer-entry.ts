@@ -44,9 +44,10 @@ export class PeerEntry implements TrafficEntry {
     this.#isStateNew = true;
   }
 
-  end(text: string, tone: Tone): void {
+  /** `at` is in milliseconds since the epoch. */
+  end(text: string, tone: Tone, at: number): void {
     this.#isStateNew = true;
-    this.#end = { text, tone, totalMs: Date.now() - this.#peer.since };
+    this.#end = { text, tone, totalMs: at - this.#peer.since };
   }
 
   write(record: RecordWriter): void {
@@ -90,6 +91,8 @@ export class PeerEntry implements TrafficEntry {
 }
 
 export interface SignalEntryParts {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
   /** Of the client. */
   readonly parent: PeerEntry | undefined;
   /** That it went to, or in which both peers are. */
@@ -103,11 +106,10 @@ export interface SignalEntryParts {
 export function signalEntry(
   id: number,
   fact: SignalFact,
-  { parent, commonRoom = "", messageLimit, messageBudget }: SignalEntryParts,
+  { at, parent, commonRoom = "", messageLimit, messageBudget }: SignalEntryParts,
 ): TrafficEntry {
   const { kind, peer, to, room, raw, deliveries } = fact;
   const outcome = outcomeOf(fact);
-  const at = Date.now();
   const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
   const kept = keptBytesOf(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes), messageLimit, messageBudget);
   // A part of a much longer message would keep all of it.

@@ -18,9 +18,9 @@ export interface SignallingRecorderOptions {
   readonly messageBudget?: BodyBudget | undefined;
   readonly hub: Pick<Hub, "find">;
   /** With its row, and why its connection ended. */
-  readonly onLeft?: (peer: Peer, row: number, reason: string) => void;
+  readonly onLeft?: (peer: Peer, row: number, reason: string, at: number) => void;
   /** Each message with its row. */
-  readonly onRecorded?: (row: number, fact: SignalFact) => void;
+  readonly onRecorded?: (row: number, fact: SignalFact, at: number) => void;
 }
 
 /** Rows and log lines of signalling. */
@@ -54,10 +54,11 @@ export class SignallingRecorder implements SignallingObserver {
     const entry = this.#entries.get(peer);
     if (!entry) return;
     this.#entries.delete(peer);
-    this.#options.onLeft?.(peer, entry.id, reason);
+    const at = Date.now();
+    this.#options.onLeft?.(peer, entry.id, reason, at);
     this.#active.delete(entry);
     const tone = toneOf(reason, by);
-    entry.end(reason, tone);
+    entry.end(reason, tone, at);
     traffic.end(entry);
     const level = tone === "failed" ? "warning" : "info";
     if (!log.enabled(level)) return;
@@ -70,9 +71,9 @@ export class SignallingRecorder implements SignallingObserver {
   onMessage(fact: SignalFact): void {
     const { traffic, log, messageLimit, messageBudget, hub } = this.#options;
     const entry = fact.peer && this.#entries.get(fact.peer);
-    const row = traffic.nextId();
-    traffic.end(signalEntry(row, fact, { parent: entry, commonRoom: roomOf(fact, hub), messageLimit, messageBudget }));
-    this.#options.onRecorded?.(row, fact);
+    const [row, at] = [traffic.nextId(), Date.now()];
+    traffic.end(signalEntry(row, fact, { at, parent: entry, commonRoom: roomOf(fact, hub), messageLimit, messageBudget }));
+    this.#options.onRecorded?.(row, fact, at);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);
       this.#active.add(entry);

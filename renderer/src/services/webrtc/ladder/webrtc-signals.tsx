@@ -12,6 +12,7 @@ import { DataTable } from "../../../list/data-table.tsx";
 import { PausedMark } from "../../../list/follow-mark.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact, LeftOut } from "../../../list/list-status.tsx";
+import { SampleToggle } from "../../../list/sample-mark.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
 import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
@@ -49,6 +50,7 @@ export function WebrtcSignals() {
   const total = running ? ofRun : -1;
   const [scope, setScope] = useRemembered("webrtc.ladder", noLadderScope, scopeSchema);
   const [folds, setFolds] = useRemembered("webrtc.ladder.folds", true, z.boolean());
+  const [withoutSample, setWithoutSample] = useRemembered("webrtc.ladder.without-sample", false, z.boolean());
   const [pausedAt, setPausedAt] = useState<number>();
   const choice = useRowChoice(rungRow);
   const box = useElementSize();
@@ -59,11 +61,12 @@ export function WebrtcSignals() {
   };
   useHandover(requestedLadders, "webrtc", change);
   const answer = useAnswer({
-    key: ["webrtc", "signals.list", room, ...peers],
+    key: ["webrtc", "signals.list", String(withoutSample), room, ...peers],
     ask: () =>
       client.action(webrtcActions, "webrtc", "signals.list", {
         ...(room !== "" && { room }),
         ...(peers.length > 0 && { peers: [...peers] }),
+        withoutSample,
       }),
     // Meanwhile no process answers.
     enabled: state !== "starting" && state !== "stopping",
@@ -100,6 +103,10 @@ export function WebrtcSignals() {
     if (peers.includes(peer)) change({ ...scope, peers: peers.filter((one) => one !== peer) });
     else change({ ...scope, peers: [...peers.slice(-1), peer] });
   };
+  const showAll = () => {
+    setWithoutSample(false);
+    change(noLadderScope);
+  };
   const columns = ladderColumns({ lanes: ladder.lanes, names, picked: peers, onPick: pick });
   const pair = pairOf(scope, answer.value);
   const opened = choice.opened && (ladder.rungs.find(({ row }) => row === choice.opened?.id) ?? choice.opened.row);
@@ -111,7 +118,7 @@ export function WebrtcSignals() {
       ...ladder.lanes.filter(({ id }) => id !== othersLane && id !== serviceLane && !(id in names)).map(({ id }) => ({ value: id })),
     ].filter(({ value, label = "" }: Choice) => `${value} ${label}`.toLowerCase().includes(search.trim().toLowerCase()));
   const isEmpty = answer.value !== undefined && signals.length === 0;
-  const isFiltered = room !== "" || peers.length > 0;
+  const isFiltered = room !== "" || peers.length > 0 || withoutSample;
   return (
     <ListPage
       label="Signals"
@@ -149,6 +156,7 @@ export function WebrtcSignals() {
       ))}
       tools={
         <>
+          <SampleToggle without={withoutSample} onWithout={setWithoutSample} />
           <ToggleButton label="Fold candidates" icon={IconStack2} on={folds} onClick={() => setFolds(!folds)} />
           <ToolbarSeparator />
           <PauseButton paused={pausedAt !== undefined} onToggle={togglePause} what="the ladder" />
@@ -204,7 +212,7 @@ export function WebrtcSignals() {
                 rowAt={(index) => ladder.rungs[index]}
                 columns={columns}
                 followsEnd={pausedAt === undefined && choice.chosen === undefined}
-                empty={<NoRows text="No signal of this choice is kept." action="Show all" onAction={() => change(noLadderScope)} />}
+                empty={<NoRows text="No signal of this choice is kept." action="Show all" onAction={showAll} />}
               />
             )
           }
