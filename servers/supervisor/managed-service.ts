@@ -148,6 +148,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     let batches: BatchReceiver | undefined;
     let onReport: (() => void) | undefined;
     let endWatch = () => {};
+    let lost: ReturnType<typeof setTimeout> | undefined;
     let said: ((outcome: StartOutcome) => void) | undefined;
     const outcome = new Promise<StartOutcome>((resolve) => {
       said = resolve;
@@ -163,7 +164,10 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
             options.onBatch(batch);
             process.post({ type: "ack", seq: batch.seq });
           },
-          onError: (error) => options.onOutput(`its traffic is no longer recorded: ${error.message}`),
+          // A process that ends breaks its connections: that is said by its end.
+          onError(error) {
+            lost = setTimeout(() => options.onOutput(`its traffic is no longer recorded: ${error.message}`), timing.lastBatchesMs);
+          },
         });
         process.post({
           type: "start",
@@ -187,6 +191,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     exited = new Promise((resolve) => {
       process.onExit(async (code) => {
         endWatch();
+        clearTimeout(lost);
         // What the process wrote before its end is still in the socket.
         const deadline = setTimeout(() => batches?.close(), timing.lastBatchesMs);
         await batches?.ended;

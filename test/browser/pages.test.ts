@@ -40,7 +40,7 @@ it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () 
     .waitFor();
 });
 
-it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until the list follows again", async () => {
+it("[BL-259] a column header sorts the rows, by mouse and keyboard, until the list follows again", async () => {
   const { page, origin } = await open();
   for (const target of ["/api/b", "/api/c", "/api/a"]) await fetch(`${origin}${target}`);
   const head = page.getByRole("columnheader", { name: "Path" });

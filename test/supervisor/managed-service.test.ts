@@ -5,10 +5,12 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ServiceStatus } from "../../contract/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
+import { createManagedService } from "../../servers/supervisor/managed-service.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
-import { serviceEnvironment } from "../../servers/supervisor/spawner.ts";
+import { type ServiceProcess, serviceEnvironment } from "../../servers/supervisor/spawner.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive } from "../support/process-state.ts";
+import { fixtureService } from "./fixture-service.ts";
 import { manage } from "./manage.ts";
 
 const failureOf = (operation: Promise<unknown>) => operation.then(String, (error) => toFailure(error));
@@ -313,4 +315,59 @@ describe("actions and signals", () => {
     parent.kill("SIGKILL");
     await eventually(() => !isAlive(pid), "the service's process is gone");
   });
+});
+
+it.each([
+  ["that ends", true],
+  ["that stays", false],
+])("[BL-385] a broken connection for traffic is said of a process only if it goes on: of one %s", async (_, ends) => {
+  const output: string[] = [];
+  let listens = false;
+  let exit: (code: number | null) => void = () => {};
+  let receive: Parameters<ServiceProcess["onMessage"]>[0] = () => {};
+  const end = (code: number | null) => setImmediate(() => exit(code));
+  const managed = createManagedService({
+    mode: "serve",
+    service: fixtureService("http"),
+    spawner: () => ({
+      pid: 1,
+      post: (message) => message.type === "stop" && end(0),
+      onMessage(listener) {
+        listens = true;
+        receive = listener;
+      },
+      onOutput: () => {},
+      onExit(listener) {
+        exit = listener;
+      },
+      kill: () => end(null),
+    }),
+    config: () => ({}),
+    dataDir: "",
+    certificatesDir: "",
+    firstRowId: () => 1,
+    explain: async (failure) => failure,
+    onStatus: () => {},
+    readKept: () => new Uint8Array(),
+    onBatch: () => {},
+    onView: () => {},
+    onCounters: () => {},
+    onOutput: (text) => output.push(text),
+    onGone: () => {},
+    timing: { lastBatchesMs: 50 },
+  });
+  const started = failureOf(managed.start());
+  await eventually(() => listens, "it has a process");
+  // No such socket.
+  receive({ type: "loaded", batches: "/nowhere" });
+  if (ends) {
+    receive({ type: "failed", failure: { code: "PORT_IN_USE", message: "taken", hint: "" } });
+    end(1);
+  } else {
+    receive({ type: "running", endpoints: [] });
+    await eventually(() => output.length > 0, "the loss is said");
+  }
+  await started;
+  await managed.stop();
+  expect(output.filter((text) => text.includes("no longer recorded")).length).toBe(ends ? 0 : 1);
 });
