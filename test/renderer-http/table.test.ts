@@ -101,6 +101,7 @@ describe("a path in as many characters as there is room for", () => {
     ["sensors/hall-a/temperature", 13, "…/temperature"],
     ["sensors/温度計/湿度", 18, "…nsors/温度計/湿度"],
     ["/\u202e/x", 10, "/\\u202e/x"],
+    [`/${"start/".repeat(1_000)}end/file`, 12, "…rt/end/file"],
     ["", 0, ""],
   ])("[BL-277] %j in %i characters", (text, room, shown) => {
     const { parts, isCut } = fittingPath(text, room);

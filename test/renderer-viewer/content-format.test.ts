@@ -1,5 +1,6 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { hiddenCharacters } from "../../renderer/src/ui/texts/shown-text.ts";
 import { readRemembered } from "../../renderer/src/ui/use-remembered.ts";
 import { detectFormat } from "../../renderer/src/viewer/content-format.ts";
 import { fromBase64 } from "../../renderer/src/viewer/decode/bytes.ts";
@@ -176,6 +177,14 @@ describe("long lines", () => {
     expect(notes).toEqual(["Long lines are shown in pieces."]);
     expect(withoutSoftBreaks(text, softBreaks)).toBe(`a\n${line}\n\nb`);
     expect(withoutSoftBreaks(text.slice(3_000), softBreaks, 3_000)).toBe(`${line.slice(2_998)}\n\nb`);
+  });
+  it("[BL-183] with many hidden characters are shown in pieces of 40, and are copied whole", () => {
+    const line = "\x1b[31mred\u202e".repeat(1_000);
+    const { text, softBreaks } = layOutPlain(`${line}\n${"温".repeat(200)}\n${"\u{e0041}".repeat(81)}`);
+    const pieces = text.split("\n");
+    expect(pieces.every((piece) => (piece.match(hiddenCharacters) ?? []).length <= 40)).toBe(true);
+    expect(pieces.map(({ length }) => length)).toEqual([...Array.from({ length: 50 }, () => 180), 200, 80, 80, 2]);
+    expect(withoutSoftBreaks(text, softBreaks)).toBe(`${line}\n${"温".repeat(200)}\n${"\u{e0041}".repeat(81)}`);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shownText, shownValue } from "../../renderer/src/ui/texts/shown-text.ts";
+import { shownEnd, shownText, shownValue } from "../../renderer/src/ui/texts/shown-text.ts";
 import { previewLine } from "../../renderer/src/viewer/payload-preview.ts";
 
 it.each([
@@ -19,6 +19,8 @@ it.each([
 it("[BL-256] a long name or value is cut, never within a character", () => {
   expect(shownText("x".repeat(2_048))).toHaveLength(2_048);
   expect(shownText(`${"x".repeat(2_047)}😀y`)).toBe(`${"x".repeat(2_047)}…`);
+  expect(shownEnd(`start${"x".repeat(2_047)}`)).toBe(`…t${"x".repeat(2_047)}`);
+  expect(shownEnd(`y😀${"x".repeat(2_047)}`)).toBe(`…${"x".repeat(2_047)}`);
   expect(shownValue("x".repeat(20_000))).toBe(`${"x".repeat(16_384)}…`);
 });
 

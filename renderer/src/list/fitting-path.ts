@@ -1,4 +1,4 @@
-import { shownText } from "../ui/texts/shown-text.ts";
+import { shownEnd, shownText } from "../ui/texts/shown-text.ts";
 
 export type PathParts = readonly [above: string, last: string, query: string];
 
@@ -13,7 +13,8 @@ export interface FittingPath {
  * above that segment, at its start.
  */
 export function fittingPath(text: string, room: number): FittingPath {
-  const whole = segmentsOf(text).map(shownText) as unknown as PathParts;
+  const segments = segmentsOf(text);
+  const whole: PathParts = [shownEnd(segments[0]), shownText(segments[1]), shownText(segments[2])];
   const [above, last, query] = whole;
   const rest = room - widthOf(above) - widthOf(last);
   if (widthOf(query) <= rest) return { parts: whole, isCut: false };

@@ -27,6 +27,10 @@ const valueCharacters = 16_384;
 /** A client's text on one line: hidden characters are escaped, such as \u202e, and a long one is cut. */
 export const shownText = (text: string): string => escapedText(startOf(text, lineCharacters));
 
+/** The same of a text that is read from its end, such as the folder of a path: the start of a long one is cut. */
+export const shownEnd = (text: string): string =>
+  escapedText(text.length > lineCharacters ? `…${text.slice(-lineCharacters).replace(/^[\udc00-\udfff]/, "")}` : text);
+
 /** The same of a value, which is longer. */
 export const shownValue = (text: string): string => escapedText(startOf(text, valueCharacters));
 

@@ -1,5 +1,7 @@
 /** Text laid out for the viewer: what is shown, how it is coloured and folded, and what was left out. */
 
+import { hiddenCharacters } from "../../ui/texts/shown-text.ts";
+
 export const markKinds = ["key", "string", "number", "literal", "punctuation", "invalid", "comment"] as const;
 export type MarkKind = (typeof markKinds)[number];
 
@@ -36,6 +38,8 @@ export const layoutBounds = {
   lines: 200_000,
   /** A longer line is wrapped. */
   lineCharacters: 5_000,
+  /** So is a line with more of them: the viewer draws a widget for each hidden character of the lines in sight. */
+  lineHiddenCharacters: 40,
   /** After this many coloured pieces the rest has one colour. */
   marks: 250_000,
   hexBytes: 512 * 1_024,
@@ -67,6 +71,8 @@ export class TextLayout {
   /** Nothing more is appended. */
   isFull = false;
   private lineStart = 0;
+  /** Hidden characters of the last line. */
+  private lineHidden = 0;
   private readonly parts: string[] = [];
   private readonly marks = new NumberList();
   private readonly folds: (readonly [from: number, to: number])[] = [];
@@ -82,15 +88,20 @@ export class TextLayout {
   }
 
   add(text: string, kind?: MarkKind): void {
+    const hidden = plain.test(text) ? undefined : text.matchAll(anyHidden);
+    const nextHidden = () => hidden?.next().value?.index ?? Number.POSITIVE_INFINITY;
+    let hiddenAt = nextHidden();
     for (let at = 0; at < text.length && !this.isFull; ) {
       const room = layoutBounds.lineCharacters - this.lineLength;
-      if (room <= 0) {
+      let end = room > 0 ? pieceEnd(text, at, room) : at;
+      for (; hiddenAt < end && this.lineHidden < layoutBounds.lineHiddenCharacters; hiddenAt = nextHidden()) this.lineHidden++;
+      end = Math.min(end, hiddenAt);
+      if (end === at) {
         this.softBreaks.push(this.length);
         this.note("Long lines are shown in pieces.");
         this.breakLine();
         continue;
       }
-      const end = pieceEnd(text, at, room);
       this.put(end - at === text.length ? text : text.slice(at, end), kind);
       at = end;
     }
@@ -118,6 +129,7 @@ export class TextLayout {
     this.parts.push("\n", indent);
     this.length += 1 + indent.length;
     this.lineStart = this.length - indent.length;
+    this.lineHidden = 0;
     this.lines++;
   }
 
@@ -143,6 +155,10 @@ export class TextLayout {
     };
   }
 }
+
+/** Most texts, which need no search for hidden characters. */
+const plain = /^[\t\x20-\x7e]*$/;
+const anyHidden = new RegExp(hiddenCharacters);
 
 const indents = Array.from({ length: layoutBounds.indentLevels + 1 }, (_, level) => "  ".repeat(level));
 
