@@ -12,6 +12,7 @@ import {
   versions,
   type WireClient,
 } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 describe("bounds", () => {
   it.each(versions)(
@@ -193,6 +194,27 @@ describe("bounds", () => {
     const late = await connectWire(broker, 5);
     expect((await late.subscribe("a/+")).reasons).toEqual([0]);
     expect((await late.subscribe("late/+/+")).reasons).toEqual([0]);
+  });
+
+  it("[MQTT-269] a shared subscription counts with the group that it needs, once for all its members, until the last one leaves", async () => {
+    const { engine } = await startEngine();
+    const { counters } = engine;
+    const before = counters.subscriptionBytes;
+    const [one, other] = ["one", "other"].map((name) => new MemoryClient(engine, name));
+    await expect.poll(() => engine.clients.size).toBe(3);
+    const added = (client: MemoryClient | undefined) => {
+      const held = counters.subscriptionBytes;
+      client?.subscribe("$share/group/a");
+      return counters.subscriptionBytes - held;
+    };
+    const first = added(one);
+    const second = added(other);
+    expect(first).toBeGreaterThan(second + 500);
+    expect(added(other)).toBe(0);
+    expect(engine.sessions.get("other")?.subscriptionBytes).toBe(first);
+    for (const client of [one, other]) client?.send({ type: "unsubscribe", packetId: 2, filters: ["$share/group/a"] });
+    expect(counters.subscriptionBytes).toBe(before);
+    expect(engine.sessions.get("one")?.subscriptionBytes).toBe(0);
   });
 
   it("[MQTT-252] packets that are not completed are bounded for all clients together: those with most end", async () => {

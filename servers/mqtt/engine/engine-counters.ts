@@ -4,7 +4,7 @@ import type { DropReason } from "./routing/message.ts";
 export class EngineCounters {
   /** Of all sessions, now. */
   subscriptions = 0;
-  /** Of all subscriptions without the tree's nodes, as `ownBytesOf`. */
+  /** Of all subscriptions without the tree's nodes, as `ownBytesOf`, and of the groups that share them. */
   subscriptionBytes = 0;
   /** Of all sessions with their wills, as `sessionBytes`. */
   sessionBytes = 0;

@@ -8,7 +8,7 @@ import type { EngineObserver } from "../engine-observer.ts";
 import { type FeedSource, RetainedFeed } from "../retained/retained-feed.ts";
 import type { MessageBus } from "../routing/message-bus.ts";
 import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
-import { SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
+import { groupBytes, SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
 import { mostBytesOf, ownBytesOf, type SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
 import type { Access } from "./access.ts";
@@ -130,7 +130,7 @@ function refusalOf(
   }
   if (isLongName(filter) && counters.longFilters >= mostLongNames)
     return { reason: reasonCode.quotaExceeded, text: "There are as many filters of this length as there may be." };
-  const bytes = session.subscriptionBytes + mostBytesOf(filter);
+  const bytes = session.subscriptionBytes + shareOf(filter);
   if (bytes > subscriptionBytes) {
     return { reason: reasonCode.quotaExceeded, text: `The filters of a client may take at most ${subscriptionBytes} bytes together.` };
   }
@@ -156,6 +156,9 @@ export function handleUnsubscribe(parts: SubscribeParts, connection: Connection,
   connection.tookSteps(packet.filters.length);
 }
 
+/** What a subscription counts in its session: as if no other one had the nodes of the tree or the group that it needs. */
+const shareOf = (filter: string): number => mostBytesOf(filter) + (isSharedFilter(filter) ? groupBytes : 0);
+
 /** True if the subscription is new. */
 export function subscribe(parts: SubscriptionParts, session: Session, filter: string, options: SubscriptionOptions): boolean {
   const isNew = !session.subscriptions.has(filter);
@@ -166,7 +169,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
     parts.counters.subscriptions++;
     if (isLongName(filter)) parts.counters.longFilters++;
     parts.counters.subscriptionBytes += ownBytesOf(filter);
-    session.subscriptionBytes += mostBytesOf(filter);
+    session.subscriptionBytes += shareOf(filter);
   }
   if (group) {
     group.add(subscription);
@@ -179,7 +182,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
 }
 
 /** The group of a shared subscription; created for its first member. */
-function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGroup | undefined {
+function groupOf({ groups, trie, counters }: SubscriptionParts, filter: string): SharedGroup | undefined {
   if (!isSharedFilter(filter)) return undefined;
   const known = groups.get(filter);
   if (known) return known;
@@ -187,6 +190,7 @@ function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGro
   if (!shared) return undefined;
   const group = new SharedGroup(filter, shared.filter);
   groups.set(filter, group);
+  counters.subscriptionBytes += groupBytes;
   trie.add(shared.filter, filter, group);
   return group;
 }
@@ -197,7 +201,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   if (!subscription) return false;
   session.subscriptions.delete(filter);
   counters.subscriptionBytes -= ownBytesOf(filter);
-  session.subscriptionBytes -= mostBytesOf(filter);
+  session.subscriptionBytes -= shareOf(filter);
   counters.subscriptions--;
   if (isLongName(filter)) counters.longFilters--;
   session.store?.unsubscribed(session.clientId, filter);
@@ -211,6 +215,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   cluster?.memberChanged(filter, session.clientId);
   if (group.size === 0) {
     groups.delete(filter);
+    counters.subscriptionBytes -= groupBytes;
     trie.remove(group.filter, filter);
   }
   return true;

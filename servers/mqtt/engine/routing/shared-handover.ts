@@ -25,7 +25,7 @@ export function redistribute(parts: HandoverParts, session: Session): void {
     handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
     return;
   }
-  for (const group of session.groups) if (session.inflight.size + session.queue.length > 0) group.holders.add(session);
+  for (const group of session.groups) if (session.inflight.size + session.queue.length > 0) group.hold(session);
   goOn(parts, session);
 }
 
@@ -53,7 +53,7 @@ export function gatherShared(parts: HandoverParts, session: Session): void {
       if (!session.recipient || !member || session.readiness(undefined, member) < 3) break;
       const absent = parts.sessions.get(holder.clientId);
       if (absent && absent !== session) handOver(parts, absent, "away", turn);
-      else group.holders.delete(holder);
+      else group.holdsNoMore(holder);
       if (turn.left > 0) continue;
       session.isGathering = true;
       parts.scheduler.whenWritten(() => {
@@ -100,5 +100,5 @@ function handOver(parts: HandoverParts, from: Session, how: "away" | "ended", tu
   queue.take(moves, () => turn.left === 0);
   if (turn.left === 0) return;
   // What is left cannot move, or waits until a connected member can take it.
-  for (const group of from.groups ?? []) if (!full.has(group)) group.holders.delete(from);
+  for (const group of from.groups ?? []) if (!full.has(group)) group.holdsNoMore(from);
 }

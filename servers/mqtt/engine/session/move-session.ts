@@ -49,7 +49,7 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
   const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
   const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
   delivery.storedId = stored.id;
-  shared?.group?.holders.add(shared.session);
+  shared?.group?.hold(shared.session);
   if (stored.packetId === 0) {
     queue.push(delivery);
     return;

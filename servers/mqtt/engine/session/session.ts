@@ -59,7 +59,7 @@ export class Session {
   recipient: Recipient | undefined = undefined;
   /** By filter, as the client sent it. */
   readonly subscriptions = new Map<string, Subscription>();
-  /** Of the filters, as `mostBytesOf` counts them. */
+  /** Of the filters, as `mostBytesOf` counts them, each shared one with a group. */
   subscriptionBytes = 0;
   /** Of its shared subscriptions; most clients have none. */
   groups: Set<SharedGroup> | undefined = undefined;
@@ -252,7 +252,7 @@ export class Session {
     }
     delivery.message.compact();
     queue.push(delivery);
-    if (!this.recipient) delivery.shared?.group?.holders.add(this);
+    if (!this.recipient) delivery.shared?.group?.hold(this);
     if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
   }
 
