@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { HeldRequests } from "../../servers/core/http/held-requests.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 
 /** Each connection loses in pieces of 10. */
@@ -68,4 +69,36 @@ it("[BL-346] one that has no time to lose more at once loses the rest with what 
   expect(lost).toBe(1);
   share.add(1);
   expect(lost).toBe(2);
+});
+
+it("[BL-346] what those have that are being ended is held until they return it, and nobody else loses for it", () => {
+  const budget = new SharedBudget(160, 10);
+  const lost: string[] = [];
+  const open = (name: string) => {
+    const share = budget.open("10.0.0.1", () => {
+      lost.push(name);
+      share.leave();
+    });
+    return share;
+  };
+  const [large, small] = [open("large"), open("small")];
+  large.add(100);
+  small.add(70);
+  small.add(30);
+  expect([lost, budget.isScarce]).toEqual([["large"], true]);
+  large.add(-100);
+  large.close();
+  small.add(10);
+  expect([lost, budget.isScarce]).toEqual([["large"], false]);
+});
+
+it("[BL-346] requests of a connection that is ended for them are held until it is closed", () => {
+  const budget = new SharedBudget(160_000, 10_000);
+  const ended: string[] = [];
+  const [one, two] = ["one", "two"].map((name) => new HeldRequests(budget, "10.0.0.1", () => void ended.push(name)));
+  one?.unparsed(100_000);
+  two?.unparsed(70_000);
+  expect([ended, two?.isScarce]).toEqual([["one"], true]);
+  one?.close();
+  expect([ended, two?.isScarce]).toEqual([["one"], false]);
 });

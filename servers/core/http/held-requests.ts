@@ -94,8 +94,8 @@ export class HeldRequests implements PipelineMemory {
     const before = this.#bytes;
     this.#refuse?.(tooManyBytes());
     if (this.#bytes === 0 || before - this.#bytes >= excess) return;
-    // Their handlers are at work on them.
-    this.close();
+    // Their handlers are at work on them, and the connection closes in its turn.
+    this.#share?.leave();
     this.#disconnect(tooManyBytesReason);
   }
 }
