@@ -83,6 +83,11 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
   await answer.getByText("14 UNAVAILABLE").waitFor();
   await answer.getByText("google.rpc.RetryInfo").waitFor();
   await answer.getByText('"retryDelay": "2s"').waitFor();
+  // What is shown is of another method then.
+  await chooseMethod(page, "Chat");
+  await answer.getByText(/^Of the call of \/example\.Greeter\/SayHello at \d/).waitFor();
+  await chooseMethod(page, "SayHello");
+  await page.getByRole("textbox", { name: "name", exact: true }).fill("Ada");
   await page.reload();
   await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
 });

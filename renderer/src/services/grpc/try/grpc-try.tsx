@@ -187,7 +187,7 @@ export function GrpcTry() {
         </>
       }
     >
-      <TriedCall state={state} running={running} />
+      <TriedCall state={state} asked={call.path} running={running} />
     </TryPage>
   );
 }

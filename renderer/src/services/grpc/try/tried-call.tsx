@@ -6,7 +6,7 @@ import { HeaderListView } from "../../../inspectors/header-list.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
-import { formatTook } from "../../../ui/texts/time.ts";
+import { clockTime, formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
 import { shownMessages, TriedMessages } from "../../try/tried-messages.tsx";
@@ -21,8 +21,15 @@ type Tried = Exclude<GrpcTried, { readonly state: "untried" }>;
 
 const none: readonly GrpcTryMessage[] = [];
 
+interface TriedCallProps {
+  readonly state: GrpcTried;
+  /** The path of the method that is chosen now. */
+  readonly asked: string;
+  readonly running: boolean;
+}
+
 /** The result of the call: status, messages newest first, headers and trailers. */
-export function TriedCall({ state, running }: { readonly state: GrpcTried; readonly running: boolean }) {
+export function TriedCall({ state, asked, running }: TriedCallProps) {
   if (state.state === "untried") {
     return (
       <AnswerSection label="Answer">
@@ -34,10 +41,10 @@ export function TriedCall({ state, running }: { readonly state: GrpcTried; reado
       </AnswerSection>
     );
   }
-  return <Call key={state.at} state={state} />;
+  return <Call key={state.at} state={state} asked={asked} />;
 }
 
-function Call({ state }: { readonly state: Tried }) {
+function Call({ state, asked }: { readonly state: Tried; readonly asked: string }) {
   return (
     <AnswerSection label="Answer">
       <AnswerHead
@@ -62,6 +69,7 @@ function Call({ state }: { readonly state: Tried }) {
         }
         onShowInLive={() => goTo(servicePage("grpc", "live"))}
       />
+      {state.path !== asked && <AnswerNote>{`Of the call of ${shownText(state.path)} at ${clockTime(state.at)}.`}</AnswerNote>}
       {state.state === "ended" && state.status.message !== "" && <p className={styles.why}>{shownText(state.status.message)}</p>}
       {state.state === "ended" && <StatusDetailsView trailers={state.trailers} revision={state.revision} />}
       <Messages state={state} />
