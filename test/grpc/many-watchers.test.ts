@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
-import type { CallHandler, MessageSink } from "../../servers/grpc/engine/grpc-call.ts";
+import type { CallHandler } from "../../servers/grpc/engine/grpc-call.ts";
+import type { MessageSink } from "../../servers/grpc/engine/message-sink.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { chat } from "../../servers/grpc/services/chat.ts";
 import { Health, healthService } from "../../servers/grpc/services/health.ts";

@@ -1,7 +1,10 @@
 import type { BudgetShare } from "../../core/limits/shared-budget.ts";
+import { oneStep } from "../../core/service/work-turns.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallTransport } from "./call-transport.ts";
+import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
+import { frameOf, prefixBytes } from "./message-type.ts";
 
 /** What a frame that waits takes beside its bytes. */
 const frameBytes = 256;
@@ -9,6 +12,8 @@ const frameBytes = 256;
 export interface CallOutputOptions {
   readonly transport: CallTransport;
   readonly entry: CallEntry;
+  /** For a client whose messages are JSON. */
+  readonly json: JsonMessages | undefined;
   /** What the clients of all calls leave unread. */
   readonly unread: BudgetShare;
   /** Called when a message was written. */
@@ -16,38 +21,57 @@ export interface CallOutputOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The messages of a call on their way to its client, in order: compressed, written, and counted while the client has not read them. */
+/** The messages of a call on their way to its client, in order: as JSON, compressed, written, and counted while the client has not read them. */
 export class CallOutput {
   readonly #options: CallOutputOptions;
   coding: MessageCoding = "identity";
   /** Memory of what the client leaves unread. */
   unreadBytes = 0;
-  /** Messages that are being compressed, in order. */
-  #compressing: Promise<void> | undefined;
+  /** Messages that become JSON in a turn of their own, or are being compressed, in order. */
+  #preparing: Promise<void> | undefined;
   #isOver = false;
 
   constructor(options: CallOutputOptions) {
     this.#options = options;
   }
 
-  send(frame: Buffer): void {
-    if (this.coding === "identity") this.#write(frame, frame);
-    else this.#compress(frame, this.coding);
+  /** The frame as the client reads it; undefined for a message that is long and becomes JSON. */
+  frameAtOnce(message: Buffer): Buffer | undefined {
+    const { json } = this.#options;
+    if (!json) return message;
+    return message.length <= jsonAtOnce ? asJson(json, message) : undefined;
   }
 
-  #compress(frame: Buffer, coding: Exclude<MessageCoding, "identity">): void {
-    const compressed = compressFrame(frame, coding);
-    if (!this.#compressing && Buffer.isBuffer(compressed)) {
-      this.#write(compressed, frame);
-      return;
-    }
-    this.#count(frame.length);
-    const done: Promise<void> = Promise.all([this.#compressing, compressed]).then(([, wire]) => {
-      this.#count(-frame.length);
-      if (this.#compressing === done) this.#compressing = undefined;
+  send(frame: Buffer): void {
+    const wire = this.#coded(frame);
+    if (!this.#preparing && Buffer.isBuffer(wire)) this.#write(wire, frame);
+    else this.#prepare(frame.length, Promise.all([wire, frame]));
+  }
+
+  /** For a message without a frame at once. */
+  sendLong(message: Buffer): void {
+    const { json, transport } = this.#options;
+    if (!json) return;
+    const frame = transport.head.connection.work.run(oneStep(() => (this.#isOver ? message : asJson(json, message))));
+    this.#prepare(
+      message.length,
+      frame.then((made) => Promise.all([this.#coded(made), made])),
+    );
+  }
+
+  #coded(frame: Buffer): Buffer | Promise<Buffer> {
+    return this.coding === "identity" ? frame : compressFrame(frame, this.coding);
+  }
+
+  /** The message is written behind those before it. */
+  #prepare(bytes: number, prepared: Promise<readonly [wire: Buffer, frame: Buffer]>): void {
+    this.#count(bytes);
+    const done: Promise<void> = Promise.all([this.#preparing, prepared]).then(([, [wire, frame]]) => {
+      this.#count(-bytes);
+      if (this.#preparing === done) this.#preparing = undefined;
       if (!this.#isOver) this.#write(wire, frame);
     }, this.#options.onFault);
-    this.#compressing = done;
+    this.#preparing = done;
   }
 
   #write(wire: Buffer, frame: Buffer): void {
@@ -69,7 +93,7 @@ export class CallOutput {
 
   /** Calls back when the last message is with the transport; at once, if it is. */
   whenWritten(then: () => void): void {
-    if (this.#compressing) void this.#compressing.then(then);
+    if (this.#preparing) void this.#preparing.then(then);
     else then();
   }
 
@@ -80,3 +104,5 @@ export class CallOutput {
     this.#isOver = true;
   }
 }
+
+const asJson = (json: JsonMessages, message: Buffer): Buffer => frameOf(json.reply(message.subarray(prefixBytes)));

@@ -6,27 +6,13 @@ import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } fr
 import { startDeadline } from "./deadline.ts";
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
-import type { JsonMessages } from "./json-messages.ts";
+import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
+import { LongJson } from "./long-json.ts";
 import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
-import { frameOf, prefixBytes } from "./message-type.ts";
+import type { MessageFilter, MessageSink } from "./message-sink.ts";
 import { requireValues } from "./message-values.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
-
-/** Takes the client's messages. */
-export interface MessageSink {
-  message(bytes: Uint8Array): void | Promise<void>;
-  /** The client has sent its last message. */
-  halfClose(): void | Promise<void>;
-}
-
-/** Gets messages before the handler's sink does. */
-export interface MessageFilter {
-  /** True for a message that the handler does not get: the filter asks for the next one, or gives it to the handler later by `pass`. */
-  message(bytes: Uint8Array, pass: () => void): boolean;
-  /** `pass` tells the handler; it may be called later, or not at all. */
-  halfClose(pass: () => void): void;
-}
 
 /** Messages that were read and given back: the next reader gets them first. */
 interface GivenBack {
@@ -88,6 +74,7 @@ export class GrpcCall implements CallEvents {
   readonly #output: CallOutput;
   /** Of a client whose messages are JSON. */
   readonly #json: JsonMessages | undefined;
+  #longJson: LongJson | undefined;
   #sink: MessageSink | undefined;
   #filter: MessageFilter | undefined;
   #givenBack: GivenBack | undefined;
@@ -115,6 +102,7 @@ export class GrpcCall implements CallEvents {
     this.#output = new CallOutput({
       transport,
       entry,
+      json: this.#json,
       unread: this.head.connection.shares.unread,
       onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
       onFault: (error) => this.fail(error),
@@ -152,9 +140,9 @@ export class GrpcCall implements CallEvents {
     return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
   }
 
-  /** Memory of the client's messages that the transport holds. */
+  /** Memory of the client's messages that the transport holds, or that wait to be read as JSON. */
   get receivedBytes(): number {
-    return this.transport.receivedBytes;
+    return this.transport.receivedBytes + (this.#longJson?.bytes ?? 0);
   }
 
   /** Memory of answers that the client has not read. */
@@ -275,13 +263,24 @@ export class GrpcCall implements CallEvents {
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
+    const { bytes } = message;
     try {
-      if (this.method) requireValues(message.bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
-      const bytes = this.#json ? this.#json.request(message.bytes, this.#onIgnored) : message.bytes;
-      this.#settle(this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes));
+      if (this.#json && bytes.length > jsonAtOnce) {
+        const { messageValues } = this.#options.limits;
+        const options = { json: this.#json, connection: this.head.connection, messageValues, onIgnored: this.#onIgnored };
+        this.#longJson ??= new LongJson({ ...options, deliver: (one) => this.#deliver(one) });
+        this.#settle(this.#longJson.read(bytes));
+        return;
+      }
+      if (this.method) requireValues(bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
+      this.#settle(this.#deliver(this.#json ? this.#json.request(bytes, this.#onIgnored) : bytes));
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  #deliver(bytes: Uint8Array): void | Promise<void> {
+    return this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes);
   }
 
   #filterMessage(filter: MessageFilter, bytes: Uint8Array): void | Promise<void> {
@@ -308,11 +307,12 @@ export class GrpcCall implements CallEvents {
   /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
   send(message: Buffer): boolean {
     if (this.isEnding) return false;
-    const frame = this.#json ? frameOf(this.#json.reply(message.subarray(prefixBytes))) : message;
+    const frame = this.#output.frameAtOnce(message);
     this.sendHeaders();
     this.#sent++;
     const before = this.#output.unreadBytes;
-    this.#output.send(frame);
+    if (frame) this.#output.send(frame);
+    else this.#output.sendLong(message);
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
     // Without this message, which the client had no time to read.
     else if (before > this.#options.limits.unreadBytes) this.breakOff(unreadTooMuch);
@@ -330,6 +330,7 @@ export class GrpcCall implements CallEvents {
     const asked = this.#behaviour;
     if (asked && asked.headers.length > 0) this.sendHeaders();
     this.#finishing = true;
+    this.#longJson?.close();
     clearTimeout(this.#delay);
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // Only an error has details.
@@ -382,6 +383,7 @@ export class GrpcCall implements CallEvents {
     this.#over = true;
     this.#endDeadline?.();
     clearTimeout(this.#delay);
+    this.#longJson?.close();
     this.#output.close();
     this.#countNoMore();
     this.#writable = undefined;
