@@ -2,11 +2,12 @@ import { readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
-import { serviceIds } from "../../contract/service.ts";
 import { writeFileAtomically } from "../core/files/atomic-file.ts";
+import type { Service } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 
-const serviceValues = z.partialRecord(z.enum(serviceIds), z.record(z.string(), z.unknown()));
+// By identifier of a service; a newer version may have more of them.
+const serviceValues = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** Unknown keys are kept: an older Backlot does not erase what a newer one saved. */
 const settingsSchema = z.looseObject({
@@ -132,4 +133,18 @@ async function read(file: string, note: (problem: string) => void): Promise<Sett
   });
   note(`${file} is not a valid settings file (${problem}) and was moved to ${aside}`);
   return undefined;
+}
+
+/** Fields of services that the settings of the active profile name and no service has, as after a typing error: "http.bogus". */
+export function unknownFields(
+  { profiles, activeProfile }: Settings,
+  services: readonly Pick<Service, "id" | "config">[],
+): readonly string[] {
+  const values = Object.entries(profiles[activeProfile]?.services ?? {});
+  return values.flatMap(([id, fields]) => {
+    const shape = services.find((service) => service.id === id)?.config.shape;
+    // Of a service that this version does not have.
+    if (!shape) return [];
+    return Object.keys(fields ?? {}).flatMap((name) => (Object.hasOwn(shape, name) ? [] : [`${id}.${name}`]));
+  });
 }

@@ -18,12 +18,15 @@ import { createPeerBroker } from "./peer-broker.ts";
 import { createPortPlan } from "./port-plan.ts";
 import { residentBytes } from "./process-sampler.ts";
 import { createRateHistory } from "./rate-history.ts";
-import { openSettings } from "./settings-file.ts";
+import { openSettings, unknownFields } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import { createSupervisedService, type SupervisedService } from "./supervised-service.ts";
 import { createTopicHub } from "./topic-hub.ts";
 import { createTrafficMemory } from "./traffic/traffic-memory.ts";
 import { createTurns } from "./traffic/turns.ts";
+
+/** Unknown settings in one line of the log. */
+const mostNamed = 20;
 
 /** A planned service, shown in the rail. */
 export interface PlannedService {
@@ -90,6 +93,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
   const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", writeLogs([entry])) });
   const settings = await openSettings(options.dataDir, log.warning);
+  const unknown = unknownFields(settings.current, options.services);
+  if (unknown.length > 0)
+    log.warning(
+      `settings.json has settings that are not known, and have no effect: ${unknown.slice(0, mostNamed).join(", ")}${unknown.length > mostNamed ? " and more" : ""}.`,
+    );
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
   // A running filter must not delay the next call of the same dashboard.

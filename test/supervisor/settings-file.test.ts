@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { services as catalog } from "../../servers/catalog.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
-import { openSettings } from "../../servers/supervisor/settings-file.ts";
+import { openSettings, unknownFields } from "../../servers/supervisor/settings-file.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
@@ -114,6 +115,16 @@ describe("settings file", () => {
       app: { shiny: true, keptRows: 2_000 },
       profiles: { Default: { colour: "red" } },
     });
+  });
+
+  it("[BL-32] names fields that no service has", async () => {
+    const dir = temporaryDir();
+    const services = { http: { port: 8_080, bogus: 1 }, mqtt: { constructor: 1 }, later: { port: 1 } };
+    writeFileSync(
+      path.join(dir, "settings.json"),
+      JSON.stringify({ version: 1, activeProfile: "a", profiles: { a: { services }, b: {} } }),
+    );
+    expect(unknownFields((await open(dir)).settings.current, catalog)).toEqual(["http.bogus", "mqtt.constructor"]);
   });
 
   it.each(["constructor", "gone"])("[BL-35] a missing active profile (%s) is replaced by the first", async (activeProfile) => {
