@@ -91,7 +91,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit, messag
       history.sample({ calls: begun, errors, open, ...counts, bytesIn: read, bytesOut: written }, Date.now());
       const p95 = latency.percentile(0.95);
       const notes = [
-        ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
+        ...(p95 === undefined ? [] : [`unary p95 ${durationText(p95)}`]),
         ...(failed === 0 ? [] : [`${countText(failed)} of ${countText(begun)} failed`]),
       ];
       return {
