@@ -6,7 +6,8 @@ import { connectAsync } from "mqtt";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
+import { interceptAnswers } from "./answers.ts";
+import { loadAgain, openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 
 /** One port is enough. */
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
@@ -193,6 +194,41 @@ it("[BL-281] the clients of a broker that has ended are shown as gone, also by a
   await page.getByRole("option", { name: /^lamp.*gone/ }).waitFor();
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByRole("option", { name: /^lamp/ }).waitFor({ state: "detached" });
+});
+
+it("[MQTT-313] of more than 200 clients further ones are listed at the end, and a request waits for the answer to the one before", async () => {
+  const { page, host } = await openBrowserShell("mqtt", { flags });
+  const answers = await interceptAnswers(page);
+  const clients = await Promise.all(
+    Array.from({ length: 230 }, (_, index) => connectAsync(`mqtt://${host}`, { clientId: `lamp-${String(index).padStart(3, "0")}` })),
+  );
+  onTestFinished(async () => void (await Promise.all(clients.map((client) => client.endAsync(true)))));
+  await clients[0]?.subscribeAsync(["rooms/a", "rooms/b", "rooms/c"]);
+  await loadAgain(page, "mqtt/live");
+  const list = page.getByRole("listbox", { name: "Clients" });
+  await list.getByText("rooms/a +2").waitFor();
+  expect(await list.getByText("rooms/a +2").getAttribute("title")).toBe("rooms/a +2");
+  answers.treat("mqtt client.list", { kind: "late" });
+  await list.focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("End");
+  await expect.poll(() => answers.held()).toBe(true);
+  const asked = answers.asked("mqtt client.list");
+  // Three more views come, of later seconds.
+  const started = await page.evaluate(() => performance.now());
+  for (let index = 0; index < 3; index++) {
+    await clients[0]?.publishAsync("rooms/a", "on");
+    await page.waitForFunction((until) => performance.now() > until, started + (index + 1) * 1_000);
+  }
+  expect(answers.asked("mqtt client.list")).toBe(asked);
+  answers.treat("mqtt client.list", undefined);
+  answers.fail();
+  // 200 rows are of 10,000 px.
+  const heightPx = async () => {
+    await list.press("End");
+    return list.evaluate((element) => element.scrollHeight);
+  };
+  await expect.poll(heightPx).toBeGreaterThan(11_000);
 });
 
 it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {

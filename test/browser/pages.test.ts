@@ -210,10 +210,24 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.getByText("Send sample traffic to HTTP").waitFor();
   expect(await page.getByText("Stop sample traffic of HTTP").count()).toBe(0);
   await search.fill("theme");
-  await page.getByText("Colour scheme: dark").waitFor();
+  await page.getByText("Colour scheme: dark").click();
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+  await page.keyboard.press("Control+k");
   await search.fill("new profile");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "New profile" }).waitFor();
+  const dialog = page.getByRole("dialog", { name: "New profile" });
+  await dialog.getByRole("textbox").first().fill("Noisy");
+  await dialog.getByRole("button", { name: "Create profile" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("Control+k");
+  await search.fill("switch to profile");
+  // Only the other one is offered: the new one is active.
+  await page.getByText("Switch to profile Default").waitFor();
+  expect(await page.getByText("Switch to profile Noisy").count()).toBe(0);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+k");
+  await search.fill("switch to profile");
+  await page.getByText("Switch to profile Noisy").waitFor();
 });
 
 it("[BL-343] a row that is aimed at in a following list stays under the pointer, and rows arrive again when it rests", async () => {

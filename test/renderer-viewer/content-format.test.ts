@@ -10,6 +10,7 @@ import { imageSize } from "../../renderer/src/viewer/image-size.ts";
 import { layOutContent } from "../../renderer/src/viewer/layout/content-layout.ts";
 import { hexLine, hexText } from "../../renderer/src/viewer/layout/hex-lines.ts";
 import { layOutPlain, withoutSoftBreaks } from "../../renderer/src/viewer/layout/laid-out-text.ts";
+import { layOutParts } from "../../renderer/src/viewer/layout/parts-layout.ts";
 import { formatChoices, withChoice } from "../../renderer/src/viewer/remembered-format.ts";
 
 const readChoices = (stored: string | undefined) => readRemembered(stored, [], formatChoices);
@@ -100,6 +101,20 @@ describe("multipart", () => {
   it("says which part was cut", () => {
     const parts = multipartParts(bytes(whole).subarray(0, 60), type);
     expect(parts.map(({ cut }) => cut)).toEqual([true]);
+  });
+
+  it("shows a file of bytes as hex of the width that its well has, within a fold", () => {
+    const part = { name: "f", filename: "a.bin", bytes: Uint8Array.from({ length: 300 }, (_, at) => at | 0x80), cut: false };
+    for (const [bytesInLine, lines] of [
+      [8, 32],
+      [16, 16],
+    ] as const) {
+      const { text, folds } = layOutParts([part], bytesInLine);
+      const [head, ...hex] = text.split("\n");
+      expect([head, hex.length, hex.at(-1)]).toEqual(["f  a.bin · 300 B", lines + 1, "  … 44 B more"]);
+      expect(new Set(hex.slice(0, -1).map((line) => line.trim().split(/ +/).length))).toHaveLength(1);
+      expect([...folds]).toEqual(["f  a.bin · 300 B".length, text.length]);
+    }
   });
 
   it("cannot be parsed without its boundary", () => {

@@ -119,6 +119,7 @@ function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, o
   const away = isGone ? "gone" : "away";
   const note = noteOf(client);
   const others = subscriptionCount > 1 ? ` +${formatCount(subscriptionCount - 1)}` : "";
+  const filter = subscriptions[0] ? `${shownText(subscriptions[0].filter)}${others}` : "no subscription";
   return (
     <VirtualRow
       id={domIdOf(clientId)}
@@ -135,7 +136,9 @@ function ClientRow({ client, isGone, topPx, heightPx, ratePerSecond, isChosen, o
         <span className="visually-hidden">{`, ${connected ? "connected" : away}`}</span>
       </span>
       <span className={styles.rate}>{connected ? `${formatRate(ratePerSecond)}/s` : away}</span>
-      <span className={styles.filter}>{subscriptions[0] ? `${shownText(subscriptions[0].filter)}${others}` : "no subscription"}</span>
+      <span className={styles.filter} title={filter}>
+        {filter}
+      </span>
       <span className={styles.version}>{[transport, versionText(version)].filter(Boolean).join(" ")}</span>
       {note && (
         <span className={styles.queue}>
