@@ -6,7 +6,8 @@ import { countMatching } from "../count-matching.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { csvLine, withApostrophe } from "./csv.ts";
 
-const rowsAtOnce = 1_000;
+/** Of events of some 14 KB, the largest, a part is laid out in less than 50 ms. */
+const rowsAtOnce = 200;
 
 /** One part of what matches, the oldest first, so that an import keeps the order. Events that arrive after the first part are not in it. */
 export async function exportPart(
