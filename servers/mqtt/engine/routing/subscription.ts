@@ -61,9 +61,13 @@ class Members {
   rank = 0;
   /** The highest that these members can have. */
   private readonly highest: number;
+  private readonly areConnected: boolean;
+  /** Members that `pick` found no longer connected and removed. */
+  left: Subscription[] = [];
 
-  constructor(highest: number) {
-    this.highest = highest;
+  constructor(areConnected: boolean) {
+    this.areConnected = areConnected;
+    this.highest = areConnected ? 4 : 2;
   }
 
   get size(): number {
@@ -102,21 +106,29 @@ class Members {
   pick(message: Message, except: Subscriber | undefined): Subscription | undefined {
     let best: Subscription | undefined;
     this.rank = 0;
-    const count = this.list.length;
+    let count = this.list.length;
     if (count === 0) return undefined;
     this.credit = Math.min(count, this.credit + looksOfMessage);
     for (let step = 0; step < count && this.rank < this.highest; step++) {
+      const member = this.list[(this.next + step) % count] as Subscription;
+      if (this.areConnected && !member.session.recipient) {
+        this.remove(member.session);
+        this.left.push(member);
+        count--;
+        step--;
+        continue;
+      }
       if (step === looksOfMessage) {
         if (this.rank === 3 || this.credit < count) break;
         this.credit = 0;
       }
-      const member = this.list[(this.next + step) % count] as Subscription;
       if (member.session === except) continue;
       const rank = member.session.readiness(message, member);
       if (rank <= this.rank) continue;
       best = member;
       this.rank = rank;
     }
+    // The last one has taken the place of each that left.
     if (best) this.next = (this.placeOf(best.session) + 1) % count;
     return best;
   }
@@ -159,10 +171,10 @@ export class SharedGroup {
     const { session } = subscription;
     this.take(session);
     if (session.recipient) {
-      this.connected ??= new Members(4);
+      this.connected ??= new Members(true);
       this.connected.add(subscription);
     } else {
-      this.absent ??= new Members(2);
+      this.absent ??= new Members(false);
       this.absent.add(subscription);
     }
   }
@@ -176,7 +188,10 @@ export class SharedGroup {
     this.holdsNoMore(session);
   }
 
-  /** To be called when the session's client has connected or disconnected. */
+  /**
+   * To be called when the session's client has connected, or for right `counts` when it has disconnected: otherwise the next message
+   * that looks at the member finds it out. Thousands of clients with thousands of groups each may leave together.
+   */
   moved(session: Subscriber): void {
     if (session.recipient) this.holdsNoMore(session);
     const member = this.take(session);
@@ -189,9 +204,15 @@ export class SharedGroup {
 
   /** The connected member whose turn it is and that can take the message, now or into its queue. */
   pickConnected(message: Message, except: Subscriber): Subscription | undefined {
+    const member = this.pickOfConnected(message, except);
+    return this.connected && this.connected.rank > 2 ? member : undefined;
+  }
+
+  private pickOfConnected(message: Message, except: Subscriber | undefined): Subscription | undefined {
     const { connected } = this;
     const member = connected?.pick(message, except);
-    return connected && connected.rank > 2 ? member : undefined;
+    if (connected && connected.left.length > 0) for (const left of connected.left.splice(0)) this.add(left);
+    return member;
   }
 
   /**
@@ -199,10 +220,10 @@ export class SharedGroup {
    * whose queues are full, then members for which the message is too large.
    */
   pick(message: Message, except?: Subscriber): Subscription | undefined {
-    const { connected, absent } = this;
-    const member = connected?.pick(message, except);
-    const rank = connected?.rank ?? 0;
+    const member = this.pickOfConnected(message, except);
+    const rank = this.connected?.rank ?? 0;
     if (rank > 2) return member;
+    const { absent } = this;
     const away = absent?.pick(message, except);
     return away && absent && absent.rank >= rank ? away : member;
   }
