@@ -39,6 +39,37 @@ export class Subscription {
   }
 }
 
+/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: subscriptions of one session that match a topic, as one at their highest QoS, with all their identifiers. */
+export class Overlap {
+  readonly session: Subscriber;
+  readonly options: { qos: Qos; noLocal: boolean; retainAsPublished: boolean } = { qos: 0, noLocal: false, retainAsPublished: false };
+  identifiers: number[] | undefined = undefined;
+  private readonly subscriptions: Subscription[] = [];
+
+  constructor(subscriptions: readonly Subscription[]) {
+    this.session = (subscriptions[0] as Subscription).session;
+    for (const subscription of subscriptions) this.add(subscription);
+  }
+
+  add(subscription: Subscription): void {
+    this.subscriptions.push(subscription);
+    const { options } = this;
+    const { qos, noLocal, retainAsPublished, identifier } = subscription.options;
+    if (qos > options.qos) options.qos = qos;
+    options.noLocal ||= noLocal;
+    options.retainAsPublished ||= retainAsPublished;
+    if (identifier === 0) return;
+    this.identifiers ??= [];
+    this.identifiers.push(identifier);
+  }
+
+  /** Without those with no local: for messages of the session's own client. */
+  ofItself(): Overlap | undefined {
+    const own = this.subscriptions.filter(({ options }) => !options.noLocal);
+    return own.length > 0 ? new Overlap(own) : undefined;
+  }
+}
+
 /** Members that are looked at for a message, unless there is credit for all of them. */
 const looksOfMessage = 32;
 
