@@ -1,13 +1,17 @@
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WaitingResponse, waitWithClient } from "../../servers/core/http/client-wait.ts";
+import { createHttpConnections } from "../../servers/core/http/http-connections.ts";
 import { createHttpRecorder } from "../../servers/core/http/http-recorder.ts";
 import { createHttpServers } from "../../servers/core/http/http-server.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { rawConnection } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 /** The most that is counted in a turn of the event loop, until it is `all`. */
@@ -24,6 +28,22 @@ async function mostInTurn(count: () => number, all: number): Promise<number> {
 
 const response = (work: WaitingResponse["req"]["work"]) =>
   Object.assign(new EventEmitter(), { destroyed: false, req: { work } }) as unknown as WaitingResponse & EventEmitter;
+
+it("[BL-381] a request that is recorded after its connection was closed is of that connection, and a stop does not wait for it", async () => {
+  const connections = createHttpConnections(new WorkTurns());
+  const server = createServer((socket) => connections.opened(socket, 4, new SharedBudget(1 << 20)));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const { id } = connections.of(socket);
+  client.destroy();
+  socket.destroy();
+  await until(() => connections.open === 0);
+  expect(connections.of(socket).id).toBe(id);
+  expect(connections.open).toBe(0);
+  await connections.destroyAll();
+});
 
 it("[BL-381] waits of thousands of requests that end at once go on in turns", async () => {
   const { turns, pass } = workTime();

@@ -35,6 +35,8 @@ export interface HttpConnections {
 
 export function createHttpConnections(turns: WorkTurns): HttpConnections {
   const open = new Map<Socket, HttpConnection>();
+  /** Of sockets that are closed: a request that waited for its turn may be recorded later. */
+  const closed = new WeakMap<Socket, HttpConnection>();
   const belowTls = new Set<Socket>();
   let nextId = 1;
   let readOfClosed = 0;
@@ -48,6 +50,7 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
+      closed.set(socket, connection);
       held?.close();
       readOfClosed += socket.bytesRead;
       writtenOfClosed += socket.bytesWritten;
@@ -72,7 +75,7 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
       const connection = open.get(socket);
       if (connection?.pipeline?.end()) connection.pipeline = undefined;
     },
-    of: (socket) => open.get(socket) ?? add(socket),
+    of: (socket) => open.get(socket) ?? closed.get(socket) ?? add(socket),
     get open() {
       return open.size;
     },
@@ -87,9 +90,9 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
     },
     async destroyAll() {
       const sockets = [...open.keys(), ...belowTls];
-      const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+      const ends = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
       for (const socket of sockets) socket.destroy();
-      await Promise.all(closed);
+      await Promise.all(ends);
     },
   };
 }
