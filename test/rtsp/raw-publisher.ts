@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type AmfValue, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { ChunkReader, messageType, type RtmpMessage, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
+import { until } from "../support/until.ts";
 import { onEnd, type RtspUnderTest } from "./harness.ts";
 
 /** Without "/live". */
@@ -34,6 +35,16 @@ export class RawPublisher {
     onEnd(() => socket.destroy());
     await once(socket, "connect");
     return new RawPublisher(socket);
+  }
+
+  /** One that may send media to live/`name`. */
+  static async publish(server: RtspUnderTest, name: string): Promise<RawPublisher> {
+    const client = await RawPublisher.connect(server);
+    client.shakeHands();
+    client.command("connect", 1, { app: "live" });
+    client.command("publish", 2, null, name, "live");
+    await until(() => client.status());
+    return client;
   }
 
   shakeHands(): void {

@@ -200,14 +200,7 @@ describe("a client by RTMP", () => {
 
   it("[RTSP-194] tens of thousands of messages without a byte, or with one, end no other publisher", async () => {
     const server = await startRtsp({ rtmp: true, rtmpPort: 0, silenceSeconds: 60 });
-    const publisher = async (name: string) => {
-      const client = await RawPublisher.connect(server);
-      client.shakeHands();
-      client.command("connect", 1, { app: "live" });
-      client.command("publish", 2, null, name, "live");
-      await until(() => client.status());
-      return client;
-    };
+    const publisher = (name: string) => RawPublisher.publish(server, name);
     const other = await publisher("other");
     for (const [type, payload] of [
       [messageType.audio, Buffer.alloc(0)],
@@ -231,14 +224,7 @@ describe("a client by RTMP", () => {
 
   it("[RTSP-199] what is received in part of all clients is bounded: those that have most end, and others go on", async () => {
     const server = await startRtsp({ rtmp: true, rtmpPort: 0, silenceSeconds: 60, rtmpAllMessageBytes: 4 << 20 });
-    const publisher = async (name: string) => {
-      const client = await RawPublisher.connect(server);
-      client.shakeHands();
-      client.command("connect", 1, { app: "live" });
-      client.command("publish", 2, null, name, "live");
-      await until(() => client.status());
-      return client;
-    };
+    const publisher = (name: string) => RawPublisher.publish(server, name);
     const begun = (bytes: number) => {
       const chunkSize = writeMessage({
         type: messageType.setChunkSize,
