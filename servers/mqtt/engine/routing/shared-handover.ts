@@ -25,8 +25,7 @@ export function redistribute(parts: HandoverParts, session: Session): void {
     handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
     return;
   }
-  if (session.inflight.size + session.queue.length === 0) return;
-  for (const { shared } of session.deliveries()) if (shared) parts.groups.get(shared.filter)?.hold(session);
+  for (const group of session.groups) if (session.inflight.size + session.queue.length > 0) group.hold(session);
   goOn(parts, session);
 }
 

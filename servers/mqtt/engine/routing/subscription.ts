@@ -39,37 +39,6 @@ export class Subscription {
   }
 }
 
-/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: subscriptions of one session that match a topic, as one at their highest QoS, with all their identifiers. */
-export class Overlap {
-  readonly session: Subscriber;
-  readonly options: { qos: Qos; noLocal: boolean; retainAsPublished: boolean } = { qos: 0, noLocal: false, retainAsPublished: false };
-  identifiers: number[] | undefined = undefined;
-  private readonly subscriptions: Subscription[] = [];
-
-  constructor(subscriptions: readonly Subscription[]) {
-    this.session = (subscriptions[0] as Subscription).session;
-    for (const subscription of subscriptions) this.add(subscription);
-  }
-
-  add(subscription: Subscription): void {
-    this.subscriptions.push(subscription);
-    const { options } = this;
-    const { qos, noLocal, retainAsPublished, identifier } = subscription.options;
-    if (qos > options.qos) options.qos = qos;
-    options.noLocal ||= noLocal;
-    options.retainAsPublished ||= retainAsPublished;
-    if (identifier === 0) return;
-    this.identifiers ??= [];
-    this.identifiers.push(identifier);
-  }
-
-  /** Without those with no local: for messages of the session's own client. */
-  ofItself(): Overlap | undefined {
-    const own = this.subscriptions.filter(({ options }) => !options.noLocal);
-    return own.length > 0 ? new Overlap(own) : undefined;
-  }
-}
-
 /** Members that are looked at for a message, unless there is credit for all of them. */
 const looksOfMessage = 32;
 
@@ -92,13 +61,9 @@ class Members {
   rank = 0;
   /** The highest that these members can have. */
   private readonly highest: number;
-  private readonly areConnected: boolean;
-  /** Members that `pick` found no longer connected and removed. */
-  left: Subscription[] = [];
 
-  constructor(areConnected: boolean) {
-    this.areConnected = areConnected;
-    this.highest = areConnected ? 4 : 2;
+  constructor(highest: number) {
+    this.highest = highest;
   }
 
   get size(): number {
@@ -137,29 +102,21 @@ class Members {
   pick(message: Message, except: Subscriber | undefined): Subscription | undefined {
     let best: Subscription | undefined;
     this.rank = 0;
-    let count = this.list.length;
+    const count = this.list.length;
     if (count === 0) return undefined;
     this.credit = Math.min(count, this.credit + looksOfMessage);
     for (let step = 0; step < count && this.rank < this.highest; step++) {
-      const member = this.list[(this.next + step) % count] as Subscription;
-      if (this.areConnected && !member.session.recipient) {
-        this.remove(member.session);
-        this.left.push(member);
-        count--;
-        step--;
-        continue;
-      }
       if (step === looksOfMessage) {
         if (this.rank === 3 || this.credit < count) break;
         this.credit = 0;
       }
+      const member = this.list[(this.next + step) % count] as Subscription;
       if (member.session === except) continue;
       const rank = member.session.readiness(message, member);
       if (rank <= this.rank) continue;
       best = member;
       this.rank = rank;
     }
-    // The last one has taken the place of each that left.
     if (best) this.next = (this.placeOf(best.session) + 1) % count;
     return best;
   }
@@ -202,10 +159,10 @@ export class SharedGroup {
     const { session } = subscription;
     this.take(session);
     if (session.recipient) {
-      this.connected ??= new Members(true);
+      this.connected ??= new Members(4);
       this.connected.add(subscription);
     } else {
-      this.absent ??= new Members(false);
+      this.absent ??= new Members(2);
       this.absent.add(subscription);
     }
   }
@@ -219,10 +176,7 @@ export class SharedGroup {
     this.holdsNoMore(session);
   }
 
-  /**
-   * To be called when the session's client has connected, or for right `counts` when it has disconnected: otherwise the next message
-   * that looks at the member finds it out. Thousands of clients with thousands of groups each may leave together.
-   */
+  /** To be called when the session's client has connected or disconnected. */
   moved(session: Subscriber): void {
     if (session.recipient) this.holdsNoMore(session);
     const member = this.take(session);
@@ -235,15 +189,9 @@ export class SharedGroup {
 
   /** The connected member whose turn it is and that can take the message, now or into its queue. */
   pickConnected(message: Message, except: Subscriber): Subscription | undefined {
-    const member = this.pickOfConnected(message, except);
-    return this.connected && this.connected.rank > 2 ? member : undefined;
-  }
-
-  private pickOfConnected(message: Message, except: Subscriber | undefined): Subscription | undefined {
     const { connected } = this;
     const member = connected?.pick(message, except);
-    if (connected && connected.left.length > 0) for (const left of connected.left.splice(0)) this.add(left);
-    return member;
+    return connected && connected.rank > 2 ? member : undefined;
   }
 
   /**
@@ -251,10 +199,10 @@ export class SharedGroup {
    * whose queues are full, then members for which the message is too large.
    */
   pick(message: Message, except?: Subscriber): Subscription | undefined {
-    const member = this.pickOfConnected(message, except);
-    const rank = this.connected?.rank ?? 0;
+    const { connected, absent } = this;
+    const member = connected?.pick(message, except);
+    const rank = connected?.rank ?? 0;
     if (rank > 2) return member;
-    const { absent } = this;
     const away = absent?.pick(message, except);
     return away && absent && absent.rank >= rank ? away : member;
   }
