@@ -4,7 +4,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions, GrpcResend, GrpcViews } from "../../contract/services/grpc.ts";
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
 import { configuredFile } from "../core/config/configured-file.ts";
-import { BodyBudget } from "../core/http/body-budget.ts";
+import { budgetOf } from "../core/http/body-budget.ts";
 import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
@@ -86,7 +86,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     log,
     metrics,
     messageLimit: config.recordedMessageBytes,
-    ...(config.recordedMessageRate > 0 && { messageBudget: new BodyBudget(config.recordedMessageRate) }),
+    messageBudget: budgetOf(config.recordedMessageRate),
   });
   const metricsPort = await listenMetrics(metrics.registry, {
     port: config.metricsPort,

@@ -127,7 +127,7 @@ export async function startWebrtc(
     traffic,
     log,
     bodyLimit: config.recordedMessageBytes,
-    ...(messageBudget && { bodyBudget: messageBudget }),
+    bodyBudget: messageBudget,
   });
   const held = new SharedBudget(config.allRequestBytes);
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
@@ -10,6 +10,19 @@ import { until } from "../support/until.ts";
 const connections = 40;
 const requestsEach = 20;
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/** Listens, and connects as many clients that read all; they and the server end with the test. */
+async function connectMany(server: Server): Promise<Socket[]> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const sockets = Array.from({ length: connections }, () => connect((server.address() as AddressInfo).port, "127.0.0.1").resume());
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+  return sockets;
+}
 
 /** Each request takes 1 ms of a clock that stands still otherwise. Returns how many of many connections were answered in each turn of the event loop. */
 async function answersOfTurns(answer: (work: () => void) => RequestListener, requests = requestsEach): Promise<number[]> {
@@ -22,14 +35,7 @@ async function answersOfTurns(answer: (work: () => void) => RequestListener, req
       if (++accepted === connections) resolve();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const sockets = Array.from({ length: connections }, () => connect((server.address() as AddressInfo).port, "127.0.0.1").resume());
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    server.closeAllConnections();
-  });
+  const sockets = await connectMany(server);
   await Promise.all([allAccepted, ...sockets.map((socket) => once(socket, "connect"))]);
   for (const socket of sockets) socket.write(get.repeat(requests));
   const turns: number[] = [];
@@ -88,13 +94,7 @@ it("[BL-381] requests of many connections that are late at the same time are ref
     };
     late.push(socket);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const sockets = Array.from({ length: connections }, () => connect((server.address() as AddressInfo).port, "127.0.0.1").resume());
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  const sockets = await connectMany(server);
   while (late.length < connections) await nextTurn();
   const error = Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
   // Node finds them again while they wait for their turn.

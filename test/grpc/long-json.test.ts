@@ -29,6 +29,7 @@ it("[GRPC-195] a long message of JSON is counted, read and handled in turns of t
           add(bytes) {
             held += bytes;
           },
+          set() {},
           leave() {},
           close() {},
         },

@@ -19,7 +19,7 @@ export interface HttpRecorderOptions {
   /** First bytes kept of each request body and of each response body. */
   readonly bodyLimit: number;
   /** For the bytes beyond them; without it none are kept. */
-  readonly bodyBudget?: BodyBudget;
+  readonly bodyBudget?: BodyBudget | undefined;
   /** Hides credentials before a row or its detail leaves the process. */
   readonly redaction?: HttpRedaction;
   /** Redacts a path for the log, for services whose paths contain secrets. */

@@ -9,7 +9,7 @@ import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
 import type { WorkTurns } from "../service/work-turns.ts";
-import { BodyBudget } from "./body-budget.ts";
+import { budgetOf } from "./body-budget.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
 import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
@@ -86,7 +86,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     traffic: context.traffic,
     log,
     bodyLimit: config.recordedBodyBytes,
-    ...(config.recordedBodyRate > 0 && { bodyBudget: new BodyBudget(config.recordedBodyRate) }),
+    bodyBudget: budgetOf(config.recordedBodyRate),
     ...(redaction && { redaction }),
     ...(maskPath && { maskPath }),
     turns: options.turns,

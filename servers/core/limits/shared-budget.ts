@@ -4,6 +4,8 @@ import { rateLimitKey } from "./rate-limit-client.ts";
 export interface BudgetShare {
   /** What it has more now, or less where it is negative. */
   add(amount: number): void;
+  /** All that it has now. */
+  set(amount: number): void;
   /** The connection is being ended: nobody loses anything for what it has until that is returned, but it is held. */
   leave(): void;
   /** The connection is closed. What it has is returned by further calls of `add`. */
@@ -105,6 +107,10 @@ class Share implements BudgetShare {
 
   add(amount: number): void {
     if (amount !== 0) this.#budget.changed(this, amount);
+  }
+
+  set(amount: number): void {
+    this.add(amount - this.amount);
   }
 
   leave(): void {

@@ -19,7 +19,7 @@ export interface CallRecorderOptions {
   /** First bytes that are kept of each message. */
   readonly messageLimit: number;
   /** For the bytes beyond them; without it none are kept. */
-  readonly messageBudget?: BodyBudget;
+  readonly messageBudget?: BodyBudget | undefined;
 }
 
 /** Begins and ends the row of each call, counts it and writes its log line. */

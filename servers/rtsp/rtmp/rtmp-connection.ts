@@ -57,8 +57,6 @@ export class RtmpConnection {
   readonly #chunkLimits: ChunkLimits;
   readonly #share: WorkShare;
   readonly #held: BudgetShare;
-  /** What `#held` has. */
-  #counted = 0;
   readonly #openedAt = Date.now();
   readonly remote: string;
   readonly #address: string;
@@ -148,9 +146,7 @@ export class RtmpConnection {
   }
 
   #count(): void {
-    const change = this.#chunks.heldBytes + this.#untaken - this.#counted;
-    this.#counted += change;
-    this.#held.add(change);
+    this.#held.set(this.#chunks.heldBytes + this.#untaken);
   }
 
   #restartTimer(reason: string): void {

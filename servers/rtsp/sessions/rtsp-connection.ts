@@ -71,8 +71,6 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #parser: RtspParser;
   readonly #share: WorkShare;
   readonly #held: BudgetShare;
-  /** What `#held` has. */
-  #counted = 0;
   readonly #sessions = new Set<RtspSession>();
   /** The row of what has no session yet. */
   #entry: SessionEntry | undefined;
@@ -210,9 +208,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   };
 
   #count(): void {
-    const change = (this.#isClosing ? 0 : this.#parser.heldBytes) - this.#counted;
-    this.#counted += change;
-    this.#held.add(change);
+    this.#held.set(this.#isClosing ? 0 : this.#parser.heldBytes);
   }
 
   /** Too much waits of all, and most of this one. */
