@@ -103,7 +103,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
   it("[MQTT-217] brokers killed in turn under load: nothing acknowledged is lost, and QoS 2 is never duplicated", async () => {
     const url = nextUrl();
     let members = [await spawnMember(url), await spawnMember(url)] as const;
-    const publishing = { nextId: 0, acknowledged: new Set<string>() };
+    const publishing: Publishing = { nextId: 0, acknowledged: new Set() };
     const receiver = new Receiver();
     const { received } = receiver;
     const first = await connectWire(members[0], 5, kept("subscriber"));
@@ -150,20 +150,46 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
   });
 });
 
-/** One message in flight at a time, QoS 1 and 2 in turn; what is answered counts as the brokers'. */
-async function publish(client: Connected, state: { nextId: number; acknowledged: Set<string> }): Promise<void> {
+interface Publishing {
+  nextId: number;
+  /** The message in flight; `released` once its PUBREC came. */
+  pending?: { readonly payload: string; readonly qos: 1 | 2; readonly packetId: number; released: boolean } | undefined;
+  readonly acknowledged: Set<string>;
+}
+
+/**
+ * One message in flight at a time, QoS 1 and 2 in turn; what is answered counts as the brokers'.
+ * What was in flight when a connection ended is sent again on the next one ([MQTT-4.4.0-1]): a broker keeps
+ * the identifier of a QoS 2 message until PUBREL, and takes the next message with it for the same one.
+ */
+async function publish(client: Connected, state: Publishing): Promise<void> {
+  if (!client.connack.sessionPresent) state.pending = undefined;
+  let dup = state.pending !== undefined;
   for (;;) {
-    const id = state.nextId++;
-    const qos = id % 2 === 0 ? 1 : 2;
-    const payload = `${qos}:${id}`;
-    const packetId = 1 + (id % 1_000);
-    client.publish(`load/${id % 7}`, payload, { qos, packetId });
-    const answer = await client.next();
-    if (!answer) return;
-    state.acknowledged.add(payload);
-    if (answer.type !== "pubrec") continue;
-    client.send({ type: "pubrel", packetId, reason: 0 });
-    if (!(await client.next())) return;
+    const id = state.nextId;
+    const pending = state.pending ?? {
+      payload: `${1 + (id % 2)}:${id}`,
+      qos: id % 2 === 0 ? 1 : 2,
+      packetId: 1 + (id % 1_000),
+      released: false,
+    };
+    state.pending = pending;
+    if (!dup) state.nextId++;
+    const { payload, qos, packetId } = pending;
+    if (!pending.released) {
+      client.publish(`load/${packetId % 7}`, payload, { qos, packetId, dup });
+      const answer = await client.next();
+      // Or a DISCONNECT.
+      if (answer?.type !== "puback" && answer?.type !== "pubrec") return;
+      state.acknowledged.add(payload);
+      pending.released = true;
+    }
+    dup = false;
+    if (qos === 2) {
+      client.send({ type: "pubrel", packetId, reason: 0 });
+      if ((await client.next())?.type !== "pubcomp") return;
+    }
+    state.pending = undefined;
   }
 }
 
