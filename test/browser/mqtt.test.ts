@@ -196,8 +196,10 @@ it("[BL-281] the clients of a broker that has ended are shown as gone, also by a
   await page.getByRole("option", { name: /^lamp/ }).waitFor({ state: "detached" });
 });
 
-it("[MQTT-313] of more than 200 clients further ones are listed at the end, and a request waits for the answer to the one before", async () => {
+it("[MQTT-313] of more than 200 clients further ones are listed at the end; a request waits for the answer to the one before, and one that fails takes none away", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags });
+  // In a lower window the details of a client replace the list.
+  await page.setViewportSize({ width: 1_280, height: 1_000 });
   const answers = await interceptAnswers(page);
   const clients = await Promise.all(
     Array.from({ length: 230 }, (_, index) => connectAsync(`mqtt://${host}`, { clientId: `lamp-${String(index).padStart(3, "0")}` })),
@@ -221,8 +223,17 @@ it("[MQTT-313] of more than 200 clients further ones are listed at the end, and 
     await page.waitForFunction((until) => performance.now() > until, started + (index + 1) * 1_000);
   }
   expect(answers.asked("mqtt client.list")).toBe(asked);
-  answers.treat("mqtt client.list", undefined);
+  answers.treat("mqtt client.list", { kind: "failing" });
   answers.fail();
+  // Those that the page has stay.
+  const failed = page.getByRole("alert").filter({ hasText: "Could not update the clients" });
+  await failed.waitFor();
+  await list
+    .getByRole("option", { name: /^lamp-/ })
+    .first()
+    .waitFor();
+  answers.treat("mqtt client.list", undefined);
+  await failed.waitFor({ state: "detached" });
   // 200 rows are of 10,000 px.
   const heightPx = async () => {
     await list.press("End");
@@ -363,6 +374,44 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await clear.click();
   await page.getByText("Cleared 1 message.").waitFor();
   await kept.waitFor({ state: "detached" });
+});
+
+it("[MQTT-309] says of how many messages only a part could be searched, and without a match too", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const answers = await interceptAnswers(page);
+  await loadAgain(page, "mqtt/live");
+  await publish(page, "a/one");
+  await page.keyboard.press("Escape");
+  const history = page.getByRole("region", { name: "History" });
+  const row = history.getByRole("row", { name: /Hello, MQTT!/ });
+  await row.waitFor();
+  answers.treat("mqtt topic.history", { kind: "replaced", value: { messages: [], searchedInPart: 1 } });
+  await history.getByRole("button", { name: "Filter payloads" }).click();
+  await history.getByPlaceholder("Filter payloads").fill("Hello");
+  await history.getByText(/^1 was searched in part only/).waitFor();
+  expect(await row.count()).toBe(0);
+});
+
+it("[MQTT-161] until a new message was read the one before stays, with what it is compared with", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const answers = await interceptAnswers(page);
+  await loadAgain(page, "mqtt/live");
+  const shown = page.getByRole("region", { name: "Message", exact: true });
+  const rows = page.getByRole("grid", { name: /^Messages/ }).getByRole("row", { name: /step/ });
+  const send = async (count: number) => {
+    await publish(page, "a/one", undefined, false, `{"step":${count}}`);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => rows.count()).toBe(count);
+  };
+  await send(1);
+  await send(2);
+  await shown.getByRole("button", { name: /^vs \d/ }).waitFor();
+  const head = () => Promise.all([shown.getByRole("time").textContent(), shown.getByRole("button", { name: /^vs/ }).textContent()]);
+  const before = await head();
+  answers.treat("mqtt message.read", { kind: "late" });
+  await send(3);
+  await expect.poll(() => answers.held()).toBe(true);
+  expect(await head()).toEqual(before);
 });
 
 it("[MQTT-303] a refused connection is on the page with its reason, also while no client is connected", async () => {

@@ -139,7 +139,7 @@ export const scenes: readonly Scene[] = [
     hash: "mqtt/live",
     async open(page) {
       await page.getByPlaceholder(/Filter topics/).fill("warehouse/#");
-      await page.getByRole("treeitem").filter({ hasText: "temperature" }).last().click();
+      await page.getByRole("treeitem").filter({ hasText: "17/temperature" }).click();
     },
   },
   { name: "mqtt-try", hash: "mqtt/try", open: (page) => button(page, "Subscribe").click() },

@@ -100,6 +100,30 @@ describe("the history of a topic", () => {
     expect(ids()).toEqual([5, 4, 3, 2]);
   });
 
+  it("[MQTT-309] counts the messages of which a part was searched, over the pages that were read", async () => {
+    const kept = upTo(9);
+    // Of each page two between those that match.
+    const history = createMessageHistory({
+      read: async ({ text, before = Number.POSITIVE_INFINITY, limit }) => {
+        const older = kept.filter(({ id }) => id < before).toReversed();
+        return { messages: older.slice(0, limit), ...(text !== "" && { searchedInPart: 2 }) };
+      },
+      pageRows: 3,
+      nextFrame: (run) => run(),
+    });
+    const inPart = () => history.view().searchedInPart;
+    await history.setFilter({ filter: "t", text: "", withoutSample: false });
+    expect(inPart()).toBe(0);
+    await history.setFilter({ filter: "t", text: "x", withoutSample: false });
+    expect(inPart()).toBe(2);
+    await history.loadOlder();
+    expect(inPart()).toBe(4);
+    await history.refresh();
+    expect(inPart()).toBe(4);
+    await history.setFilter({ filter: "t", text: "xy", withoutSample: false });
+    expect(inPart()).toBe(2);
+  });
+
   it("without a filter reads nothing", async () => {
     const { history, ids } = await setUp(upTo(3));
     await history.setFilter({ filter: "", text: "", withoutSample: false });

@@ -57,15 +57,15 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   }
 
   /** The counts of a page: the source's, which evicts its oldest rows without an event. */
-  function counted({ counts }: ListPage<Row>): Pick<ListRowsView<Filter>, "kept" | "matching" | "searchedInPart" | "allKept"> | undefined {
-    if (!counts) return undefined;
+  function counted({ counts, searchedInPart = 0 }: ListPage<Row>): Partial<ListRowsView<Filter>> {
+    if (!counts) return { searchedInPart };
     // A lower total means that the source was restarted.
     if (counts.total < pageTotal) bound = Number.POSITIVE_INFINITY;
     else if (counts.kept < view.kept) bound = counts.kept;
     else if (counts.kept > bound) bound = Number.POSITIVE_INFINITY;
     total = counts.total;
     pageTotal = counts.total;
-    const { kept, matching, searchedInPart = 0 } = counts;
+    const { kept, matching } = counts;
     return { kept, matching, searchedInPart, allKept: bound === Number.POSITIVE_INFINITY && counts.dropped === 0 };
   }
 
@@ -241,7 +241,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     totalWhenHeld = total;
     change(
       {
-        ...(counts && { ...counts, kept: Math.max(counts.kept, rows.count) }),
+        ...counts,
+        ...(counts.kept !== undefined && { kept: Math.max(counts.kept, rows.count) }),
         arrived: waiting.count,
         skipped: 0,
         loaded: true,

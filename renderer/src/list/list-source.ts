@@ -5,6 +5,8 @@ export interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly hasOlder: boolean;
   readonly counts?: ListCounts;
+  /** Rows of which only a part could be searched, and did not match. */
+  readonly searchedInPart?: number;
 }
 
 /** Present if the source counts its rows. */
@@ -12,8 +14,6 @@ export interface ListCounts {
   readonly kept: number;
   /** Number of kept rows that match. */
   readonly matching: number;
-  /** Rows of which only a part could be searched, and did not match. */
-  readonly searchedInPart?: number;
   /** Since the source's first start, kept or not. */
   readonly total: number;
   /** How many of `total` never reached the source. */

@@ -49,9 +49,9 @@ export function createTrafficRows({ read, match, order = byId, filter = noFilter
     filter,
     order,
     async read(shown, { before, limit }) {
-      const { rows, ...counts } = await read({ ...shown, ...(before && { before: before.id }), limit });
+      const { rows, searchedInPart = 0, ...counts } = await read({ ...shown, ...(before && { before: before.id }), limit });
       details.found(shown, rows);
-      return { rows, hasOlder: before ? rows.length === limit : rows.length < counts.matching, counts };
+      return { rows, hasOlder: before ? rows.length === limit : rows.length < counts.matching, counts, searchedInPart };
     },
     numberOf: ({ service, id }) => ({ lane: service, number: id }),
     matcher: details.matcher,

@@ -135,8 +135,9 @@ function useShownClients(page: MqttClientPage | undefined, ended: MqttClientPage
   const { value, isReading, again } = answer;
   const failure = enabled ? answer.failure : undefined;
   if (ended) return { value: withText(ended, text), failure: undefined, isReading: false, again };
-  // Until there is an answer, what is shown stays.
-  return { value: enabled && value?.text === text ? value.page : failure ? undefined : page, failure, isReading, again };
+  // Until there is an answer, what is shown stays; those of the view are right without a filter only.
+  const known = failure && text !== "" ? undefined : page;
+  return { value: enabled && value?.text === text ? value.page : known, failure, isReading, again };
 }
 
 /** The selected client, also if it is not in the list; null if it has no session here. */

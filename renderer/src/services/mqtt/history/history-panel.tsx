@@ -5,6 +5,7 @@ import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts
 import { DataTable, type DataTableHandle } from "../../../list/data-table.tsx";
 import { NewRows } from "../../../list/follow-mark.tsx";
 import { ListAnswer } from "../../../list/list-answer.tsx";
+import { searchedInPartText } from "../../../pages/service/traffic-status-line.tsx";
 import { Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -57,7 +58,9 @@ export function HistoryPanel(props: HistoryPanelProps) {
   };
   /** The older message with which others of its topic are compared, instead of the previous one. */
   const [baseline, setBaseline] = useState<MqttMessageSummary>();
-  const before = chosen && comparedWith(chosen, baseline, messages);
+  // Of the message that is shown: until the chosen one was read, that is the one before.
+  const { message: shown } = props.detail;
+  const before = shown && comparedWith(shown, baseline, messages);
   return (
     <section className={styles.panel} aria-label="History">
       <HistoryHead
@@ -113,6 +116,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
       {view.isFull && (
         <Note className={styles.full}>{`The newest ${formatCount(messages.length)} are shown. Filter or export to find older ones.`}</Note>
       )}
+      {messages.length > 0 && view.searchedInPart > 0 && <Note className={styles.full}>{inPartText(view.searchedInPart)}</Note>}
       {chosen && (
         <MessagePanel
           detail={props.detail}
@@ -128,8 +132,8 @@ export function HistoryPanel(props: HistoryPanelProps) {
 }
 
 /** Over the table and not in it, because a grid may contain only rows. */
-function NoMessages(props: Pick<HistoryPanelProps, "text" | "onText" | "withoutSample" | "onWithoutSample">) {
-  const { text, onText, withoutSample, onWithoutSample } = props;
+function NoMessages(props: Pick<HistoryPanelProps, "text" | "onText" | "withoutSample" | "onWithoutSample" | "view">) {
+  const { text, onText, withoutSample, onWithoutSample, view } = props;
   const all = () => {
     onText("");
     onWithoutSample(false);
@@ -138,9 +142,14 @@ function NoMessages(props: Pick<HistoryPanelProps, "text" | "onText" | "withoutS
   return (
     <>
       {`No message ${which}${withoutSample ? ", without sample traffic" : ""}.`}
+      {view.searchedInPart > 0 && <span>{inPartText(view.searchedInPart)}</span>}
       {(text !== "" || withoutSample) && <Button onClick={all}>Show all</Button>}
     </>
   );
 }
+
+/** Until a stop a broker has the whole payloads. */
+const inPartText = (messages: number) =>
+  `${searchedInPartText(messages)}: of payloads from before the broker's last stop the start is kept (Config, Recorder).`;
 
 const rowId = (message: MqttMessageSummary) => message.id;

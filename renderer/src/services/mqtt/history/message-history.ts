@@ -1,3 +1,4 @@
+import type { MqttHistoryPage } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { createListRows } from "../../../list/list-rows.ts";
 import type { ListRowsOptions } from "../../../list/list-source.ts";
@@ -18,17 +19,18 @@ export type MessageHistoryView = ListRowsView<HistoryQuery>;
 type Kept = "nextFrame" | "pageRows" | "followRows" | "mostRows";
 
 interface MessageHistoryOptions extends Pick<ListRowsOptions<MqttMessageSummary, HistoryQuery, MessagePlace>, Kept> {
-  readonly read: (
-    query: HistoryQuery & { readonly before?: number; readonly limit: number },
-  ) => Promise<{ readonly messages: readonly MqttMessageSummary[] }>;
+  readonly read: (query: HistoryQuery & { readonly before?: number; readonly limit: number }) => Promise<MqttHistoryPage>;
 }
 
 /** Messages that one `refresh` reads: arrivals are counted up to this number. */
 export const historyPageRows = 200;
 
 /** The recorded messages of a topic or filter. They are read when the broker's figures announce new ones. */
-export const createMessageHistory = ({ read, ...options }: MessageHistoryOptions): MessageHistory =>
-  createListRows<MqttMessageSummary, HistoryQuery, MessagePlace>({
+export function createMessageHistory({ read, ...options }: MessageHistoryOptions): MessageHistory {
+  /** The broker counts only as far as it searched for a page; older pages add to it. */
+  let inPart = 0;
+  let searched: HistoryQuery | undefined;
+  return createListRows<MqttMessageSummary, HistoryQuery, MessagePlace>({
     pageRows: historyPageRows,
     ...options,
     filter: { filter: "", text: "", withoutSample: false },
@@ -37,10 +39,15 @@ export const createMessageHistory = ({ read, ...options }: MessageHistoryOptions
     asks: ({ filter }) => filter !== "",
     isSame: isSameMessage,
     async read(query, { before, limit }) {
-      const { messages } = await read({ ...query, ...(before && { before: before.id }), limit });
-      return { rows: messages, hasOlder: messages.length === limit };
+      const { messages, searchedInPart = 0 } = await read({ ...query, ...(before && { before: before.id }), limit });
+      const isAll = before === undefined && messages.length < limit;
+      if (isAll || query !== searched) inPart = searchedInPart;
+      else inPart = before ? inPart + searchedInPart : Math.max(inPart, searchedInPart);
+      searched = query;
+      return { rows: messages, hasOlder: messages.length === limit, searchedInPart: inPart };
     },
   });
+}
 
 /** Only the deliveries of a recorded message change. */
 const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): boolean =>
