@@ -3,28 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import path from "node:path";
 import { connectAsync } from "mqtt";
-import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { interceptAnswers } from "./answers.ts";
 import { loadAgain, openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
+import { publishMessage } from "./publish-message.ts";
 
 /** One port is enough. */
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
 const open = shareBrowserShell("mqtt", { flags });
-
-async function publish(page: Page, topic: string, everySeconds?: string, retain = false, payload?: string): Promise<void> {
-  await page.getByRole("button", { name: "Publish…", exact: true }).click();
-  await page.getByRole("textbox", { name: "Topic", exact: true }).fill(topic);
-  if (payload !== undefined) await page.getByRole("textbox", { name: "Payload" }).fill(payload);
-  await page.getByRole("checkbox", { name: "Retain" }).setChecked(retain);
-  if (everySeconds === undefined) await page.getByRole("button", { name: "Publish", exact: true }).click();
-  else {
-    await page.getByRole("switch", { name: "Repeat every" }).click();
-    await page.getByRole("textbox", { name: "Seconds between repeats" }).fill(everySeconds);
-    await page.getByRole("button", { name: "Start", exact: true }).click();
-  }
-}
 
 it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and continues while another tab is shown", async () => {
   const { page } = await open();
@@ -39,7 +26,7 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
   await received.filter({ hasText: "test/topic" }).waitFor();
   await openTab(page, "Live");
   await page.getByRole("option", { name: /^dashboard/ }).waitFor();
-  await publish(page, "test/other");
+  await publishMessage(page, "test/other");
   await page.getByText("Published to 1 subscription.").waitFor();
   await page.keyboard.press("Escape");
   await openTab(page, "Try");
@@ -50,7 +37,7 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
 
 it("[MQTT-135] a repeated message continues when the page is left, and can be stopped from the strip", async () => {
   const { page } = await open();
-  await publish(page, "lab/clock", "0.05");
+  await publishMessage(page, "lab/clock", "0.05");
   const repeating = page.getByText(/^lab\/clock every .*, [\d,]+ sent$/);
   await repeating.waitFor();
   await openTab(page, "Logs");
@@ -85,7 +72,7 @@ it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its mess
   const file = path.join(temporaryDir(), "recorded.jsonl");
   const line = (index: number) => JSON.stringify({ at: index, topic: `replayed/${index % 3}`, payload: btoa("x".repeat(60)) });
   writeFileSync(file, Array.from({ length: 12_000 }, (_, index) => `${line(index)}\n`).join(""));
-  await publish(page, "first");
+  await publishMessage(page, "first");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Replay a file…" }).click();
@@ -107,7 +94,7 @@ it("topics with the same beginning show their ends, and the shown message names 
   const { page } = await open();
   const topics = ["building/west-wing/sensors/hall-a/humidity", "building/west-wing/sensors/hall-a/temperature"];
   for (const topic of topics) {
-    await publish(page, topic);
+    await publishMessage(page, topic);
     await page.keyboard.press("Escape");
   }
   await page.getByRole("textbox", { name: /^Filter topics/ }).fill("building/#");
@@ -129,7 +116,7 @@ it("topics with the same beginning show their ends, and the shown message names 
 it("[MQTT-302] Publish begins with the topic that is shown", async () => {
   const { page } = await open();
   for (const topic of ["hall/a/lamp", "hall/b/lamp"]) {
-    await publish(page, topic);
+    await publishMessage(page, topic);
     await page.keyboard.press("Escape");
   }
   await page.getByRole("textbox", { name: /^Filter topics/ }).fill("hall/#");
@@ -142,7 +129,7 @@ it("[MQTT-302] Publish begins with the topic that is shown", async () => {
 
 it("[BL-256] hidden characters in a topic and a payload are shown escaped", async () => {
   const { page } = await open();
-  await publish(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
+  await publishMessage(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
   await page.keyboard.press("Escape");
   await page.getByRole("textbox", { name: /^Filter topics/ }).fill("hostile/#");
   await page.getByRole("treeitem", { name: /hostile\/x\\u202eevil/ }).click();
@@ -160,7 +147,7 @@ it("[MQTT-133] clicking a receiver or publisher shows the client, which covers n
   await page.getByText("SUBACK 0x01 QoS 1 granted").waitFor();
   await openTab(page, "Live");
   for (const topic of ["a/one", "a/two"]) {
-    await publish(page, topic);
+    await publishMessage(page, topic);
     await page.keyboard.press("Escape");
   }
   await page.getByRole("textbox", { name: /^Filter topics/ }).fill("a/#");
@@ -268,7 +255,7 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
 it("[MQTT-160] retained messages of a branch are cleared from its menu, which names the branch and the number", async () => {
   const { page } = await open();
   for (const topic of ["attic/a", "attic/b", "yard"]) {
-    await publish(page, topic, undefined, true);
+    await publishMessage(page, topic, undefined, true);
     await page.keyboard.press("Escape");
   }
   const attic = page.getByRole("treeitem", { name: /^attic 2/ });
@@ -280,25 +267,9 @@ it("[MQTT-160] retained messages of a branch are cleared from its menu, which na
   await page.getByText("Cleared 2 retained messages of attic/#").waitFor();
 });
 
-it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
-  const { page } = await open();
-  for (const value of ["one", "two", "three"]) {
-    await publish(page, "compared", undefined, false, `{"v":"${value}"}`);
-    await page.keyboard.press("Escape");
-  }
-  await page.getByRole("treeitem", { name: /^compared/ }).click();
-  const payload = page.getByRole("region", { name: "Payload", exact: true });
-  await payload.getByText(/removed: .*two/).waitFor();
-  await page.getByRole("button", { name: /^vs / }).click();
-  await page.getByRole("menuitem", { name: /"v":"one"/ }).click();
-  await payload.getByText(/removed: .*one/).waitFor();
-  await page.getByRole("row", { name: /two/ }).click();
-  await payload.getByText(/removed: .*one/).waitFor();
-});
-
 it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
   const { page } = await open();
-  await publish(page, "a/b");
+  await publishMessage(page, "a/b");
   await page.keyboard.press("Escape");
   for (const width of [1_024, 900, 800]) {
     await page.setViewportSize({ width, height: 700 });
@@ -341,7 +312,7 @@ it("[MQTT-130] a rule with a payload condition is created, shown and opened agai
 it("[MQTT-277] a tab keeps its content when it is shown again, and when the broker is stopped", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   for (const topic of ["a/one", "a/two"]) {
-    await publish(page, topic);
+    await publishMessage(page, topic);
     await page.keyboard.press("Escape");
   }
   const two = page.getByRole("treeitem", { name: /^two/ });
@@ -366,7 +337,7 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await page.getByRole("button", { name: "Start", exact: true }).waitFor();
   expect([await kept.count(), await clear.isDisabled(), await pause.isDisabled()]).toEqual([0, true, true]);
   await page.getByRole("button", { name: "Start", exact: true }).click();
-  await publish(page, "a/one");
+  await publishMessage(page, "a/one");
   await page.getByText("showing 1 of 1").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
@@ -374,44 +345,6 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await clear.click();
   await page.getByText("Cleared 1 message.").waitFor();
   await kept.waitFor({ state: "detached" });
-});
-
-it("[MQTT-309] says of how many messages only a part could be searched, and without a match too", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
-  const answers = await interceptAnswers(page);
-  await loadAgain(page, "mqtt/live");
-  await publish(page, "a/one");
-  await page.keyboard.press("Escape");
-  const history = page.getByRole("region", { name: "History" });
-  const row = history.getByRole("row", { name: /Hello, MQTT!/ });
-  await row.waitFor();
-  answers.treat("mqtt topic.history", { kind: "replaced", value: { messages: [], searchedInPart: 1 } });
-  await history.getByRole("button", { name: "Filter payloads" }).click();
-  await history.getByPlaceholder("Filter payloads").fill("Hello");
-  await history.getByText(/^1 was searched in part only/).waitFor();
-  expect(await row.count()).toBe(0);
-});
-
-it("[MQTT-161] until a new message was read the one before stays, with what it is compared with", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags });
-  const answers = await interceptAnswers(page);
-  await loadAgain(page, "mqtt/live");
-  const shown = page.getByRole("region", { name: "Message", exact: true });
-  const rows = page.getByRole("grid", { name: /^Messages/ }).getByRole("row", { name: /step/ });
-  const send = async (count: number) => {
-    await publish(page, "a/one", undefined, false, `{"step":${count}}`);
-    await page.keyboard.press("Escape");
-    await expect.poll(() => rows.count()).toBe(count);
-  };
-  await send(1);
-  await send(2);
-  await shown.getByRole("button", { name: /^vs \d/ }).waitFor();
-  const head = () => Promise.all([shown.getByRole("time").textContent(), shown.getByRole("button", { name: /^vs/ }).textContent()]);
-  const before = await head();
-  answers.treat("mqtt message.read", { kind: "late" });
-  await send(3);
-  await expect.poll(() => answers.held()).toBe(true);
-  expect(await head()).toEqual(before);
 });
 
 it("[MQTT-303] a refused connection is on the page with its reason, also while no client is connected", async () => {

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { interceptAnswers } from "./answers.ts";
+import { loadAgain, openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
+import { publishMessage } from "./publish-message.ts";
+
+/** One port is enough. */
+const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+const open = shareBrowserShell("mqtt", { flags });
+
+it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
+  const { page } = await open();
+  for (const value of ["one", "two", "three"]) {
+    await publishMessage(page, "compared", undefined, false, `{"v":"${value}"}`);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("treeitem", { name: /^compared/ }).click();
+  const payload = page.getByRole("region", { name: "Payload", exact: true });
+  await payload.getByText(/removed: .*two/).waitFor();
+  await page.getByRole("button", { name: /^vs / }).click();
+  await page.getByRole("menuitem", { name: /"v":"one"/ }).click();
+  await payload.getByText(/removed: .*one/).waitFor();
+  await page.getByRole("row", { name: /two/ }).click();
+  await payload.getByText(/removed: .*one/).waitFor();
+});
+
+it("[MQTT-161] until a new message was read the one before stays, with what it is compared with", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const answers = await interceptAnswers(page);
+  await loadAgain(page, "mqtt/live");
+  const shown = page.getByRole("region", { name: "Message", exact: true });
+  const rows = page.getByRole("grid", { name: /^Messages/ }).getByRole("row", { name: /step/ });
+  const send = async (count: number) => {
+    await publishMessage(page, "a/one", undefined, false, `{"step":${count}}`);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => rows.count()).toBe(count);
+  };
+  await send(1);
+  await send(2);
+  await shown.getByRole("button", { name: /^vs \d/ }).waitFor();
+  const head = () => Promise.all([shown.getByRole("time").textContent(), shown.getByRole("button", { name: /^vs/ }).textContent()]);
+  const before = await head();
+  answers.treat("mqtt message.read", { kind: "late" });
+  await send(3);
+  await expect.poll(() => answers.held()).toBe(true);
+  expect(await head()).toEqual(before);
+});
+
+it("[MQTT-309] says of how many messages only a part could be searched, and without a match too", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const answers = await interceptAnswers(page);
+  await loadAgain(page, "mqtt/live");
+  await publishMessage(page, "a/one");
+  await page.keyboard.press("Escape");
+  const history = page.getByRole("region", { name: "History" });
+  const row = history.getByRole("row", { name: /Hello, MQTT!/ });
+  await row.waitFor();
+  answers.treat("mqtt topic.history", { kind: "replaced", value: { messages: [], searchedInPart: 1 } });
+  await history.getByRole("button", { name: "Filter payloads" }).click();
+  await history.getByPlaceholder("Filter payloads").fill("Hello");
+  await history.getByText(/^1 was searched in part only/).waitFor();
+  expect(await row.count()).toBe(0);
+});
