@@ -1,6 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Will } from "../../servers/mqtt/codec/packet.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { SharedGroup, type Subscriber, Subscription } from "../../servers/mqtt/engine/routing/subscription.ts";
 import { RankedHeap } from "../../servers/mqtt/engine/session/ranked-heap.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
@@ -48,6 +50,54 @@ describe("many that leave together", () => {
       expect(published(watcher)).toEqual(texts);
     },
   );
+
+  it.each([0, 600])(
+    "[MQTT-314] nothing is done for each shared subscription of a client that leaves; its messages go on to who is connected, session expiry %s",
+    async (sessionExpiryInterval) => {
+      const { engine } = await startEngine();
+      const names = Array.from({ length: 100 }, (_, index) => `leaves ${index}`);
+      const clients = names.map((name) => new MemoryClient(engine, name, { properties: { sessionExpiryInterval } }));
+      const stays = new MemoryClient(engine, "stays");
+      await expect.poll(() => engine.clients.size).toBe(102);
+      for (const client of clients) client.subscribe("$share/group/jobs");
+      stays.subscribe("$share/group/jobs");
+      const group = engine.groups.get("$share/group/jobs");
+      await expect.poll(() => group?.counts()).toEqual({ connected: 101, away: 0 });
+      const moved = vi.spyOn(SharedGroup.prototype, "moved");
+      const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+      for (const { connection } of clients) connection.cutOff("The connection was lost.");
+      expect(moved).not.toHaveBeenCalled();
+      expect(engine.sessions.size).toBe(102);
+      const payloads = ["one", "two", "three"];
+      for (const payload of payloads)
+        engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(payload), qos: 0, retain: false }));
+      turn.mockRestore();
+      await expect.poll(() => published(stays)).toEqual(payloads);
+      const away = sessionExpiryInterval > 0 ? 100 : 0;
+      await expect.poll(() => group?.counts()).toEqual({ connected: 1, away });
+      moved.mockRestore();
+    },
+  );
+
+  it("[MQTT-314] a message looks at all connected members of its group, also while others are found gone", () => {
+    const group = new SharedGroup("$share/group/jobs", "jobs");
+    const members = Array.from("abcde", (clientId) => ({ clientId, recipient: {} as object | undefined, rank: 4 }));
+    const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 } as const;
+    for (const member of members) {
+      const session = Object.assign(member, { expirySeconds: 1, readiness: () => member.rank, deliver: () => {} });
+      group.add(new Subscription(session, group.name, options, group));
+    }
+    const message = new Message({ topic: "jobs", payload: Buffer.from("one"), qos: 1, retain: false });
+    const picked = () => group.pick(message)?.session.clientId;
+    expect([picked(), picked(), picked(), picked()]).toEqual(["a", "b", "c", "d"]);
+    const [, b, c, d, e] = members as [unknown, ...((typeof members)[number] & Subscriber)[]];
+    group.remove(d as Subscriber);
+    group.remove(e as Subscriber);
+    Object.assign(b as Subscriber, { rank: 1 });
+    Object.assign(c as Subscriber, { recipient: undefined });
+    expect(picked()).toBe("a");
+    expect(group.counts()).toEqual({ connected: 2, away: 1 });
+  });
 
   it("[MQTT-304] a stop disconnects all clients and publishes their wills over several turns of the event loop", async () => {
     const { engine } = await startEngine({ observer: { published: slowly } });

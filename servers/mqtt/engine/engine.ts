@@ -253,7 +253,11 @@ export class Engine {
 
   private announceMemberships(session: Session): void {
     const { cluster } = this;
-    if (cluster) for (const { name } of session.groups ?? []) cluster.memberChanged(name, session.clientId);
+    if (!cluster) return;
+    for (const group of session.groups ?? []) {
+      group.moved(session);
+      cluster.memberChanged(group.name, session.clientId);
+    }
   }
 
   setExpiry(session: Session, expirySeconds: number): void {
@@ -277,7 +281,6 @@ export class Engine {
       this.clients.delete(session.clientId);
       this.shareUnreadBytes();
       session.recipient = undefined;
-      for (const group of session.groups ?? []) group.moved(session);
       session.disconnectedAt = Date.now();
     }
     this.observer.disconnected?.(connection, why, session !== undefined);
@@ -286,8 +289,11 @@ export class Engine {
 
   /** The session's client has disconnected. */
   private leave(session: Session): void {
-    redistribute(this, session);
-    this.announceMemberships(session);
+    // What ends now is left to the departures as a whole.
+    if (session.expirySeconds > 0) {
+      this.announceMemberships(session);
+      redistribute(this, session);
+    }
     const { will, disconnectedAt } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: published at the end of the delay or of the session, whichever is first.
     if (will) session.willDueAt = disconnectedAt + Math.min(will.delaySeconds, session.expirySeconds) * 1_000;

@@ -1,11 +1,10 @@
-import type { Qos } from "../../codec/packet.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
-import type { SharedGroup, Subscriber, Subscription } from "./subscription.ts";
-import { SubscriptionTrie } from "./subscription-trie.ts";
+import { Overlap, type SharedGroup, type Subscription } from "./subscription.ts";
+import { type Match, SubscriptionTrie } from "./subscription-trie.ts";
 
 export interface RoutingParts {
   readonly trie: SubscriptionTrie;
@@ -27,17 +26,7 @@ export function routeMessage({ trie, cluster, observer, scheduler }: RoutingPart
   const { subscriptions, groups } = match;
   message.fannedOut = subscriptions.length > 1;
   if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
-  if (match.overlapping) deliverMerged(message, subscriptions);
-  else {
-    for (let index = 0; index < subscriptions.length; index++) {
-      const { session, options, identifiers } = subscriptions[index] as Subscription;
-      // [MQTT5-3.8.3-3]
-      if (options.noLocal && session.clientId === message.publisherId) continue;
-      message.matched++;
-      const qos = message.qos < options.qos ? message.qos : options.qos;
-      session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
-    }
-  }
+  deliverToAll(subscriptions, message);
   if (cluster) cluster.routeShared(message, groups);
   else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
   message.routed();
@@ -65,31 +54,22 @@ export function routeToSession(session: Session, messages: readonly Message[]): 
   if (messages.length === 0) return;
   const trie = new SubscriptionTrie();
   for (const subscription of session.subscriptions.values()) if (!subscription.group) trie.add(subscription.filter, session, subscription);
-  for (const message of messages) deliverMerged(message, trie.match(message.topic).subscriptions);
+  for (const message of messages) deliverToAll(trie.match(message.topic).subscriptions, message);
 }
 
-interface Merged {
-  qos: Qos;
-  retainAsPublished: boolean;
-  identifiers: number[];
-}
-
-/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS of the matching subscriptions, with all their identifiers. */
-function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
-  const bySession = new Map<Subscriber, Merged>();
-  for (const { session, options } of subscriptions) {
-    if (options.noLocal && session.clientId === message.publisherId) continue;
-    message.matched++;
-    let merged = bySession.get(session);
-    if (!merged) {
-      merged = { qos: 0, retainAsPublished: false, identifiers: [] };
-      bySession.set(session, merged);
+/** [MQTT5-3.3.4-2] to -5: once to each session. */
+function deliverToAll(subscriptions: Match["subscriptions"], message: Message): void {
+  for (let index = 0; index < subscriptions.length; index++) {
+    let found = subscriptions[index] as Subscription | Overlap;
+    // [MQTT5-3.8.3-3]
+    if (found.options.noLocal && found.session.clientId === message.publisherId) {
+      const own = found instanceof Overlap ? found.ofItself() : undefined;
+      if (!own) continue;
+      found = own;
     }
-    merged.qos = Math.max(merged.qos, Math.min(message.qos, options.qos)) as Qos;
-    merged.retainAsPublished ||= options.retainAsPublished;
-    if (options.identifier > 0) merged.identifiers.push(options.identifier);
-  }
-  for (const [session, { qos, retainAsPublished, identifiers }] of bySession) {
-    session.deliver(message, qos, message.retain && retainAsPublished, identifiers.length > 0 ? identifiers : undefined, undefined);
+    const { session, options, identifiers } = found;
+    message.matched++;
+    const qos = message.qos < options.qos ? message.qos : options.qos;
+    session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
   }
 }

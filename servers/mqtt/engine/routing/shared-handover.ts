@@ -25,7 +25,8 @@ export function redistribute(parts: HandoverParts, session: Session): void {
     handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
     return;
   }
-  for (const group of session.groups) if (session.inflight.size + session.queue.length > 0) group.hold(session);
+  if (session.inflight.size + session.queue.length === 0) return;
+  for (const { shared } of session.deliveries()) if (shared) parts.groups.get(shared.filter)?.hold(session);
   goOn(parts, session);
 }
 

@@ -1,14 +1,15 @@
 import { countLevels, createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, mostLongNames } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
-import { SharedGroup, type Subscriber, Subscription } from "./subscription.ts";
+import { Overlap, SharedGroup, type Subscriber, type Subscription } from "./subscription.ts";
 
-/** The subscriptions and shared groups that match a topic; cached until a subscription changes. */
+/** The sessions and shared groups with subscriptions that match a topic; cached until a subscription changes. */
 export interface Match {
   readonly topicBytes: Buffer;
-  readonly subscriptions: readonly Subscription[];
+  /** One for each session. */
+  readonly subscriptions: readonly (Subscription | Overlap)[];
   readonly groups: readonly SharedGroup[];
-  /** A session may appear more than once. */
-  readonly overlapping: boolean;
+  /** What it takes in memory. */
+  readonly bytes: number;
 }
 
 type Entry = Subscription | SharedGroup;
@@ -29,6 +30,8 @@ interface DeepFilter {
 const cacheBytes = 32 << 20;
 /** What a match takes beside its topic and its lists. */
 const matchBytes = 300;
+/** Of an overlap, without its identifiers. */
+const overlapBytes = 300;
 /** Memory of a node of the tree (290 measured), and, estimated, of a level in the list of a long filter and of a filter beside its text. */
 const nodeBytes = 300;
 const listedLevelBytes = 8;
@@ -56,7 +59,7 @@ export class SubscriptionTrie {
   /** Of long topics: some only. */
   private readonly longCache = new Map<string, Match>();
   private cachedBytes = 0;
-  /** Nodes and long filters that the last `match` looked at; 0 if it was kept. */
+  /** Nodes, long filters and subscriptions that the last `match` looked at; 0 if it was kept. */
   visited = 0;
   /** Number of filters in the tree. */
   private wildcards = 0;
@@ -68,8 +71,8 @@ export class SubscriptionTrie {
   }
 
   add(filter: string, key: Key, entry: Entry): void {
-    this.forget();
     if (!hasWildcard(filter)) {
+      this.forgetTopic(filter);
       let entries = this.exact.get(filter);
       if (!entries) {
         entries = new Map();
@@ -78,6 +81,7 @@ export class SubscriptionTrie {
       entries.set(key, entry);
       return;
     }
+    this.forget();
     if (hasMoreLevels(filter, treeLevels)) {
       const known = this.deep.get(filter);
       if (known) known.entries.set(key, entry);
@@ -101,13 +105,14 @@ export class SubscriptionTrie {
   }
 
   remove(filter: string, key: Key): void {
-    this.forget();
     if (!hasWildcard(filter)) {
+      this.forgetTopic(filter);
       const entries = this.exact.get(filter);
       entries?.delete(key);
       if (entries?.size === 0) this.exact.delete(filter);
       return;
     }
+    this.forget();
     if (hasMoreLevels(filter, treeLevels)) {
       const entries = this.deep.get(filter)?.entries;
       entries?.delete(key);
@@ -139,23 +144,18 @@ export class SubscriptionTrie {
     const isLong = isLongName(topic);
     const known = (isLong ? this.longCache : this.cache).get(topic);
     if (known) return known;
-    const found: Entry[] = [];
+    const found: Found = [];
     const exact = this.exact.get(topic);
-    if (exact) addAll(found, exact);
+    if (exact) found.push(exact);
     // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
     if (this.wildcards > 0) this.visited += collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
-    for (const { matches, entries } of this.deep.values()) if (matches(topic)) addAll(found, entries);
+    for (const { matches, entries } of this.deep.values()) if (matches(topic)) found.push(entries);
     this.visited += this.deep.size * treeLevels;
-    const subscriptions = found.filter((entry) => entry instanceof Subscription);
-    const groups = found.filter((entry) => entry instanceof SharedGroup);
-    const match: Match = {
-      topicBytes: Buffer.from(topic, "utf8"),
-      subscriptions,
-      groups,
-      overlapping: new Set(subscriptions.map(({ session }) => session)).size !== subscriptions.length,
-    };
-    // The topic twice, as text and as bytes, and the references of the two lists.
-    const bytes = matchBytes + 2 * topic.length + 8 * found.length;
+    const { subscriptions, groups, looked, overlaps } = merge(found);
+    this.visited += looked;
+    // The topic twice, as text and as bytes, the references of the lists, and of each subscription at most two identifiers.
+    const bytes = matchBytes + 2 * topic.length + 16 * looked + overlapBytes * overlaps;
+    const match: Match = { topicBytes: Buffer.from(topic, "utf8"), subscriptions, groups, bytes };
     if (isLong) {
       if (this.longCache.size >= mostLongNames) this.longCache.clear();
       this.longCache.set(topic, match);
@@ -167,6 +167,17 @@ export class SubscriptionTrie {
     return match;
   }
 
+  private forgetTopic(topic: string): void {
+    if (isLongName(topic)) {
+      this.longCache.delete(topic);
+      return;
+    }
+    const known = this.cache.get(topic);
+    if (!known) return;
+    this.cache.delete(topic);
+    this.cachedBytes -= known.bytes;
+  }
+
   private forget(): void {
     if (this.longCache.size > 0) this.longCache.clear();
     if (this.cachedBytes === 0) return;
@@ -175,17 +186,62 @@ export class SubscriptionTrie {
   }
 }
 
+/** Of each filter that matches. */
+type Found = ReadonlyMap<Key, Entry>[];
+
+interface Merged {
+  readonly subscriptions: (Subscription | Overlap)[];
+  readonly groups: SharedGroup[];
+  /** Number of all entries. */
+  readonly looked: number;
+  readonly overlaps: number;
+}
+
+/** [MQTT-3.3.5-1]: one for each session. */
+function merge(found: Found): Merged {
+  const subscriptions: (Subscription | Overlap)[] = [];
+  const groups: SharedGroup[] = [];
+  const places = new Map<Subscriber, number>();
+  let [looked, overlaps] = [0, 0];
+  for (const entries of found) {
+    looked += entries.size;
+    for (const entry of entries.values()) {
+      if (entry instanceof SharedGroup) {
+        groups.push(entry);
+        continue;
+      }
+      // A session is in the map of a filter once.
+      const place = found.length > 1 ? places.get(entry.session) : undefined;
+      if (place === undefined) {
+        if (found.length > 1) places.set(entry.session, subscriptions.length);
+        subscriptions.push(entry);
+        continue;
+      }
+      let overlap = subscriptions[place] as Subscription | Overlap;
+      if (!(overlap instanceof Overlap)) {
+        const first = overlap;
+        overlap = new Overlap(first.session);
+        overlap.add(first);
+        overlaps++;
+        subscriptions[place] = overlap;
+      }
+      overlap.add(entry);
+    }
+  }
+  return { subscriptions, groups, looked, overlaps };
+}
+
 /** Returns the number of nodes that it looked at. */
-function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Entry[]): number {
+function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Found): number {
   const { children } = node;
   const skipWildcards = hidden && depth === 0;
   if (children && !skipWildcards) {
     // `#` also matches the parent level: sport/# matches sport.
     const rest = children.get("#")?.entries;
-    if (rest) addAll(found, rest);
+    if (rest) found.push(rest);
   }
   if (depth === levels.length) {
-    if (node.entries) addAll(found, node.entries);
+    if (node.entries) found.push(node.entries);
     return 1;
   }
   if (!children) return 1;
@@ -196,8 +252,4 @@ function collect(node: Node, levels: readonly string[], depth: number, hidden: b
   const any = children.get("+");
   if (any) visited += collect(any, levels, depth + 1, hidden, found);
   return visited;
-}
-
-function addAll(found: Entry[], entries: ReadonlyMap<Key, Entry>): void {
-  for (const entry of entries.values()) found.push(entry);
 }

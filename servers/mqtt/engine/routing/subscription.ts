@@ -39,6 +39,49 @@ export class Subscription {
   }
 }
 
+/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: subscriptions of one session that match a topic, as one at their highest QoS, with all their identifiers. */
+export class Overlap {
+  readonly session: Subscriber;
+  readonly options: { qos: Qos; noLocal: boolean; retainAsPublished: boolean } = { qos: 0, noLocal: false, retainAsPublished: false };
+  identifiers: number[] | undefined = undefined;
+  private isEmpty = true;
+  /** Those that are not no local, if there are others. */
+  private own: Overlap | undefined = undefined;
+
+  constructor(session: Subscriber) {
+    this.session = session;
+  }
+
+  add(subscription: Subscription): void {
+    const { options, own } = this;
+    const { qos, noLocal, retainAsPublished, identifier } = subscription.options;
+    if (own) {
+      if (!noLocal) own.add(subscription);
+    } else if (noLocal) this.own = this.copy();
+    this.isEmpty = false;
+    if (qos > options.qos) options.qos = qos;
+    if (noLocal) options.noLocal = true;
+    if (retainAsPublished) options.retainAsPublished = true;
+    if (identifier === 0) return;
+    this.identifiers ??= [];
+    this.identifiers.push(identifier);
+  }
+
+  private copy(): Overlap {
+    const copy = new Overlap(this.session);
+    Object.assign(copy.options, this.options);
+    copy.identifiers = this.identifiers?.slice();
+    copy.isEmpty = this.isEmpty;
+    return copy;
+  }
+
+  /** For messages of the session's own client: without those with no local. Undefined if there are no others. */
+  ofItself(): Overlap | undefined {
+    const own = this.own ?? this;
+    return own.isEmpty ? undefined : own;
+  }
+}
+
 /** Members that are looked at for a message, unless there is credit for all of them. */
 const looksOfMessage = 32;
 
@@ -61,9 +104,13 @@ class Members {
   rank = 0;
   /** The highest that these members can have. */
   private readonly highest: number;
+  private readonly areConnected: boolean;
+  /** Members that `pick` found no longer connected and removed. */
+  left: Subscription[] = [];
 
-  constructor(highest: number) {
-    this.highest = highest;
+  constructor(areConnected: boolean) {
+    this.areConnected = areConnected;
+    this.highest = areConnected ? 4 : 2;
   }
 
   get size(): number {
@@ -102,15 +149,24 @@ class Members {
   pick(message: Message, except: Subscriber | undefined): Subscription | undefined {
     let best: Subscription | undefined;
     this.rank = 0;
-    const count = this.list.length;
+    let count = this.list.length;
     if (count === 0) return undefined;
+    // Below the count, each member is looked at even if some are removed meanwhile: the last one takes the place of each.
+    this.next %= count;
     this.credit = Math.min(count, this.credit + looksOfMessage);
     for (let step = 0; step < count && this.rank < this.highest; step++) {
+      const member = this.list[(this.next + step) % count] as Subscription;
+      if (this.areConnected && !member.session.recipient) {
+        this.remove(member.session);
+        this.left.push(member);
+        count--;
+        step--;
+        continue;
+      }
       if (step === looksOfMessage) {
         if (this.rank === 3 || this.credit < count) break;
         this.credit = 0;
       }
-      const member = this.list[(this.next + step) % count] as Subscription;
       if (member.session === except) continue;
       const rank = member.session.readiness(message, member);
       if (rank <= this.rank) continue;
@@ -159,10 +215,10 @@ export class SharedGroup {
     const { session } = subscription;
     this.take(session);
     if (session.recipient) {
-      this.connected ??= new Members(4);
+      this.connected ??= new Members(true);
       this.connected.add(subscription);
     } else {
-      this.absent ??= new Members(2);
+      this.absent ??= new Members(false);
       this.absent.add(subscription);
     }
   }
@@ -176,7 +232,10 @@ export class SharedGroup {
     this.holdsNoMore(session);
   }
 
-  /** To be called when the session's client has connected or disconnected. */
+  /**
+   * To be called when the session's client has connected, or for right `counts` when it has disconnected: otherwise the next message
+   * that looks at the member finds it out. Thousands of clients with thousands of groups each may leave together.
+   */
   moved(session: Subscriber): void {
     if (session.recipient) this.holdsNoMore(session);
     const member = this.take(session);
@@ -189,9 +248,15 @@ export class SharedGroup {
 
   /** The connected member whose turn it is and that can take the message, now or into its queue. */
   pickConnected(message: Message, except: Subscriber): Subscription | undefined {
+    const member = this.pickOfConnected(message, except);
+    return this.connected && this.connected.rank > 2 ? member : undefined;
+  }
+
+  private pickOfConnected(message: Message, except: Subscriber | undefined): Subscription | undefined {
     const { connected } = this;
     const member = connected?.pick(message, except);
-    return connected && connected.rank > 2 ? member : undefined;
+    if (connected && connected.left.length > 0) for (const left of connected.left.splice(0)) this.add(left);
+    return member;
   }
 
   /**
@@ -199,10 +264,10 @@ export class SharedGroup {
    * whose queues are full, then members for which the message is too large.
    */
   pick(message: Message, except?: Subscriber): Subscription | undefined {
-    const { connected, absent } = this;
-    const member = connected?.pick(message, except);
-    const rank = connected?.rank ?? 0;
+    const member = this.pickOfConnected(message, except);
+    const rank = this.connected?.rank ?? 0;
     if (rank > 2) return member;
+    const { absent } = this;
     const away = absent?.pick(message, except);
     return away && absent && absent.rank >= rank ? away : member;
   }
