@@ -13,16 +13,6 @@ export const sampleAgent = "Backlot-sample";
 
 export const isSampleAgent = (userAgent: string): boolean => userAgent.includes(sampleAgent);
 
-const sampleMark = " (sample)";
-
-/** The client of a row, as services write it; MQTT's sample is no client. */
-export const sampleClientName = (software: string): string => `${software}${sampleMark}`;
-
-export const isSampleClient = (client: string): boolean => client.endsWith(sampleMark) || client === "sample traffic";
-
-/** Without the mark, which lists show in their own way. */
-export const withoutSampleMark = (client: string): string => (client.endsWith(sampleMark) ? client.slice(0, -sampleMark.length) : client);
-
 /** The views of every service: `interface EchoViews extends SampleViews`. */
 export interface SampleViews<Params extends object = object> {
   /** `params`: those that it was started with. */

@@ -34,7 +34,7 @@ it("[HTTP-103] Try sends a real request and returns its row", async () => {
   expect(head).toMatchObject({ status: 200, body: { bytes: 0 } });
 });
 
-it("[BL-204] resend sends a recorded request again as it was: method, header fields and the bytes of its body", async () => {
+it("[BL-204] resend sends a recorded request again as it was: method, header fields and the bytes of its body; its row says so", async () => {
   const service = await startHttp();
   const bytes = Buffer.from([0, 255, 1, 254]);
   const answer = await service.act("resend", {
@@ -45,11 +45,13 @@ it("[BL-204] resend sends a recorded request again as it was: method, header fie
       ["X-Two", "a"],
       ["X-Two", "b"],
       ["Transfer-Encoding", "chunked"],
+      ["User-Agent", "curl/8.0"],
     ],
     body: bytes.toString("base64"),
   });
   const row = await service.ended(({ id }) => id === answer.row);
   const { request } = service.detail(row.id);
+  expect(row.client).toBe("curl (sent again)");
   expect([request.method, request.target]).toEqual(["PROPFIND", "/anything?x=%20"]);
   expect(request.headers).toEqual(
     expect.arrayContaining([

@@ -3,8 +3,8 @@ import { useNow } from "../ui/status/since.tsx";
 import { formatBytes } from "../ui/texts/quantity.ts";
 import { clockTime, formatDurationExact, formatTook, isoTime } from "../ui/texts/time.ts";
 import { CellText } from "./cell-text.tsx";
+import { ClientName } from "./client-name.tsx";
 import type { Column } from "./column.ts";
-import { ClientName } from "./sample-mark.tsx";
 
 /** The time of day of a part or message. */
 export const timeColumn = <Row extends { readonly at: number }>(rank: number): Column<Row> => ({

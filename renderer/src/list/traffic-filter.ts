@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isSampleClient } from "../../../contract/sample-traffic.ts";
+import { isSampleClient } from "../../../contract/client-mark.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import {
   hasKind,

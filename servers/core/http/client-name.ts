@@ -1,4 +1,5 @@
-import { isSampleAgent, sampleAgent, sampleClientName } from "../../../contract/sample-traffic.ts";
+import { markedClient } from "../../../contract/client-mark.ts";
+import { isSampleAgent, sampleAgent } from "../../../contract/sample-traffic.ts";
 import { BoundedCache } from "../limits/bounded-cache.ts";
 
 const known: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -23,7 +24,7 @@ export function createClientNames(): (userAgent: string | undefined) => string {
 export function clientName(userAgent: string): string {
   if (!isSampleAgent(userAgent)) return softwareName(userAgent);
   const [before = ""] = userAgent.split(sampleAgent, 1);
-  return sampleClientName(softwareName(before) || "Backlot");
+  return markedClient(softwareName(before) || "Backlot", "sample");
 }
 
 function softwareName(userAgent: string): string {

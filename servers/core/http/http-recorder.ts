@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type ClientMark, markedClient, readClient } from "../../../contract/client-mark.ts";
 import type { Log } from "../service/log.ts";
 import { countOf, countText } from "../service/quantity.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
@@ -39,8 +40,8 @@ export interface HttpRecorder {
   /** A message of an open WebSocket: a part of its connection's row, and a row that belongs to it. */
   beginMessage(connection: HttpEntry, bytes: Buffer, facts: MessageFacts): WebSocketMessageEntry;
   endMessage(message: WebSocketMessageEntry, ended: MessageEnd): void;
-  /** Calls back with the row id of the next request from this address and port. */
-  watch(remote: string, onBegin: (row: number) => void): () => void;
+  /** Calls back with the row id of the next request from this address and port, whose client gets the mark. */
+  watch(remote: string, onBegin: (row: number) => void, mark?: ClientMark): () => void;
   counters(): Counters;
   /** From here on an aborted exchange counts as aborted by the service. */
   stop(): void;
@@ -61,7 +62,7 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
   const connections = createHttpConnections(turns);
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
-  const watched = new Map<string, (row: number) => void>();
+  const watched = new Map<string, { readonly onBegin: (row: number) => void; readonly mark: ClientMark | undefined }>();
   let begun = 0;
   let serverErrors = 0;
   let stopping = false;
@@ -71,7 +72,9 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
     connection.requests += 1;
     begun += 1;
     const { kind, method, target, httpVersion, rawHeaders, unparsed } = facts;
-    const client = clientNameOf(facts.userAgent);
+    const watch = watched.size > 0 ? watched.get(connection.remote) : undefined;
+    const name = clientNameOf(facts.userAgent);
+    const client = watch?.mark ? markedClient(readClient(name).software, watch.mark) : name;
     const entry = new HttpEntry({
       id: traffic.nextId(),
       kind,
@@ -86,7 +89,7 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
       redaction,
       unparsed,
     });
-    if (watched.size > 0) watched.get(connection.remote)?.(entry.id);
+    watch?.onBegin(entry.id);
     traffic.touch(entry);
     return entry;
   }
@@ -162,8 +165,8 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
       traffic.end(message);
       if (message.connection.open) traffic.touch(message.connection);
     },
-    watch(remote, onBegin) {
-      watched.set(remote, onBegin);
+    watch(remote, onBegin, mark) {
+      watched.set(remote, { onBegin, mark });
       return () => void watched.delete(remote);
     },
     counters() {

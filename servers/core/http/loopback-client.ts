@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import type { ClientMark } from "../../../contract/client-mark.ts";
 import type { TryAnswer } from "../../../contract/services/http.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { errorText, ServiceError } from "../service/service-error.ts";
@@ -18,6 +19,8 @@ export interface LoopbackRequest {
   readonly body: string | Buffer;
   /** To the HTTPS port. */
   readonly tls?: boolean;
+  /** Of the client in the request's row. */
+  readonly mark?: ClientMark;
 }
 
 interface LoopbackOptions {
@@ -37,7 +40,7 @@ export interface LoopbackClient {
 export function createLoopbackClient({ port: httpPort, https, recorder }: LoopbackOptions): LoopbackClient {
   const running = new Set<() => void>();
 
-  async function send({ method, target, headers: given, body: content, tls = false }: LoopbackRequest): Promise<TryAnswer> {
+  async function send({ method, target, headers: given, body: content, tls = false, mark }: LoopbackRequest): Promise<TryAnswer> {
     if (tls && !https) throw httpsIsOff();
     const port = tls && https ? https.port : httpPort;
     const headers = given.filter(([name]) => !framing.has(name.toLowerCase()));
@@ -84,10 +87,10 @@ export function createLoopbackClient({ port: httpPort, https, recorder }: Loopba
         release.push(() => request.destroy());
         request.on("socket", (socket) =>
           socket.once("connect", () => {
-            const unwatch = recorder.watch(`127.0.0.1:${socket.localPort}`, (id) => {
+            const began = (id: number) => {
               row = id;
-            });
-            release.push(unwatch);
+            };
+            release.push(recorder.watch(`127.0.0.1:${socket.localPort}`, began, mark));
           }),
         );
         request.on("error", refuse);

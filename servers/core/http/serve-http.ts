@@ -142,7 +142,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     client,
     actions: {
       try: client.send,
-      resend: ({ body, ...request }) => client.send({ ...request, body: Buffer.from(body, "base64") }),
+      resend: ({ body, ...request }) => client.send({ ...request, body: Buffer.from(body, "base64"), mark: "sent again" }),
       ...sample.actions,
     },
   };

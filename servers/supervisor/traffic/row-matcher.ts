@@ -1,4 +1,4 @@
-import { isSampleClient } from "../../../contract/sample-traffic.ts";
+import { isSampleClient } from "../../../contract/client-mark.ts";
 import {
   hasKind,
   hasOutcome,

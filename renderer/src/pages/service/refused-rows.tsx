@@ -8,7 +8,7 @@ import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { InspectorFrame, InspectorNote, type Inspectors } from "../../inspectors/inspector-frame.tsx";
 import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
-import { ClientName } from "../../list/sample-mark.tsx";
+import { ClientName } from "../../list/client-name.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";

@@ -8,7 +8,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
-import { SampleToggle } from "../../list/sample-mark.tsx";
+import { SampleToggle } from "../../list/sample-toggle.tsx";
 import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";

@@ -1,9 +1,9 @@
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
+import { ClientName } from "../../list/client-name.tsx";
 import type { Column } from "../../list/column.ts";
 import { PathText } from "../../list/path-text.tsx";
-import { ClientName } from "../../list/sample-mark.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { servicePages } from "../../services/registry.ts";

@@ -1,6 +1,6 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { SampleMark } from "../../../list/client-name.tsx";
 import type { Column } from "../../../list/column.ts";
-import { SampleMark } from "../../../list/sample-mark.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -12,7 +12,7 @@ import { DataTable } from "../../../list/data-table.tsx";
 import { PausedMark } from "../../../list/follow-mark.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact, LeftOut } from "../../../list/list-status.tsx";
-import { SampleToggle } from "../../../list/sample-mark.tsx";
+import { SampleToggle } from "../../../list/sample-toggle.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
 import { useCommands, usePauseCommand } from "../../../ui/commands.ts";

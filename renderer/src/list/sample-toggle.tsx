@@ -1,26 +1,6 @@
 import { IconRoute, IconRouteOff } from "@tabler/icons-react";
-import { isSampleClient, withoutSampleMark } from "../../../contract/sample-traffic.ts";
 import { useCommands } from "../ui/commands.ts";
-import { shownText } from "../ui/texts/shown-text.ts";
 import { IconButton } from "../ui/toolbar.tsx";
-import styles from "./sample-mark.module.css";
-
-/** What Backlot sent itself, so that a new user sees traffic. */
-export const SampleMark = () => (
-  <span className={styles.mark} title="Sample traffic of Backlot">
-    sample
-  </span>
-);
-
-/** The software of a row's client, with the mark if it is Backlot itself. */
-export const ClientName = ({ client }: { readonly client: string }) =>
-  isSampleClient(client) && withoutSampleMark(client) !== client ? (
-    <>
-      {shownText(withoutSampleMark(client))} <SampleMark />
-    </>
-  ) : (
-    shownText(client)
-  );
 
 interface SampleToggleProps {
   /** Sample traffic is left out. */
