@@ -9,6 +9,7 @@ export interface Impairable {
 }
 
 export interface ClientFaults {
+  readonly areActive: boolean;
   of(clientId: string): MqttClient["activeFault"];
   freeze(connection: Impairable, forMs: number): void;
   delay(connection: Impairable, delayMs: number, forMs: number): void;
@@ -47,6 +48,9 @@ export function createClientFaults(): ClientFaults {
   }
 
   return {
+    get areActive() {
+      return active.size > 0;
+    },
     of(clientId) {
       const fault = active.get(clientId);
       if (fault?.connection.state === "closed") {

@@ -8,7 +8,7 @@ const intervalMs = 500;
 /** While no page receives the views, only each of these intervals counts: a page that is opened after a crash gets the last ones. */
 const unwatchedTicks = 4;
 const viewedClients = 200;
-/** Clients are published for this time after the last change, until their rates are 0. */
+/** Clients are published while faults may end, and for this time after the last change, until their rates are 0. */
 const quietTicks = 8;
 
 type SmallView = Exclude<keyof MqttViews, "sample" | "figures" | "clients" | "repeated">;
@@ -63,7 +63,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, isWatche
     const figures = figuresOf(engine, recorder);
     const moved = changed("figures", figures);
     if (moved) view("figures", { at: Date.now(), ...figures });
-    quiet = moved ? 0 : quiet + 1;
+    quiet = moved || clientFaults.areActive ? 0 : quiet + 1;
     if (quiet <= quietTicks) showClients();
   }
 

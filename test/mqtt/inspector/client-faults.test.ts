@@ -27,6 +27,20 @@ describe("freezing and delaying", () => {
     await expect.poll(() => shown()?.[0]?.activeFault).toBeUndefined();
   });
 
+  it("[MQTT-126] the page shows when the time of a fault is up, also without traffic and after other views rest", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    const shown = () => broker.views.get("clients")?.clients[0];
+    // The list of clients is not sent again four seconds after the last change.
+    await broker.act("client.freeze", { clientId: "c", forMs: 5_000 });
+    await broker.act("publish", { topic: "t", payload: "waits" });
+    await expect.poll(() => shown()?.unreadBytes).toBeGreaterThan(0);
+    await client.expect("publish");
+    await expect.poll(() => shown()?.activeFault).toBeUndefined();
+    await expect.poll(() => shown()?.unreadBytes).toBe(0);
+  });
+
   it("[MQTT-126] a delayed client gets everything later and in order", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
