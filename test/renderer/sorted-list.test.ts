@@ -47,6 +47,26 @@ it("[BL-259] a sorted list keeps its order with another filter, and shows what h
   expect(shown()).toEqual([32, 31]);
 });
 
+it("[BL-259] rows that arrived in a paused list are among the sorted ones, and those after them are counted", async () => {
+  const { store, rows, shown } = setUp();
+  await rows.reload();
+  rows.pause();
+  const arrive = (id: number) => {
+    const arrived = row(id, "ok", { tookMs: 1_000 + id });
+    store.add(batch([arrived]));
+    rows.receive([{ service: "http", ...arrived }], 0);
+  };
+  arrive(31);
+  arrive(32);
+  expect(rows.view().arrived).toBe(2);
+  await rows.sortBy(took);
+  expect([shown(), rows.view().arrived]).toEqual([[32, 31, 1, 2, 3], 0]);
+  arrive(33);
+  expect([shown(), rows.view().arrived]).toEqual([[32, 31, 1, 2, 3], 1]);
+  rows.resume();
+  expect(shown().slice(0, 3)).toEqual([33, 32, 31]);
+});
+
 it("[BL-259] rows of several services are joined in the order that was asked for, the first ones of all", () => {
   const page = (service: TrafficRow["service"], values: readonly (number | undefined)[]) => ({
     rows: values.map((tookMs, index) => ({ service, ...row(index + 1, "ok", tookMs === undefined ? {} : { tookMs }) })),

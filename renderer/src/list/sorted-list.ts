@@ -36,7 +36,7 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
   const listeners = new Set<() => void>();
   let sort: RowSort | undefined;
   /** Undefined until the first answer: then the list shows its own rows still. */
-  let sorted: { rows: Row[]; places: Map<number, number>; hasMore: boolean; counts: ListCounts } | undefined;
+  let sorted: { rows: Row[]; places: Map<number, number>; hasMore: boolean; counts: ListCounts; arrivedBefore: number } | undefined;
   let failure: Failure | undefined;
   let requestId = 0;
   let isReadingOn = false;
@@ -62,10 +62,12 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
   async function readFirst(): Promise<void> {
     const mine = ++requestId;
     if (!sort) return;
+    const { filter, arrived } = list.view();
     try {
-      const page = await read(list.view().filter, sort, { limit: pageRows });
+      const page = await read(filter, sort, { limit: pageRows });
       if (mine !== requestId) return;
-      sorted = { rows: [], places: new Map(), hasMore: page.hasMore, counts: page.counts };
+      // Those that the paused list holds back are among the sorted ones.
+      sorted = { rows: [], places: new Map(), hasMore: page.hasMore, counts: page.counts, arrivedBefore: arrived };
       append(page.rows, sorted);
       failure = undefined;
     } catch (error) {
@@ -123,9 +125,10 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
     if (!sort) return version === 0 ? of : { ...of, version: of.version + version };
     const base = { ...of, version: of.version + version, sort, failure: failure ?? of.failure };
     if (!sorted) return base;
-    const { rows, hasMore, counts } = sorted;
+    const { rows, hasMore, counts, arrivedBefore } = sorted;
     const isFull = hasMore && rows.length >= mostRows;
-    return { ...base, count: rows.length, matching: counts.matching, kept: counts.kept, hasOlder: hasMore && !isFull, isFull };
+    const arrived = Math.max(0, of.arrived - arrivedBefore);
+    return { ...base, arrived, count: rows.length, matching: counts.matching, kept: counts.kept, hasOlder: hasMore && !isFull, isFull };
   }
 
   return {
