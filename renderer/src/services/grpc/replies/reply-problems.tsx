@@ -43,7 +43,7 @@ export function ReplyProblems({ problems, isInset = false, of, onLine }: ReplyPr
       {problems.slice(0, mostShown).map(({ line, column, message }) => (
         <li key={`${line}:${column} ${message}`}>
           <UnstyledButton onClick={() => onLine(line)}>
-            <b>{`Line ${line} of the ${of}, column ${column}`}</b> {shownText(message)}
+            <b>{`Line ${line} of the ${of === "rule" ? "rule as JSON" : of}, column ${column}`}</b> {shownText(message)}
           </UnstyledButton>
         </li>
       ))}
