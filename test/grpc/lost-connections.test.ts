@@ -1,9 +1,12 @@
+import { EventEmitter } from "node:events";
 import { connect } from "node:http2";
 import { connect as connectTcp, Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { type BudgetedCall, CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
-import { GrpcConnections } from "../../servers/grpc/engine/connections.ts";
+import type { CallEvents } from "../../servers/grpc/engine/call-transport.ts";
+import { type GrpcConnection, GrpcConnections } from "../../servers/grpc/engine/connections.ts";
+import { Http2Call, type OpenedStream } from "../../servers/grpc/engine/http2-call.ts";
 import { SessionReadings } from "../../servers/grpc/engine/session-reading.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
@@ -59,6 +62,37 @@ it("[GRPC-192] the calls of connections that are lost at once end in the turns o
   expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
   bystander.destroy();
   await until(() => connections.count <= 1);
+});
+
+it("[GRPC-196] calls whose streams are reset at once end in the turns of all clients", async () => {
+  const { turns, pass } = workTime();
+  let over = 0;
+  const streams = Array.from({ length: 40 }, () => {
+    const shares = { received: { add() {} } };
+    const connection = { work: turns.connection("10.0.0.1"), shares, calls: 0 } as unknown as GrpcConnection;
+    return Array.from({ length: 250 }, () => {
+      const stream = Object.assign(new EventEmitter(), { rstCode: 8, session: { destroyed: false } });
+      const opened = { stream, headers: {}, rawHeaders: [] } as unknown as OpenedStream;
+      const call = new Http2Call(opened, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 1_000 });
+      const events = {
+        onOver({ aborted }: { readonly aborted: string | undefined }) {
+          pass();
+          if (aborted === "client cancelled") over++;
+        },
+      };
+      call.start(events as CallEvents);
+      return stream;
+    });
+  }).flat();
+  for (const stream of streams) stream.emit("close");
+  expect(over).toBeLessThanOrEqual(itemsOfTurn);
+  let most = 0;
+  while (over < 40 * 250) {
+    const before = over;
+    await nextTurn();
+    most = Math.max(most, over - before);
+  }
+  expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
 });
 
 it("[GRPC-192] calls and refusals of a lost connection of HTTP/2 are rows of a client that left, on both ports", async () => {

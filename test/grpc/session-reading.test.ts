@@ -6,16 +6,22 @@ import { SessionReadings } from "../../servers/grpc/engine/session-reading.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
+type Connection = ReturnType<typeof connectionOf>;
+let starts = 0;
+
 /** A connection whose calls take an item of time each. */
 function connectionOf(readings: SessionReadings, turns: WorkTurns, address: string, pass: () => void) {
-  const state = { begun: 0, lost: [] as string[], isReading: true, writeQueueSize: 0 };
+  const state = { begun: 0, lost: [] as string[], isReading: true, startedAt: 0, writeQueueSize: 0 };
   const socket = Object.assign(new EventEmitter(), {
     destroyed: false,
     _handle: {
       get writeQueueSize() {
         return state.writeQueueSize;
       },
-      readStart: () => (state.isReading = true),
+      readStart() {
+        if (!state.isReading) state.startedAt = ++starts;
+        state.isReading = true;
+      },
       readStop: () => (state.isReading = false),
     },
   });
@@ -27,6 +33,7 @@ function connectionOf(readings: SessionReadings, turns: WorkTurns, address: stri
   return {
     state,
     socket,
+    tookStep: () => reading.tookStep(),
     receive(calls: number, stream: object = { closed: false }) {
       for (let call = 0; call < calls; call++) reading.take(stream as never, begin, (why) => state.lost.push(why));
     },
@@ -110,6 +117,48 @@ it("[GRPC-193] connections that thousands of clients end at once are found in se
   expect(other?.state.isReading).toBe(false);
   await nextTurn();
   expect(other?.state.isReading).toBe(true);
+});
+
+it("[GRPC-197] where messages use up the time of a turn, no connection is read until the next poll, and those with many not before the one after it", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const [one, other] = [1, 2].map(() => connectionOf(readings, turns, "10.0.0.1", pass)) as [Connection, Connection];
+  other.receive(1);
+  let steps = 0;
+  for (; other.state.isReading; steps++) {
+    pass();
+    one.tookStep();
+  }
+  expect(steps).toBeLessThanOrEqual(itemsOfTurn);
+  expect(steps).toBeGreaterThan(64);
+  expect(one.state.isReading).toBe(false);
+  await nextTurn();
+  expect([one.state.isReading, other.state.isReading]).toEqual([false, true]);
+  await nextTurn();
+  expect([one.state.isReading, other.state.isReading]).toEqual([true, true]);
+});
+
+it("[GRPC-198] of connections whose first calls cannot be read yet the newest and the oldest take turns", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const open = () => connectionOf(readings, turns, "10.0.0.1", pass);
+  const left = Array.from({ length: 60 }, open);
+  const read: number[] = [];
+  for (let turn = 0; turn < 400 && left.length > 0; turn++) {
+    // Node is told first of those that were started first.
+    const [next] = left.filter(({ state }) => state.isReading).sort((one, other) => one.state.startedAt - other.state.startedAt);
+    if (next) {
+      next.receive(250);
+      read.push(left.indexOf(next) + 1 - left.length);
+      left.splice(left.indexOf(next), 1);
+    }
+    if (read.length === 10 && left.length === 50) left.push(open());
+    await nextTurn();
+  }
+  expect(left.length).toBe(0);
+  // 0 is the newest.
+  expect(read.slice(10, 14).filter((place) => place === 0).length).toBeGreaterThan(0);
+  expect(read.slice(10, 30).filter((place) => place !== 0).length).toBeGreaterThan(5);
 });
 
 it("[GRPC-194] while many calls of an address wait, its connections that may bring many more are not read, and those with few are", async () => {

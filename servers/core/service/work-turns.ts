@@ -5,6 +5,8 @@ const turnMs = 4;
 const shareMs = 0.25;
 /** Of a connection that has had less in a turn whose time is used up. */
 const itemsBehindTime = 8;
+/** So long one that has used up a share comes behind those with less to do. */
+const turnsBehind = 16;
 
 /** The part of one task in the turns of all. */
 export interface WorkShare {
@@ -41,7 +43,6 @@ function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Gener
  */
 export class WorkTurns {
   readonly #now: () => number;
-  /** A connection has a new share in each. */
   #turn = 0;
   #endMs: number | undefined;
   #immediate: NodeJS.Immediate | undefined;
@@ -56,6 +57,11 @@ export class WorkTurns {
   /** `now` is in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+  }
+
+  /** A connection has a new share in each. */
+  get turn(): number {
+    return this.#turn;
   }
 
   connection(address: string): WorkConnection {
@@ -93,7 +99,7 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.spentMs >= shareMs) this.#waiting.add(connection);
+    if (connection.hadMuch) this.#waiting.add(connection);
     else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
@@ -191,6 +197,7 @@ class Connection implements WorkConnection {
   turn = -1;
   spentMs = 0;
   items = 0;
+  #usedUpTurn = Number.NEGATIVE_INFINITY;
 
   constructor(turns: WorkTurns, key: string) {
     this.turns = turns;
@@ -223,9 +230,15 @@ class Connection implements WorkConnection {
   }
 
   begin(turn: number): void {
+    if (this.spentMs >= shareMs) this.#usedUpTurn = this.turn;
     this.turn = turn;
     this.spentMs = 0;
     this.items = 0;
+  }
+
+  /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. */
+  get hadMuch(): boolean {
+    return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind;
   }
 
   get isWaiting(): boolean {

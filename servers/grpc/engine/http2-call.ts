@@ -85,6 +85,8 @@ export class Http2Call implements StartableTransport {
   #wasEnding = false;
   #isAbandoned = false;
   #isLost = false;
+  /** Once the stream is closed: what the session says of it later may be no longer true. */
+  #whyClosed: string | undefined;
 
   constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: Http2CallLimits) {
     this.#stream = stream as CallStream;
@@ -111,6 +113,7 @@ export class Http2Call implements StartableTransport {
   }
 
   take(chunk: Buffer): void {
+    this.head.connection.reading?.tookStep();
     if (this.#isEnding) return;
     this.#body.push(chunk);
     this.#deliver();
@@ -132,6 +135,10 @@ export class Http2Call implements StartableTransport {
   }
 
   #goOn(): void {
+    if (this.#whyClosed !== undefined) {
+      this.#endInTurn();
+      return;
+    }
     this.#isWaiting = false;
     this.#deliver();
     this.#count();
@@ -267,7 +274,7 @@ export class Http2Call implements StartableTransport {
     const stream = this.#stream;
     stream[callOf] = undefined;
     this.#isLost = !stream.closed;
-    this.over();
+    this.#over();
     closeLost(stream);
   }
 
@@ -277,7 +284,20 @@ export class Http2Call implements StartableTransport {
     this.#count();
   }
 
-  over(): void {
+  /** The stream is closed. Hundreds may be reset by one piece, so the calls end in the turns of all. */
+  closed(): void {
+    this.#whyClosed = this.#whyEnded();
+    this.#stopReading();
+    this.#endInTurn();
+    this.head.connection.reading?.tookStep();
+  }
+
+  #endInTurn(): void {
+    if (this.#share.isOver) this.#share.later();
+    else this.#over();
+  }
+
+  #over(): void {
     this.#stopReading();
     this.#events?.onOver(this.#sentEnd());
     this.#events = undefined;
@@ -290,11 +310,11 @@ export class Http2Call implements StartableTransport {
       headers: this.sentHeaders(),
       trailers: this.#sentTrailers && pairsOf(this.#sentTrailers),
       status,
-      aborted: status ? undefined : this.#whyClosed(),
+      aborted: status ? undefined : (this.#whyClosed ?? this.#whyEnded()),
     };
   }
 
-  #whyClosed(): string {
+  #whyEnded(): string {
     if (this.#isLost) return "client left";
     return this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream, this.#session);
   }
@@ -317,7 +337,7 @@ function onClose(this: ServerHttp2Stream): void {
   const stream = this as CallStream;
   const call = stream[callOf];
   stream[callOf] = undefined;
-  call?.over();
+  call?.closed();
 }
 
 /** Of other codecs nothing is known: they are taken for the one that is nearly always meant. */

@@ -22,14 +22,14 @@ interface WaitingCall {
 }
 
 const looksForReaderMs = 50;
-/** A connection with more calls that wait at once is read after the others. */
-const fewCalls = 8;
+/** So long a connection with many calls or messages is read after the others. */
+const turnsBusy = 16;
 /** Node takes some 15 kB for the stream of a call that waits. */
 const mostWaiting = 4_096;
 /** Of the connections of an address, which begin a few dozen in a turn. Beyond it none is read that may bring many more. */
 const mostWaitingOfAddress = 256;
-/** Of one connection at once. One with fewer is read beside those with many: it may have that many because it had to wait. */
-const manyCalls = 64;
+/** Calls or messages of one connection at once. One with fewer is read before those with many: it may have that many because it had to wait. */
+const many = 64;
 
 /** Calls that wait: of the connections of an address, or of all. */
 class WaitingCalls {
@@ -54,14 +54,22 @@ class WaitingCalls {
 
 /**
  * Reads the connections of HTTP/2 in the turns of all clients. Node reads each socket that is ready in a poll of the event loop, and a piece of 64 KB may
- * be a thousand calls. So calls begin in the turns of their connections, which are read no further until then; and once the time of a turn is over,
- * what is ready on the other connections is left to the next poll. While many calls wait, what is not read waits with its clients.
+ * be a thousand calls, or thousands of messages. So calls begin in the turns of their connections, which are read no further until then; and once the time of
+ * a turn is over, what is ready on the other connections is left to the next poll. While many calls wait, what is not read waits with its clients.
  */
 export class SessionReadings {
   readonly #turns: WorkTurns;
-  readonly #open = new Set<SessionReading>();
+  /** They are read before the others. */
+  readonly #calm = new Set<SessionReading>();
+  /** Of which nothing is known yet: now the oldest first, now the newest, or one that comes during a flood of them would wait for all of it. */
+  readonly #fresh = new Set<SessionReading>();
+  #newestFirst = false;
+  /** Each is read after the others again when it was. */
+  readonly #busy = new Set<SessionReading>();
   readonly #waiting = new WaitingCalls(mostWaiting);
   readonly #ofAddresses = new Map<string, WaitingCalls>();
+  /** Where the time of a turn was over, all are stopped, and start again in the next polls. */
+  #started: "none" | "others" | "all" = "all";
   #goOn: NodeJS.Immediate | undefined;
 
   constructor(turns: WorkTurns) {
@@ -75,9 +83,9 @@ export class SessionReadings {
     this.#ofAddresses.set(key, ofAddress);
     ofAddress.connections++;
     const reading = new SessionReading(socket, work, this, ofAddress);
-    this.#open.add(reading);
+    this.#fresh.add(reading);
     socket.once("close", () => {
-      this.#open.delete(reading);
+      for (const readings of [this.#calm, this.#fresh, this.#busy]) readings.delete(reading);
       if (--ofAddress.connections === 0) this.#ofAddresses.delete(key);
     });
     socket.once("end", () => reading.over());
@@ -88,34 +96,66 @@ export class SessionReadings {
   count(calls: 1 | -1, ofAddress: WaitingCalls): void {
     const [isChanged, isAddressChanged] = [this.#waiting.add(calls), ofAddress.add(calls)];
     if (!isChanged && !isAddressChanged) return;
-    for (const reading of this.#open) {
+    this.#each((reading) => {
       if (!this.mayRead(reading)) reading.stop();
-      else if (!this.isPaused) reading.startUnlessWaiting();
-    }
+      else reading.startUnlessWaiting();
+    });
+  }
+
+  #each(act: (reading: SessionReading) => void): void {
+    this.#eachBeforeBusy(act);
+    for (const reading of this.#busy) act(reading);
+  }
+
+  #eachBeforeBusy(act: (reading: SessionReading) => void): void {
+    for (const reading of this.#calm) act(reading);
+    for (const reading of this.#newestFirst ? [...this.#fresh].reverse() : this.#fresh) act(reading);
   }
 
   mayRead({ ofAddress, mayHaveMany }: SessionReading): boolean {
     return !this.#waiting.isFull && !(mayHaveMany && ofAddress.isFull);
   }
 
-  /** Until the next poll. */
-  get isPaused(): boolean {
-    return this.#goOn !== undefined;
+  mayStart(reading: SessionReading): boolean {
+    return this.#started === "all" || (this.#started === "others" && !this.#busy.has(reading));
   }
 
   /** To be called when a connection has more to do than there may be time for. */
   pauseIfLate(): void {
-    if (this.#goOn || !this.#turns.isUsedUp) return;
-    for (const reading of this.#open) reading.stop();
-    this.#goOn = setImmediate(() => {
-      this.#goOn = undefined;
-      for (const reading of this.#open) reading.startUnlessWaiting();
-    });
+    if (this.#started === "none" || !this.#turns.isUsedUp) return;
+    this.#each((reading) => reading.stop());
+    this.#started = "none";
+    clearImmediate(this.#goOn);
+    this.#goOn = setImmediate(this.#startOthers);
   }
 
-  /** It is read after the others. */
-  putBehind(reading: SessionReading): void {
-    if (this.#open.delete(reading)) this.#open.add(reading);
+  /**
+   * A poll of their own: the system tells first of sockets that it has told of before, so that one with much to do would come before the others again
+   * and again.
+   */
+  readonly #startOthers = (): void => {
+    this.#started = "others";
+    this.#goOn = setImmediate(this.#startBusy);
+    this.#eachBeforeBusy((reading) => reading.startUnlessWaiting());
+  };
+
+  readonly #startBusy = (): void => {
+    this.#started = "all";
+    this.#goOn = undefined;
+    for (const reading of this.#busy) reading.startUnlessWaiting();
+  };
+
+  /** Of the turns in which messages are counted. */
+  get turn(): number {
+    return this.#turns.turn;
+  }
+
+  /** Whether it has much to do. One that is busy again comes behind the others. */
+  rank(reading: SessionReading, isBusy: boolean): void {
+    if (!isBusy && this.#calm.has(reading)) return;
+    if (this.#fresh.delete(reading)) this.#newestFirst = !this.#newestFirst;
+    else if (!this.#calm.delete(reading) && !this.#busy.delete(reading)) return;
+    (isBusy ? this.#busy : this.#calm).add(reading);
   }
 }
 
@@ -130,6 +170,10 @@ export class SessionReading {
   readonly ofAddress: WaitingCalls;
   /** Calls at once; nothing is known before the first. */
   mayHaveMany = true;
+  #turn = -1;
+  #busyTurn = Number.NEGATIVE_INFINITY;
+  /** Of this turn. */
+  #steps = 0;
 
   constructor(socket: Socket, work: WorkConnection, all: SessionReadings, ofAddress: WaitingCalls) {
     this.#socket = socket;
@@ -149,6 +193,7 @@ export class SessionReading {
       this.#wait(stream, begin, lost);
       return;
     }
+    if (this.mayHaveMany) this.#rank(false);
     this.mayHaveMany = false;
     begin();
   }
@@ -161,6 +206,25 @@ export class SessionReading {
     if (waiting > 1) return;
     this.#share.later();
     this.#all.pauseIfLate();
+  }
+
+  /** A message or the end of a stream was taken: a piece of 64 KB may have thousands, and in a poll there may be a piece of each connection. */
+  tookStep(): void {
+    const { turn } = this.#all;
+    if (turn !== this.#turn) {
+      this.#rank(this.#steps > many);
+      this.#turn = turn;
+      this.#steps = 0;
+    }
+    if (++this.#steps === many + 1) this.#rank(true);
+    this.#all.pauseIfLate();
+  }
+
+  /** One that was busy remains so for a while: between two floods it may have little to do. */
+  #rank(isBusy: boolean): void {
+    const { turn } = this.#all;
+    if (isBusy) this.#busyTurn = turn;
+    if (isBusy || turn - this.#busyTurn > turnsBusy) this.#all.rank(this, isBusy);
   }
 
   /** The client has ended the connection, or it is lost: so may be thousands, which Node would find all in one poll. */
@@ -178,11 +242,11 @@ export class SessionReading {
       this.#all.count(-1, this.ofAddress);
       this.#begin(call);
     }
-    this.mayHaveMany = this.#waiting.length > manyCalls;
-    if (this.#waiting.length > fewCalls) this.#all.putBehind(this);
+    this.mayHaveMany = this.#waiting.length > many;
+    this.#rank(this.#waiting.length > many);
     this.#waiting.length = 0;
     this.#next = 0;
-    if (!this.#all.isPaused) this.startUnlessWaiting();
+    this.startUnlessWaiting();
   }
 
   #begin({ stream, session, begin, lost }: WaitingCall): void {
@@ -205,7 +269,7 @@ export class SessionReading {
 
   startUnlessWaiting(): void {
     const { _handle: handle, destroyed } = this.#socket;
-    if (this.#waiting.length > 0 || !handle || destroyed || !this.#all.mayRead(this)) return;
+    if (this.#waiting.length > 0 || !handle || destroyed || !this.#all.mayStart(this) || !this.#all.mayRead(this)) return;
     // Node does not read while the client does not, and goes on by itself; except in a session that is closing.
     if (handle.writeQueueSize === 0) handle.readStart();
     else this.#looksForReader ??= setTimeout(() => this.#look(), looksForReaderMs).unref();
@@ -213,6 +277,6 @@ export class SessionReading {
 
   #look(): void {
     this.#looksForReader = undefined;
-    if (!this.#all.isPaused) this.startUnlessWaiting();
+    this.startUnlessWaiting();
   }
 }

@@ -52,6 +52,8 @@ export abstract class WebCall implements StartableTransport {
   /** Nothing more is read. */
   #isDone = false;
   #isOver = false;
+  /** Once the exchange is closed. */
+  #closed: { readonly aborted: string | undefined } | undefined;
   #written: WrittenEnd | undefined;
   #resetStatus: WrittenEnd | undefined;
   #wasEnding = false;
@@ -71,7 +73,7 @@ export abstract class WebCall implements StartableTransport {
   start(events: CallEvents): void {
     this.#events = events;
     const { input, output } = this.exchange;
-    output.once("close", () => this.#over());
+    output.once("close", () => this.#close());
     // "close" follows.
     output.on("error", () => {});
     input.on("error", () => {});
@@ -83,7 +85,7 @@ export abstract class WebCall implements StartableTransport {
       this.#pump();
       this.#count();
     });
-    if (output.destroyed) process.nextTick(() => this.#over());
+    if (output.destroyed) process.nextTick(() => this.#close());
     const { requestMs } = this.#options;
     if (requestMs !== undefined) this.#requestTimer = setTimeout(() => this.fail(tooSlow(requestMs)), requestMs);
   }
@@ -146,6 +148,7 @@ export abstract class WebCall implements StartableTransport {
   }
 
   #onChunk(chunk: Buffer): void {
+    this.head.connection.reading?.tookStep();
     if (this.#isDone) return;
     try {
       this.#body.push(chunk);
@@ -159,6 +162,10 @@ export abstract class WebCall implements StartableTransport {
   }
 
   #goOn(): void {
+    if (this.#closed) {
+      this.#endInTurn();
+      return;
+    }
     this.#isWaiting = false;
     this.#pump();
     this.#count();
@@ -249,6 +256,19 @@ export abstract class WebCall implements StartableTransport {
     clearTimeout(this.#requestTimer);
   }
 
+  /** As with calls of gRPC itself, hundreds may be reset by one piece. */
+  #close(): void {
+    this.#closed = { aborted: this.exchange.whyBroken() };
+    this.#stopReading();
+    this.#endInTurn();
+    this.head.connection.reading?.tookStep();
+  }
+
+  #endInTurn(): void {
+    if (this.#share.isOver) this.#share.later();
+    else this.#over();
+  }
+
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -260,7 +280,7 @@ export abstract class WebCall implements StartableTransport {
     const { exchange } = this;
     const headers = exchange.answered;
     // A call without an end was broken off.
-    const aborted = exchange.whyBroken() ?? (this.#written ? undefined : "no status");
+    const aborted = (this.#closed ?? { aborted: exchange.whyBroken() }).aborted ?? (this.#written ? undefined : "no status");
     if (aborted === undefined && this.#written) {
       const { code, message, trailers } = this.#written;
       return { headers, trailers, status: { code, message }, aborted };
