@@ -163,6 +163,16 @@ export const httpAttacks = (path: string, webSocketPath = path): Readonly<Record
   "pipelined requests, answers unread": (target) => throwAt(target, 8, repeated(httpRequest("GET", path), 1_000), "nothing"),
   "200 heads that never end": (target) => throwAt(target, 200, Buffer.from("GET / HTTP/1.1\r\nHost: a\r\nX: "), "all"),
   "bodies that never end": (target) => throwAt(target, 100, httpRequest("POST", path, { headers: "Content-Length: 100000\r\n" }), "all"),
+  "bodies in chunks of one byte": (target) =>
+    throwAt(
+      target,
+      200,
+      Buffer.concat([
+        httpRequest("POST", path, { headers: "Transfer-Encoding: chunked\r\n" }),
+        repeated(Buffer.from("1\r\nx\r\n"), 10_000),
+      ]),
+      "all",
+    ),
   "random bytes": (target) => throwAt(target, 20, randomBytes(target, 2_000), "all"),
   "fields that slow patterns read": async (target) => {
     for (const field of fieldsForPatterns) await sendRows(target, path, field);

@@ -1,6 +1,7 @@
 import { previewBytes } from "../../../contract/traffic/row.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
+import { GatheredPieces } from "./gathered-pieces.ts";
 
 /** The first bytes of a body and the count of all, kept by reference so that a busy server pays little. */
 export class BodyCapture {
@@ -11,7 +12,7 @@ export class BodyCapture {
   held = 0;
   /** The rest was not kept because the budget was used up. */
   isOverBudget = false;
-  #parts: (string | Uint8Array)[] | undefined;
+  #parts: GatheredPieces<string | Uint8Array> | undefined;
   /** Parts that were written. */
   #written = 0;
 
@@ -23,9 +24,8 @@ export class BodyCapture {
     if (length === 0 || this.isCut) return;
     const room = length <= limit - before ? length : this.#roomBeyond(before, length, limit, budget);
     if (room <= 0) return;
-    this.#parts ??= [];
-    const part = this.#kept(chunk, encoding, length, room);
-    this.#parts.push(part);
+    this.#parts ??= new GatheredPieces();
+    this.#parts.add(this.#kept(chunk, encoding, length, room));
     this.held += Math.min(length, room);
   }
 
@@ -47,9 +47,9 @@ export class BodyCapture {
   }
 
   kept(): Buffer {
-    if (!this.#parts) return Buffer.alloc(0);
-    const [first] = this.#parts;
-    if (this.#parts.length === 1 && first !== undefined) return asBuffer(first);
+    const first = this.#parts?.first;
+    if (first === undefined) return Buffer.alloc(0);
+    if (this.#parts?.count === 1) return asBuffer(first);
     return this.#firstBytes(Number.POSITIVE_INFINITY);
   }
 
@@ -57,7 +57,7 @@ export class BodyCapture {
   #firstBytes(limit: number): Buffer {
     const first: Buffer[] = [];
     let length = 0;
-    for (const part of this.#parts ?? []) {
+    for (const part of this.#parts?.all() ?? []) {
       if (length >= limit) break;
       const bytes = asBuffer(part);
       first.push(bytes);
@@ -68,8 +68,8 @@ export class BodyCapture {
 
   /** Writes the parts kept since the last call, each preceded by the tag. */
   write(record: RecordWriter, tag: number): void {
-    const parts = this.#parts;
-    if (!parts) return;
+    if (!this.#parts || this.#written === this.#parts.count) return;
+    const parts = this.#parts.all();
     for (; this.#written < parts.length; this.#written++) {
       const part = parts[this.#written] as string | Uint8Array;
       record.u8(tag);
@@ -80,22 +80,23 @@ export class BodyCapture {
 
   /** Releases what was written, but for the first bytes: an open exchange may last for hours. */
   release(): void {
-    if (this.held <= previewBytes || this.#written < (this.#parts?.length ?? 0)) return;
+    if (this.held <= previewBytes || this.#written < (this.#parts?.count ?? 0)) return;
     const start = this.start();
-    this.#parts = [typeof start === "string" ? start : ownCopy(start)];
+    this.#parts = new GatheredPieces();
+    this.#parts.add(typeof start === "string" ? start : ownCopy(start));
     this.#written = 1;
     this.held = start.length;
   }
 
   /** The first bytes, for the row. */
   start(): string | Uint8Array {
-    const [first] = this.#parts ?? [];
+    const first = this.#parts?.first;
     if (first === undefined) return "";
+    const isOnly = this.#parts?.count === 1;
     // As many characters as bytes: ASCII, which needs no encoding.
     if (typeof first === "string" && first.length === this.bytes) return first.slice(0, previewBytes);
-    if (typeof first === "string")
-      return Buffer.from(this.#parts?.length === 1 ? first.slice(0, previewBytes) : first).subarray(0, previewBytes);
-    return this.#parts?.length === 1 || first.length >= previewBytes ? first.subarray(0, previewBytes) : this.#firstBytes(previewBytes);
+    if (typeof first === "string") return Buffer.from(isOnly ? first.slice(0, previewBytes) : first).subarray(0, previewBytes);
+    return isOnly || first.length >= previewBytes ? first.subarray(0, previewBytes) : this.#firstBytes(previewBytes);
   }
 }
 

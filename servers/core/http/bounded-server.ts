@@ -2,7 +2,8 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import type { Socket } from "node:net";
 import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
 import { WorkTurns } from "../service/work-turns.ts";
-import { boundPipelines, type Pipeline } from "./pipeline.ts";
+import { boundPipelines } from "./bound-pipelines.ts";
+import type { Pipeline } from "./pipeline.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 export interface BoundedServerLimits extends UnreadLimits, ConnectionLimits {}

@@ -1,8 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Server as TlsServer } from "node:tls";
-import { closeInTurns, withoutStacks } from "../net/close-in-turns.ts";
-import { oneStep, type WorkConnection, type WorkShare, WorkTurns } from "../service/work-turns.ts";
+import { Readable } from "node:stream";
+import { withoutStacks } from "../net/close-in-turns.ts";
+import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
+import { ChunkedBody, isChunked } from "./chunked-body.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -25,6 +26,8 @@ interface ParsedSocket extends Socket {
   readonly parser?: RequestParser | null;
   /** Node stops reading by itself when many bytes of answers wait, and resumes when they are written. */
   _paused?: boolean;
+  /** Reads from the handle, where that is not done. */
+  _read(size: number): void;
 }
 
 /** The row of its exchange, where there is one. */
@@ -72,6 +75,14 @@ export class Pipeline {
   #isPausing = false;
   #held = false;
   #isReleasing = false;
+  /** The body that arrives, if it is chunked. The parser gets it in steps. */
+  #body: ChunkedBody | undefined;
+  /** Of its bytes, the reader has not taken all. */
+  #awaitsReader = false;
+  /** What arrives comes here before the parser has it. */
+  #takesAll = false;
+  /** The last byte came, and some wait. */
+  #isEnded = false;
 
   /** Not in the constructor: what that holds of Node's parser would be held as long as the connection. */
   readonly #onClose = (): void => this.#closed();
@@ -85,19 +96,68 @@ export class Pipeline {
     this.#share = work.join(() => this.#release());
     socket.once("close", this.#onClose);
     // Node takes its own listener away at a CONNECT, which may stand behind a request whose answer could not be written.
-    socket.on("error", ignoreError);
+    socket.on("error", ignore);
     const { parser } = this.#socket;
     if (!parser) return;
     const take = parser.onIncoming;
     parser.onIncoming = (request, shouldKeepAlive) => {
+      // A head comes behind the end of the body before.
+      this.#body = undefined;
       // After a CONNECT the parser reads nothing more.
-      if (request.method === "CONNECT" || this.#mayBegin(request)) return take(request, shouldKeepAlive);
-      this.#beginNext = () => void take(request, shouldKeepAlive);
+      if (request.method === "CONNECT") return take(request, shouldKeepAlive);
+      const begin = () => {
+        const result = take(request, shouldKeepAlive);
+        // Else no body is parsed.
+        if (result === 0 && isChunked(request)) this.#beginBody(request);
+        return result;
+      };
+      if (this.#mayBegin(request)) {
+        const result = begin();
+        if (!this.#body) return result;
+      } else this.#beginNext = begin;
       this.#isPausing = true;
       this.#hold();
-      if (this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
+      if (!this.#beginNext || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
       return pauseParser;
     };
+  }
+
+  #beginBody(request: IncomingMessage): void {
+    this.#body = new ChunkedBody(request);
+    if (this.#takesAll) return;
+    this.#takesAll = true;
+    const socket = this.#socket;
+    // A listener for "data" ends that Node's parser reads from the handle by itself.
+    socket.on("data", ignore).off("data", ignore);
+    socket.push = (packet: Buffer | null) => this.#arrived(packet);
+  }
+
+  /** Returns whether more may come, as the stream's own method does. */
+  #arrived(packet: Buffer | null): boolean {
+    if (!this.#socket.parser) {
+      this.#giveBack();
+      return pushTo(this.#socket, packet);
+    }
+    if (!this.#held && !this.#body) return pushTo(this.#socket, packet);
+    if (packet) {
+      this.#unparsed.push(packet);
+      this.#memory?.unparsed(packet.length);
+    } else this.#isEnded = true;
+    if (!this.#held) {
+      this.#hold();
+      this.#releaseInTurn();
+    }
+    return false;
+  }
+
+  /** Another protocol has begun, for which the rest is. */
+  #giveBack(): void {
+    if (!this.#takesAll) return;
+    this.#takesAll = false;
+    const socket = this.#socket;
+    delete (socket as Partial<Socket>).push;
+    for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
+    if (this.#isEnded) pushTo(socket, null);
   }
 
   #mayBegin({ upgrade }: { readonly upgrade: boolean }): boolean {
@@ -202,7 +262,11 @@ export class Pipeline {
     // Node's own pause ends here: it would resume the parser before the bytes that wait.
     socket._paused = false;
     // Node resumes reading after each complete request and whenever a body is read.
-    socket.resume = () => socket;
+    socket.resume = () => {
+      if (this.#awaitsReader) this.#releaseInTurn();
+      this.#awaitsReader = false;
+      return socket;
+    };
     // A "resume" may have been scheduled before.
     socket.on("resume", stopReading);
   }
@@ -210,6 +274,7 @@ export class Pipeline {
   #release(): void {
     const socket = this.#socket;
     this.#isReleasing = false;
+    this.#awaitsReader = false;
     this.#held = false;
     // Restores the socket's own method.
     delete (socket as Partial<Socket>).resume;
@@ -230,16 +295,49 @@ export class Pipeline {
       socket.parser.resume();
       const packet = this.#unparsed.shift();
       if (packet === undefined) {
-        socket.resume();
+        this.#readOn();
         return;
       }
       this.#memory?.unparsed(-packet.length);
-      socket.emit("data", packet);
+      if (this.#body) this.#parseStep(this.#body, packet);
+      else socket.emit("data", packet);
     }
+    if (!socket.parser) this.#giveBack();
+  }
+
+  #readOn(): void {
+    const socket = this.#socket;
+    if (this.#isEnded) pushTo(socket, null);
+    this.#isEnded = false;
+    socket.resume();
+    if (this.#takesAll) socket._read(0);
+  }
+
+  #parseStep(body: ChunkedBody, packet: Buffer): void {
+    const { stepBytes } = body;
+    if (packet.length > stepBytes) {
+      this.#unparsed.unshift(packet.subarray(stepBytes));
+      this.#memory?.unparsed(packet.length - stepBytes);
+    }
+    this.#socket.emit("data", packet.subarray(0, stepBytes));
+    // Behind its end, the next one may have begun.
+    if (this.#body !== body) return;
+    if (body.isComplete) this.#body = undefined;
+    else if (!this.#held) this.#tookStep(body);
+  }
+
+  #tookStep(body: ChunkedBody): void {
+    const { isOver } = this.#share;
+    body.tookStep(isOver);
+    this.#awaitsReader = body.isUnread;
+    if (!this.#awaitsReader && !isOver) return;
+    this.#hold();
+    if (!this.#awaitsReader) this.#releaseInTurn();
   }
 
   #closed(): void {
     this.#unparsed.length = 0;
+    this.#body = undefined;
     this.#beginNext = undefined;
     if (this.#unanswered.size > 0) void this.work.run(closeEach(this.#unanswered));
   }
@@ -253,57 +351,11 @@ function* closeEach(responses: ReadonlySet<ServerResponse>): Generator<void, voi
   }
 }
 
-const ignoreError = (): void => {};
+const ignore = (): void => {};
+
+const pushTo = (socket: Socket, packet: Buffer | null): boolean => Readable.prototype.push.call(socket, packet);
 
 function stopReading(this: Socket): void {
   // Node's own listener stops the handle.
   this.emit("pause");
-}
-
-/** Where a service has no setting for it. */
-const standardUnanswered = 32;
-
-const refusal = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
-const refusals: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large"),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: refusal("413 Payload Too Large"),
-  ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout"),
-};
-
-/**
- * Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find
- * them. Servers with the same `turns` share the time.
- */
-export function boundPipelines(
-  server: Server,
-  mostUnanswered = standardUnanswered,
-  turns = new WorkTurns(),
-): (socket: Socket) => Pipeline | undefined {
-  const pipelines = new WeakMap<Socket, Pipeline>();
-  // Of a server with TLS, "connection" has what is below it.
-  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
-    const work = turns.connection(socket.remoteAddress ?? "");
-    closeInTurns(socket, work);
-    pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
-  });
-  server.prependListener("request", (request, response) => {
-    const pipeline = pipelines.get(request.socket);
-    pipeline?.begin(response);
-    response.once("close", () => pipeline?.answered(response));
-  });
-  const refused = new WeakSet<object>();
-  server.on("clientError", (error: ClientError, socket) => {
-    const pipeline = pipelines.get(socket as Socket);
-    if (pipeline?.handles(error) || refused.has(socket)) return;
-    refused.add(socket);
-    const refuse = () => {
-      // As Node does without a listener.
-      if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
-      socket.destroy();
-    };
-    // Node looks for late requests at intervals, and finds those of thousands at once.
-    if (pipeline) void pipeline.work.run(oneStep(refuse));
-    else refuse();
-  });
-  return (socket) => pipelines.get(socket);
 }

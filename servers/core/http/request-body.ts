@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { GatheredPieces } from "./gathered-pieces.ts";
 import type { HttpRefusal } from "./http-refusal.ts";
 import type { RecordedRequest } from "./recorded-messages.ts";
 
@@ -35,7 +36,7 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
     }
   }
   return await new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
+    let pieces = new GatheredPieces();
     let received = 0;
     let whole = false;
     let idle: NodeJS.Timeout | undefined;
@@ -44,7 +45,7 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
     const rejectBody = () => reject(refusal);
     function refuse(why: BodyTooLarge | HttpRefusal): void {
       refusal = why;
-      chunks = [];
+      pieces = new GatheredPieces();
       held?.read(refuse);
       held?.releaseBody(request);
       // Closing with unread bytes would lose the answer: it waits until the rest was read.
@@ -57,7 +58,7 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
       idle?.refresh();
       if (!refusal) {
         if (received > limitBytes) return refuse(new BodyTooLarge());
-        chunks.push(chunk);
+        pieces.add(chunk);
         held?.hold(request, chunk.length);
       } else if (received > drainedBytes) {
         if (idle) rejectBody();
@@ -68,7 +69,7 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
       whole = true;
       held?.read(refuse);
       if (refusal) rejectBody();
-      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      else resolve(pieces.count === 1 ? (pieces.first as Buffer) : Buffer.concat(pieces.all()));
     });
     // Creating an error is expensive: it is not made for requests that end normally.
     function left(): void {

@@ -1,0 +1,54 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
+import { closeInTurns } from "../net/close-in-turns.ts";
+import { oneStep, WorkTurns } from "../service/work-turns.ts";
+import { type ClientError, Pipeline } from "./pipeline.ts";
+
+/** Where a service has no setting for it. */
+const standardUnanswered = 32;
+
+const refusal = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large"),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refusal("413 Payload Too Large"),
+  ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout"),
+};
+
+/**
+ * Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find
+ * them. Servers with the same `turns` share the time.
+ */
+export function boundPipelines(
+  server: Server,
+  mostUnanswered = standardUnanswered,
+  turns = new WorkTurns(),
+): (socket: Socket) => Pipeline | undefined {
+  const pipelines = new WeakMap<Socket, Pipeline>();
+  // Of a server with TLS, "connection" has what is below it.
+  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
+    const work = turns.connection(socket.remoteAddress ?? "");
+    closeInTurns(socket, work);
+    pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
+  });
+  server.prependListener("request", (request, response) => {
+    const pipeline = pipelines.get(request.socket);
+    pipeline?.begin(response);
+    response.once("close", () => pipeline?.answered(response));
+  });
+  const refused = new WeakSet<object>();
+  server.on("clientError", (error: ClientError, socket) => {
+    const pipeline = pipelines.get(socket as Socket);
+    if (pipeline?.handles(error) || refused.has(socket)) return;
+    refused.add(socket);
+    const refuse = () => {
+      // As Node does without a listener.
+      if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
+      socket.destroy();
+    };
+    // Node looks for late requests at intervals, and finds those of thousands at once.
+    if (pipeline) void pipeline.work.run(oneStep(refuse));
+    else refuse();
+  });
+  return (socket) => pipelines.get(socket);
+}

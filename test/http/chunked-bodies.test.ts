@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { boundPipelines } from "../../servers/core/http/bound-pipelines.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { onEnd, startHttp, until } from "./harness.ts";
+
+const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const chunks = (count: number) => "1\r\nx\r\n".repeat(count);
+const end = "0\r\n\r\n";
+
+it("[HTTP-153] the chunks of many bodies are read in the turns of all, and no more than their readers take", async () => {
+  const [connections, each] = [20, 8_000];
+  /** Of which a share of a connection has 256. */
+  const chunkMs = 1 / 1_024;
+  let read = 0;
+  let mostUnread = 0;
+  let answered = 0;
+  const server = createServer((request, response) => {
+    // Reads nothing until it has waited.
+    setTimeout(() => {
+      mostUnread = Math.max(mostUnread, request.readableLength);
+      request.on("data", () => read++).once("end", () => response.end("ok", () => answered++));
+    }, 50);
+  });
+  boundPipelines(server, undefined, new WorkTurns(() => read * chunkMs));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(() => server.close());
+  for (let index = 0; index < connections; index++) {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+    onEnd(() => socket.destroy());
+    socket.write(post("/") + chunks(each) + end);
+  }
+  let most = 0;
+  for (let before = 0; answered < connections; before = read) {
+    await nextTurn();
+    most = Math.max(most, read - before);
+  }
+  expect(read).toBe(connections * each);
+  // A turn of 4 ms, in which more may come until it has lasted twice as long, and a last step.
+  expect(most).toBeLessThan(16 / chunkMs);
+  expect(mostUnread).toBeLessThan(1_000);
+});
+
+it("[HTTP-153] what came is read before the end of the client's side", async () => {
+  const bodies: number[] = [];
+  const server = createServer((request) => {
+    let bytes = 0;
+    request.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+    });
+    request.once("end", () => bodies.push(bytes));
+  });
+  let nowMs = 0;
+  // Each step is a share.
+  boundPipelines(server, undefined, new WorkTurns(() => nowMs++));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(() => server.close());
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  socket.end(post("/") + chunks(8_000) + end);
+  await once(socket, "close");
+  expect(bodies).toEqual([8_000]);
+});
+
+describe.each(["HTTP", "HTTPS"] as const)("bodies in chunks of one byte over %s", (label) => {
+  async function connectTo() {
+    const service = await startHttp({ https: label === "HTTPS", httpsPort: 0 }, temporaryDir());
+    const { port, hostname } = new URL(service.urlOf(label));
+    const address = { port: Number(port), host: hostname };
+    const socket = label === "HTTPS" ? connectTls({ ...address, rejectUnauthorized: false }) : connect(address);
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {});
+    const received: Buffer[] = [];
+    socket.on("data", (piece: Buffer) => received.push(piece));
+    const closed = once(socket, "close");
+    return { service, socket, text: () => Buffer.concat(received).toString("latin1"), closed };
+  }
+
+  it("[HTTP-153] they are read whole, with what comes between and behind them", async () => {
+    const { socket, text, closed } = await connectTo();
+    const get = "GET /anything/last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    const fixed = `POST /anything/fixed HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n${"y".repeat(50_000)}`;
+    // One that nobody reads, and one in large chunks.
+    const large = `${post("/anything/large")}c350\r\n${"z".repeat(50_000)}\r\n${end}`;
+    socket.write(post("/anything/one") + chunks(20_000) + end + fixed + post("/health") + chunks(20_000) + end + large + get);
+    await closed;
+    const answers = text().split("HTTP/1.1 ").slice(1);
+    expect(answers.map((answer) => answer.slice(0, 3))).toEqual(["200", "200", "405", "200", "200"]);
+    expect(answers[0]).toContain(`"${"x".repeat(20_000)}"`);
+    expect(answers[1]).toContain(`"${"y".repeat(50_000)}"`);
+    expect(answers[3]).toContain(`"${"z".repeat(50_000)}"`);
+  });
+
+  it("[HTTP-153] another protocol may begin behind them", async () => {
+    const { service, socket, text } = await connectTo();
+    socket.write(post("/anything") + chunks(10_000) + end);
+    await until(() => text().includes('"url"'));
+    const client = new WebSocket("ws://a/ws/echo", { createConnection: () => socket.removeAllListeners("data") });
+    onEnd(() => client.terminate());
+    await once(client, "open");
+    client.send("x".repeat(100_000));
+    const [message] = (await once(client, "message")) as [Buffer];
+    expect(message).toHaveLength(100_000);
+    client.close();
+    await service.ended(({ kind }) => kind === "websocket");
+  });
+});
