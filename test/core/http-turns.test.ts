@@ -3,8 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WaitingResponse, waitWithClient } from "../../servers/core/http/client-wait.ts";
+import { writeForClient } from "../../servers/core/http/client-work.ts";
 import { createHttpConnections } from "../../servers/core/http/http-connections.ts";
 import { createHttpRecorder } from "../../servers/core/http/http-recorder.ts";
+import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
 import { createHttpServers } from "../../servers/core/http/http-server.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
@@ -109,4 +111,39 @@ it("[BL-381] thousands of changes of protocol that are asked for at once begin i
   for (const { send } of connections) send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n");
   expect(await mostInTurn(() => changed, clients)).toBeLessThanOrEqual(itemsOfTurn);
   await Promise.all(connections.map(({ closed }) => closed()));
+});
+
+it("[HTTP-154] pieces of an answer are made when those before it have left, and few at once", async () => {
+  let made = 0;
+  function* pieces() {
+    for (; made < 1_000; made++) yield made % 2 === 0 ? "x" : undefined;
+  }
+  const leaving: (() => void)[] = [];
+  const waiting = Object.assign(new EventEmitter(), {
+    socket: null as object | null,
+    destroyed: false,
+    write(_piece: string, onWritten?: () => void) {
+      if (onWritten) leaving.push(onWritten);
+      return true;
+    },
+  });
+  const request = { socket: { destroyed: false }, work: workTime().turns.connection("10.0.0.1") } as unknown as HttpRequest;
+  const writing = writeForClient(request, waiting as unknown as HttpResponse, pieces());
+  await nextTurn();
+  expect(made).toBe(0);
+  waiting.socket = {};
+  waiting.emit("socket");
+  let most = 0;
+  for (let before = 0; made < 1_000; before = made) {
+    await until(() => leaving.length > 0 || made === 1_000);
+    most = Math.max(most, made - before);
+    leaving.pop()?.();
+    await nextTurn();
+  }
+  await writing;
+  expect(most).toBeLessThanOrEqual(200);
+  const left = Object.assign(new EventEmitter(), { socket: null, destroyed: false });
+  const toNobody = writeForClient(request, left as unknown as HttpResponse, ["x"]);
+  left.emit("close");
+  await expect(toNobody).rejects.toBeInstanceOf(ClientLeft);
 });

@@ -133,6 +133,8 @@ export const httpService: HostileService = {
         "all",
       ),
     "bytes of a seed, pipelined": (target) => throwAt(target, 16, repeated(httpRequest("GET", "/bytes/102400?seed=1"), 200), "all"),
+    "16 ranges of all bytes, pipelined": (target) =>
+      throwAt(target, 100, repeated(httpRequest("GET", "/range/102400", { headers: `Range: bytes=0-${",0-".repeat(15)}\r\n` }), 30), "all"),
     "answers in chunks of one byte": (target) =>
       throwAt(
         target,

@@ -62,11 +62,14 @@ describe.each(["HTTP", "HTTPS"] as const)("answers over %s that are not read", (
   });
 
   it("[HTTP-147] where more waits for all than the limit, the connection for which most waits is closed", async () => {
-    const service = await start({ allUnsentBytes: 48 * mebibyte });
-    const targets = [12, 24, 20].map((count) => bytes(count * mebibyte));
+    const service = await start({ allUnsentBytes: 48 * mebibyte, bodyBytes: 32 * mebibyte });
+    const sizes = [12, 24, 20];
+    const targets = sizes.map((count) => `/api/echo?${count}`);
     const sockets: Socket[] = [];
-    for (const target of targets) {
-      sockets.push(await connectTo(service, get(target)));
+    for (const [index, target] of targets.entries()) {
+      const body = "x".repeat((sizes[index] ?? 0) * mebibyte);
+      const head = `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
+      sockets.push(await connectTo(service, head + body));
       await until(() => rowOf(service, target));
     }
     const most = await service.ended(({ target }) => target === targets[1]);

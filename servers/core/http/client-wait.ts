@@ -29,6 +29,15 @@ export function waitWithClient(response: WaitingResponse, milliseconds: number):
 /** What a wait needs of the response. */
 export type WaitingResponse = Pick<HttpResponse, "destroyed" | "once" | "off"> & { readonly req: Pick<HttpRequest, "work"> };
 
+/** Waits until the answers before it on its connection have left (RFC 9112 §9.3.2). Rejects with ClientLeft. */
+export async function hasTurnToAnswer(response: ServerResponse): Promise<void> {
+  if (response.socket) return;
+  await untilClosed(response, (resolve) => {
+    response.once("socket", resolve);
+    return () => response.off("socket", resolve);
+  });
+}
+
 /** Waits while the client reads too slowly; to be called when `write` has returned false. Rejects with ClientLeft. */
 export const drained = (response: ServerResponse): Promise<void> =>
   untilClosed(response, (resolve) => {

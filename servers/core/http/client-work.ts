@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { oneStep } from "../service/work-turns.ts";
-import { drained, written } from "./client-wait.ts";
+import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
 import type { HttpRequest, HttpResponse } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 
@@ -16,36 +16,39 @@ export function runForClient<Result>({ socket, work }: WorkingRequest, steps: It
 export const runOnceForClient = <Result>(request: WorkingRequest, act: () => Result): Promise<Result> =>
   runForClient(request, oneStep(act));
 
-/** Writes pieces of the answer, which are made one in a step, as fast as the client reads. Rejects with ClientLeft. */
-export async function writeForClient(
-  request: WorkingRequest,
-  response: HttpResponse,
-  pieces: Iterable<string | Uint8Array>,
-): Promise<void> {
+type Piece = string | Uint8Array;
+
+/**
+ * Writes pieces of the answer, which are made one in a step, as fast as the client reads, and none before the answers ahead have left. `undefined` is a step
+ * without a piece. Rejects with ClientLeft.
+ */
+export async function writeForClient(request: WorkingRequest, response: HttpResponse, pieces: Iterable<Piece | undefined>): Promise<void> {
+  await hasTurnToAnswer(response);
   const left = pieces[Symbol.iterator]();
   for (;;) {
     const ready = await runForClient(request, writeUntilFull(response, left));
     if (!ready) return;
-    await ready();
+    await ready.sent;
   }
 }
 
-/** A socket writes all that waits at once, at a cost for each piece: many small ones are far below its bound of bytes. */
-const piecesAtOnce = 256;
+/** A socket writes all that waits at once, at a cost for each piece, in memory too: many small ones are far below its bound of bytes. */
+const piecesAtOnce = 64;
 
-/** Returns what to wait for; nothing once all are written. */
-function* writeUntilFull(
-  response: HttpResponse,
-  pieces: Iterator<string | Uint8Array>,
-): Generator<void, (() => Promise<void>) | undefined> {
-  for (let count = 1; ; count++) {
+/** In an object, because a promise for a promise would be waited for in the turns. */
+interface Ready {
+  readonly sent: Promise<void>;
+}
+
+/** Returns what to wait for; nothing once all are written. It waits from the write on: what comes of it may come before the next promise. */
+function* writeUntilFull(response: HttpResponse, pieces: Iterator<Piece | undefined>): Generator<void, Ready | undefined> {
+  for (let count = 1; ; ) {
     const { done, value } = pieces.next();
     if (done) return undefined;
-    if (count === piecesAtOnce) {
-      const sent = written(response, value);
-      return () => sent;
+    if (value !== undefined) {
+      if (count++ === piecesAtOnce) return { sent: written(response, value) };
+      if (!response.write(value)) return { sent: drained(response) };
     }
-    if (!response.write(value)) return () => drained(response);
     yield;
   }
 }

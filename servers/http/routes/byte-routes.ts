@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { waitWithClient } from "../../core/http/client-wait.ts";
-import { runForClient, writeForClient } from "../../core/http/client-work.ts";
-import { send } from "../../core/http/http-answer.ts";
+import { writeForClient } from "../../core/http/client-work.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { seededRandom } from "../../core/traffic/seeded-random.ts";
+import { fillBySeed, fillWithRandom, fillWithStars, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
 import { viewRequest } from "../formats/request-view.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
@@ -19,7 +17,7 @@ export const byteRoutes = (config: HttpConfig): readonly Route[] =>
       methods: ["GET"],
       summary: `Random bytes, at most ${config.generatedBytes}`,
       query: { seed: "the same bytes for the same seed" },
-      handle: async (request, response) => send(response, 200, octets, await bytesFor(request, config)),
+      handle: (request, response) => sendBytes(request, response, config),
     },
     {
       path: "/stream-bytes/:count",
@@ -43,34 +41,27 @@ export const byteRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-async function bytesFor(request: HttpRequest, config: HttpConfig): Promise<Buffer> {
-  const count = Math.min(integerParam(request, "count"), config.generatedBytes);
+/** What the request asks for, made when its turn comes. */
+function piecesFor(request: HttpRequest, count: number, pieceBytes: number): Iterable<Buffer | undefined> {
   const seed = queryOf(request).get("seed");
-  if (seed === null) return randomBytes(count);
-  return await runForClient(request, bytesOfSeed(seed, count));
+  return generatedPieces(count, pieceBytes, seed === null ? fillWithRandom : fillBySeed(seed));
 }
 
-const bytesInStep = 8 << 10;
+const countOf = (request: HttpRequest, config: HttpConfig): number => Math.min(integerParam(request, "count"), config.generatedBytes);
 
-function* bytesOfSeed(seed: string, count: number): Generator<void, Buffer> {
-  const next = seededRandom(seed);
-  const bytes = Buffer.allocUnsafe(count);
-  for (let at = 0; at < count; at++) {
-    bytes[at] = Math.floor(next() * 256);
-    if (at % bytesInStep === bytesInStep - 1) yield;
-  }
-  return bytes;
-}
-
-export function* chunksOf(bytes: Buffer, chunkSize: number): Generator<Buffer, void> {
-  for (let start = 0; start < bytes.length; start += chunkSize) yield bytes.subarray(start, start + chunkSize);
+async function sendBytes(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
+  const count = countOf(request, config);
+  response.setHeader("Content-Type", octets);
+  response.setHeader("Content-Length", count);
+  if (request.method !== "HEAD") await writeForClient(request, response, piecesFor(request, count, standardPiece));
+  response.end();
 }
 
 async function streamBytes(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
-  const bytes = await bytesFor(request, config);
+  const count = countOf(request, config);
   const chunkSize = integerQuery(queryOf(request), "chunk_size", { fallback: 10_240, minimum: 1 });
   response.setHeader("Content-Type", octets);
-  if (request.method !== "HEAD") await writeForClient(request, response, chunksOf(bytes, chunkSize));
+  if (request.method !== "HEAD") await writeForClient(request, response, piecesFor(request, count, chunkSize));
   response.end();
 }
 
@@ -114,7 +105,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   for (let step = 0, sent = 0; step < steps; step++) {
     if (step > 0) await waitWithClient(response, pauseMs);
     const due = Math.round(((step + 1) * count) / steps);
-    await writeForClient(request, response, ["*".repeat(due - sent)]);
+    await writeForClient(request, response, generatedPieces(due - sent, standardPiece, fillWithStars));
     sent = due;
   }
   response.end();

@@ -1,8 +1,8 @@
 import { waitWithClient } from "../../core/http/client-wait.ts";
 import { writeForClient } from "../../core/http/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { fillWithLetters, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { chunksOf } from "./byte-routes.ts";
 import { etagMatches } from "./caching-routes.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
 import { sendError } from "./reply.ts";
@@ -18,10 +18,6 @@ export const rangeRoutes = (config: HttpConfig): readonly Route[] =>
       handle: (request, response) => sendRange(request, response, config),
     },
   ]);
-
-const letters = "abcdefghijklmnopqrstuvwxyz";
-const contentOf = (start: number, length: number) =>
-  Buffer.from(letters.repeat(Math.ceil((length + 26) / 26)).slice(start % 26, (start % 26) + length));
 
 async function sendRange(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = integerParam(request, "count");
@@ -42,18 +38,18 @@ async function sendRange(request: HttpRequest, response: HttpResponse, config: H
     sendError(response, 416, "No such range", { "Content-Range": `bytes */${count}` });
     return;
   }
-  if (ranges === undefined) return sendParts(request, response, pace, [contentOf(0, count)]);
+  if (ranges === undefined) return sendParts(request, response, pace, [{ start: 0, end: count - 1 }]);
   response.statusCode = 206;
   const [first] = ranges;
   if (ranges.length === 1 && first) {
     response.setHeader("Content-Range", contentRange(first, count));
-    return sendParts(request, response, pace, [contentOf(first.start, first.end - first.start + 1)]);
+    return sendParts(request, response, pace, [first]);
   }
   const boundary = "backlot-range";
   response.setHeader("Content-Type", `multipart/byteranges; boundary=${boundary}`);
   const parts = ranges.flatMap((range) => [
     Buffer.from(`--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: ${contentRange(range, count)}\r\n\r\n`),
-    contentOf(range.start, range.end - range.start + 1),
+    range,
     Buffer.from("\r\n"),
   ]);
   return sendParts(request, response, pace, [...parts, Buffer.from(`--${boundary}--\r\n`)]);
@@ -76,17 +72,32 @@ interface Pace {
   readonly msPerByte: number;
 }
 
-async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pace, parts: readonly Buffer[]): Promise<void> {
-  const body = Buffer.concat(parts);
+/** Bytes, or a range of the letters. */
+type Part = Buffer | ByteRange;
+
+const lengthOf = (part: Part): number => (Buffer.isBuffer(part) ? part.length : part.end - part.start + 1);
+
+function* piecesOf(parts: readonly Part[], pieceBytes: number): Generator<Buffer | undefined, void> {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) yield part;
+    else yield* generatedPieces(lengthOf(part), pieceBytes, fillWithLetters(part.start));
+  }
+}
+
+async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pace, parts: readonly Part[]): Promise<void> {
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/octet-stream");
-  response.setHeader("Content-Length", body.length);
+  response.setHeader(
+    "Content-Length",
+    parts.reduce((sum, part) => sum + lengthOf(part), 0),
+  );
   if (request.method !== "HEAD") {
     // With a Content-Length nobody sees what is written together.
-    if (pace.msPerByte === 0) await writeForClient(request, response, chunksOf(body, Math.max(pace.chunkSize, standardChunk)));
+    if (pace.msPerByte === 0) await writeForClient(request, response, piecesOf(parts, standardPiece));
     else
-      for (const chunk of chunksOf(body, pace.chunkSize)) {
-        await writeForClient(request, response, [chunk]);
-        await waitWithClient(response, chunk.length * pace.msPerByte);
+      for (const piece of piecesOf(parts, Math.min(pace.chunkSize, standardPiece))) {
+        if (!piece) continue;
+        await writeForClient(request, response, [piece]);
+        await waitWithClient(response, piece.length * pace.msPerByte);
       }
   }
   response.end();

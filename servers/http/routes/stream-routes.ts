@@ -1,3 +1,4 @@
+import { hasTurnToAnswer } from "../../core/http/client-wait.ts";
 import { sendEmpty } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -26,8 +27,10 @@ const mostEvents = 100_000;
 const longestMs = 3_600_000;
 const shortestIntervalMs = 10;
 
-function stream(request: HttpRequest, response: HttpResponse, config: HttpConfig, hub: SseHub): void {
+async function stream(request: HttpRequest, response: HttpResponse, config: HttpConfig, hub: SseHub): Promise<void> {
   const plan = planOf(request);
+  // It begins to stream when it can: its events would wait, each with the memory of a write.
+  await hasTurnToAnswer(response);
   // WHATWG HTML §9.2.3: 204 makes a client that has received everything stop reconnecting.
   if (plan.firstId >= plan.endId) {
     sendEmpty(response, 204);
