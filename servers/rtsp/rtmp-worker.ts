@@ -1,9 +1,8 @@
 /** A worker that speaks RTMP: what a client sends, or an error of ours, never reaches the streams of the service. */
 import { createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
-import { AddressCounts } from "../core/limits/address-counts.ts";
-import { rateLimitKey } from "../core/limits/rate-limit-client.ts";
 import { SharedBudget } from "../core/limits/shared-budget.ts";
+import { ConnectionCount } from "../core/net/connection-count.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -11,9 +10,7 @@ import { RtmpConnection } from "./rtmp/rtmp-connection.ts";
 import type { FromRtmpWorker, RtmpListenOptions, ToRtmpWorker } from "./rtmp/worker-messages.ts";
 
 const publishers = new Map<number, RtmpConnection>();
-const perAddress = new AddressCounts();
 const turns = new WorkTurns();
-let connections = 0;
 let begun = 0;
 
 function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
@@ -21,13 +18,6 @@ function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
 }
 
 function accept(socket: Socket, options: RtmpListenOptions, held: SharedBudget): void {
-  const address = rateLimitKey(socket.remoteAddress ?? "");
-  if (connections >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
-    socket.destroy();
-    return;
-  }
-  connections++;
-  perAddress.add(address);
   let publisher: number | undefined;
   const connection: RtmpConnection = new RtmpConnection(socket, {
     limits: options,
@@ -42,8 +32,6 @@ function accept(socket: Socket, options: RtmpListenOptions, held: SharedBudget):
       if (publisher !== undefined) post({ type: "media", publisher, kind: type, timestamp, payload }, [payload.buffer as ArrayBuffer]);
     },
     onClosed(reason) {
-      connections--;
-      perAddress.remove(address);
       if (publisher === undefined) post({ type: "dropped", remote: connection.remote, reason });
       else {
         publishers.delete(publisher);
@@ -57,7 +45,8 @@ async function listen(options: RtmpListenOptions): Promise<void> {
   try {
     const { port, openToLan } = options;
     const held = new SharedBudget(options.allMessageBytes);
-    const createRtmpServer = () => createServer((socket) => accept(socket, options, held));
+    const connections = new ConnectionCount(options);
+    const createRtmpServer = () => createServer((socket) => connections.admit(socket) && accept(socket, options, held));
     // The listeners end with the worker.
     post({ type: "listening", port: await listenTcp({ port, openToLan, createServer: createRtmpServer, onStop() {} }) });
   } catch (error) {

@@ -16,10 +16,20 @@ export class ConnectionCount {
   readonly #faults: Pick<FaultLog, "write"> | undefined;
   readonly #perAddress = new AddressCounts();
   #open = 0;
+  #refused = 0;
 
   constructor(limits: ConnectionLimits, faults?: Pick<FaultLog, "write">) {
     this.#limits = limits;
     this.#faults = faults;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** So far. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Counts the connection until it is closed. False for one too many, which it closes. */
@@ -29,6 +39,7 @@ export class ConnectionCount {
     const areAll = this.#open >= connections;
     if (areAll || this.#perAddress.of(key) >= connectionsPerAddress) {
       this.#faults?.write(`A connection of ${key} was refused: there are too many${areAll ? "" : " of this address"}.`);
+      this.#refused++;
       socket.destroy();
       return false;
     }

@@ -1,9 +1,8 @@
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { AddressCounts } from "../../core/limits/address-counts.ts";
-import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
+import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
@@ -11,13 +10,11 @@ import { everySecondInTurns } from "../../core/service/every-second.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
-export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "held"> {
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "held">, ConnectionLimits {
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
   readonly tls: { readonly port: number; readonly certificates: TlsSource } | undefined;
-  readonly connections: number;
-  readonly connectionsPerAddress: number;
   /** That are received in part, of all connections. */
   readonly allRequestBytes: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -41,35 +38,25 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const connections = new Set<RtspConnection>();
   const writes = new WriteBatch();
   const held = new SharedBudget(options.allRequestBytes);
-  const perAddress = new AddressCounts();
+  const faults = new FaultLog(options.log);
+  const count = new ConnectionCount(options, faults);
   /** Of connections that were closed. */
   const past = { read: 0, written: 0 };
   let nextId = 1;
-  let refused = 0;
 
   function accept(socket: Socket): void {
-    const address = rateLimitKey(socket.remoteAddress ?? "");
-    if (connections.size >= options.connections || perAddress.of(address) >= options.connectionsPerAddress) {
-      refused++;
-      socket.destroy();
-      return;
-    }
-    perAddress.add(address);
-    closeInTurns(socket, options.turns.connection(address));
-    connections.add(
-      new RtspConnection(nextId++, socket, { ...options, writes, held, onClosed: (connection) => forget(connection, address) }),
-    );
+    if (!count.admit(socket)) return;
+    closeInTurns(socket, options.turns.connection(socket.remoteAddress ?? ""));
+    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, held, onClosed: forget }));
   }
 
-  function forget(connection: RtspConnection, address: string): void {
+  function forget(connection: RtspConnection): void {
     connections.delete(connection);
     const { read, written } = connection.bytes;
     past.read += read;
     past.written += written;
-    perAddress.remove(address);
   }
 
-  const faults = new FaultLog(options.log);
   const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
   const tlsPort = options.tls
     ? await listenTls({ ...options.tls, openToLan, faults, handshakeMs, createServer: (tls) => createTlsServer(tls, accept), onStop })
@@ -93,7 +80,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
       return connections.size;
     },
     get refused() {
-      return refused;
+      return count.refused;
     },
     bytes() {
       const sum = { ...past };
