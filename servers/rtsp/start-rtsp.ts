@@ -99,7 +99,7 @@ export async function startRtsp(
     methods: config.authentication,
     failures: createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 }),
   });
-  const udp = config.udp ? new UdpPorts() : undefined;
+  const udp = config.udp ? new UdpPorts(turns) : undefined;
   await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop, log });
   const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config, faults)) : undefined;
   if (multicast) onStop(() => multicast.close());
@@ -173,6 +173,7 @@ export async function startRtsp(
   onStop(() => hls.close());
   const readers = new HttpReaders({
     recorder,
+    turns,
     mostReaders: config.sessions,
     mostOfAddress: config.sessionsPerAddress,
     idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000,
@@ -193,6 +194,7 @@ export async function startRtsp(
     faults,
     faultBytes: limits.faultBytes,
     limits: { ...config, unreadTimeoutMs: limits.stallMs },
+    turns,
     routes: [
       ...managementRoutes({ paths, sessions, metrics, stats, addresses, remoteOf }),
       ...faultRoutes({ faults, control: faultControl, sessions }),

@@ -5,6 +5,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { HlsOutputs } from "../../servers/rtsp/management/hls-outputs.ts";
 import { sendTransportStream } from "../../servers/rtsp/management/transport-stream-output.ts";
@@ -54,6 +55,8 @@ const outputsOf = (first: Stream, ...others: Stream[]) => {
   return outputs;
 };
 const textOf = async (outputs: HlsOutputs) => String((await outputs.file("a", "index.m3u8")).body);
+
+const work = () => new WorkTurns().connection("");
 
 it("[RTSP-72] a stream is muxed from the first request on", async () => {
   const stream = streamOf([video]);
@@ -118,8 +121,8 @@ it("[RTSP-72] a slow client of MPEG-TS is skipped to the next key frame, and clo
   const fast = new Client();
   const slow = new Client();
   const fastBytes = read(fast);
-  sendTransportStream(stream, fast.response, limits, faults, reader);
-  sendTransportStream(stream, slow.response, limits, faults, reader);
+  sendTransportStream(stream, fast.response, limits, faults, work(), reader);
+  sendTransportStream(stream, slow.response, limits, faults, work(), reader);
   for (const frame of frames) {
     stream.publish(frame);
     await new Promise(setImmediate);
@@ -136,7 +139,7 @@ it("[RTSP-72] a slow client of MPEG-TS is skipped to the next key frame, and clo
   // It goes on with the tables before a key frame.
   expect(slowBytes().readUInt16BE(before + 1) & 0x1fff).toBe(0);
   const stalled = new Client();
-  sendTransportStream(stream, stalled.response, { ...limits, stallMs: 0 }, faults, reader);
+  sendTransportStream(stream, stalled.response, { ...limits, stallMs: 0 }, faults, work(), reader);
   const closed = once(stalled, "close");
   for (const frame of frames) {
     stream.publish(frame);

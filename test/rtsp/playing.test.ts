@@ -2,6 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";
@@ -325,7 +326,7 @@ describe("the ports of RTP and RTCP", () => {
   it("[BL-287] listening fails, and does not try for ever, with an odd port or where RTCP's port is taken", async () => {
     const holder = await holdPort(0, "127.0.0.1", "udp");
     const log = createLog({ level: () => "debug", write: () => {} });
-    const listen = (port: number) => new UdpPorts().listen({ port, openToLan: false, onStop: onEnd, log });
+    const listen = (port: number) => new UdpPorts(new WorkTurns()).listen({ port, openToLan: false, onStop: onEnd, log });
     const odd = holder.port + 2 + (1 - (holder.port % 2));
     await expect(listen(odd)).rejects.toThrow("RTP needs an even port");
     const even = holder.port - (holder.port % 2);

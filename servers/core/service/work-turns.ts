@@ -65,7 +65,12 @@ export class WorkTurns {
   }
 
   connection(address: string): WorkConnection {
-    return new Connection(this, rateLimitKey(address));
+    return new Connection(this, rateLimitKey(address), false);
+  }
+
+  /** For what goes on by itself, such as media to a player: it never comes before the work for those who ask for little. */
+  background(address: string): WorkConnection {
+    return new Connection(this, rateLimitKey(address), true);
   }
 
   /** For a connection with one task. */
@@ -81,6 +86,7 @@ export class WorkTurns {
     this.#running = connection;
     this.#askedMs = nowMs;
     if (connection.spentMs >= shareMs) return true;
+    if (connection.isBackground) return nowMs >= endMs;
     // One that has little to do does not wait for those with much. Thousands may have little at once, so this has an end too.
     const isLate = nowMs >= endMs && (connection.items >= itemsBehindTime || nowMs >= endMs + turnMs);
     if (!isLate) connection.items++;
@@ -99,7 +105,7 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.hadMuch) this.#waiting.add(connection);
+    if (connection.hadMuch || connection.isBackground) this.#waiting.add(connection);
     else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
@@ -191,6 +197,7 @@ class WaitingConnections {
 class Connection implements WorkConnection {
   readonly turns: WorkTurns;
   readonly key: string;
+  readonly isBackground: boolean;
   readonly #tasks = new Rotation<Task>();
   /** The task whose turn it is. */
   current: Task | undefined;
@@ -199,9 +206,10 @@ class Connection implements WorkConnection {
   items = 0;
   #usedUpTurn = Number.NEGATIVE_INFINITY;
 
-  constructor(turns: WorkTurns, key: string) {
+  constructor(turns: WorkTurns, key: string, isBackground: boolean) {
     this.turns = turns;
     this.key = key;
+    this.isBackground = isBackground;
   }
 
   join(goOn: () => void): WorkShare {

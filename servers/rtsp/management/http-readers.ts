@@ -3,7 +3,8 @@ import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
-import { everySecond } from "../../core/service/every-second.ts";
+import { everySecondInTurns } from "../../core/service/every-second.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { EndedBy, EntryConnection, RecordedSession } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import type { Stream } from "../streams/stream.ts";
@@ -77,6 +78,7 @@ export interface HttpReadersOptions {
   readonly mostOfAddress: number;
   /** A reader of HLS that has made no request for this time counts as gone. */
   readonly idleMs: number;
+  readonly turns: WorkTurns;
 }
 
 /** The readers over HTTP, each with a row: of MPEG-TS an answer is a reader, of HLS the requests of a client for a path. */
@@ -91,7 +93,11 @@ export class HttpReaders {
 
   constructor(options: HttpReadersOptions) {
     this.#options = options;
-    this.#stopTicking = everySecond((nowMs) => this.#tick(nowMs));
+    this.#stopTicking = everySecondInTurns(
+      options.turns,
+      () => this.#hls.values(),
+      (reader, nowMs) => this.#tick(reader, nowMs),
+    );
   }
 
   get size(): number {
@@ -142,10 +148,9 @@ export class HttpReaders {
     this.#options.recorder.endSession(reader, reason, by);
   }
 
-  #tick(nowMs: number): void {
-    const before = nowMs - this.#options.idleMs;
-    for (const reader of [...this.#hls.values()])
-      if (reader.usedAtMs < before) reader.end(`no request for ${this.#options.idleMs / 1_000} s`, "client");
+  #tick(reader: HttpReader, nowMs: number): void {
+    const { idleMs } = this.#options;
+    if (this.#open.has(reader) && reader.usedAtMs < nowMs - idleMs) reader.end(`no request for ${idleMs / 1_000} s`, "client");
   }
 
   /** Closes the answers that go on; readers of HLS have none. */

@@ -8,6 +8,7 @@ import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { EntryConnection } from "../observe/session-entry.ts";
 import { decodedPath } from "../protocol/header-fields.ts";
@@ -34,6 +35,8 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
   readonly faultBytes: number;
   readonly access: Access;
   readonly limits: BoundedServerLimits;
+  /** Of all clients of the service. */
+  readonly turns: WorkTurns;
   readonly log: Log;
 }
 
@@ -52,6 +55,7 @@ export function listenManagement({
   faultBytes,
   access,
   limits,
+  turns,
   log,
   ...listen
 }: ManagementServerOptions): Promise<number> {
@@ -123,10 +127,14 @@ export function listenManagement({
       return;
     }
     if (isHead) response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
-    else if (!response.destroyed)
-      sendTransportStream(stream, response, transportStreams, { registry: faults, path: media.path, mostHeldBytes: faultBytes }, () =>
-        readers.openTransportStream(readerOf(stream), () => void response.destroy()),
+    else if (!response.destroyed) {
+      const ofPath = { registry: faults, path: media.path, mostHeldBytes: faultBytes };
+      const reader = readerOf(stream);
+      const work = turns.background(reader.address);
+      sendTransportStream(stream, response, transportStreams, ofPath, work, () =>
+        readers.openTransportStream(reader, () => void response.destroy()),
       );
+    }
   }
 
   function fail(error: unknown, response: ServerResponse): void {
@@ -137,12 +145,16 @@ export function listenManagement({
 
   return listenTcp({
     ...listen,
-    createServer: createBoundedServers(limits, (request, response) => {
-      request.resume();
-      allowReading(request, response, allowsOrigin);
-      response.setHeader("X-Content-Type-Options", "nosniff");
-      answer(request, response).catch((error: unknown) => fail(error, response));
-    }),
+    createServer: createBoundedServers(
+      limits,
+      (request, response) => {
+        request.resume();
+        allowReading(request, response, allowsOrigin);
+        response.setHeader("X-Content-Type-Options", "nosniff");
+        answer(request, response).catch((error: unknown) => fail(error, response));
+      },
+      turns,
+    ),
   });
 }
 

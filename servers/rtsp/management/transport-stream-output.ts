@@ -1,12 +1,16 @@
 import type { ServerResponse } from "node:http";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep, type WorkConnection } from "../../core/service/work-turns.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
+import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame } from "../media/track.ts";
 import { MpegTsMuxer } from "../mpegts/mpegts-muxer.ts";
 import type { FrameReader, Stream } from "../streams/stream.ts";
 
 export interface TransportStreamLimits {
-  /** A client that has more unsent bytes is skipped to the next key frame. */
+  /** A client that has more unsent bytes, also those that wait for its turn, is skipped to the next key frame. */
   readonly unsentBytes: number;
   readonly stallMs: number;
 }
@@ -18,7 +22,7 @@ export interface TransportStreamReader {
 }
 
 /**
- * Sends a stream as MPEG-TS until the client leaves or the stream ends. `open` is called once it is certain that there is a stream to send.
+ * Sends a stream as MPEG-TS until the client leaves or the stream ends, in the turns of `work`. `open` is called once it is certain that there is a stream to send.
  * Throws an HttpRefusal of 503 where it cannot be one.
  */
 export function sendTransportStream(
@@ -26,15 +30,21 @@ export function sendTransportStream(
   response: ServerResponse,
   limits: TransportStreamLimits,
   faults: Omit<FrameFaultsOptions, "keyTrack" | "deliver">,
+  work: WorkConnection,
   open: () => TransportStreamReader,
 ): void {
   let muxer = muxerOf(stream);
   const counts = open();
   let waitsForKey = stream.keyTrack >= 0;
   let slowSince: number | undefined;
+  const queue = new WorkQueue(work, (error) => {
+    counts.end(errorText(error), "server");
+    response.destroy();
+  });
+  const inTurn = (act: () => void, bytes = 0) => queue.add(bytes, oneStep(act));
 
   function mayTake(frame: Frame): boolean {
-    const unsent = response.writableLength;
+    const unsent = response.writableLength + queue.bytes;
     if (unsent > limits.unsentBytes) {
       if (slowSince === undefined) stream.skips++;
       slowSince ??= performance.now();
@@ -52,37 +62,38 @@ export function sendTransportStream(
     return true;
   }
 
-  function deliver(frame: Frame): void {
-    if (!mayTake(frame)) return;
+  function write(frame: Frame): void {
     const bytes = muxer.push(frame);
     stream.bytesSent += bytes.length;
     counts.sends(bytes.length);
     if (bytes.length > 0) response.write(bytes);
   }
 
+  const deliver = (frame: Frame) => mayTake(frame) && inTurn(() => write(frame), memoryOf(frame));
   const frameFaults = new FrameFaults({ ...faults, keyTrack: stream.keyTrack, deliver });
   const reader: FrameReader = {
     onFrame: (frame) => frameFaults.push(frame),
     // The tables and sets of a new muxer come with the next key frame.
     onTrack() {
       frameFaults.restart();
-      try {
+      waitsForKey = stream.keyTrack >= 0;
+      inTurn(() => {
         muxer = muxerOf(stream);
-        waitsForKey = stream.keyTrack >= 0;
-      } catch {
-        response.destroy();
-      }
+      });
     },
     onEnd(reason) {
       frameFaults.stop();
-      counts.end(reason, "server");
-      response.end();
+      inTurn(() => {
+        counts.end(reason, "server");
+        response.end();
+      });
     },
   };
   response.writeHead(200, { "Content-Type": "video/mp2t", "Cache-Control": "no-store" });
   const remove = stream.addFrameReader(reader);
   response.once("close", () => {
     frameFaults.stop();
+    queue.clear();
     remove();
     counts.end("the client has disconnected", "client");
   });

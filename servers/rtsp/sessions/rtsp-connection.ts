@@ -17,7 +17,7 @@ import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } f
 import type { RtspSession, SessionUser } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { UdpPorts } from "./udp-ports.ts";
-import type { WriteBatch } from "./write-batch.ts";
+import { BatchedWriter, type WriteBatch } from "./write-batch.ts";
 
 export interface ConnectionLimits extends ParserLimits {
   /** A connection that has had no session and no request for this time is closed. */
@@ -69,6 +69,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #socket: Socket;
   readonly #parts: ConnectionParts;
   readonly #parser: RtspParser;
+  readonly #packets: BatchedWriter;
   readonly #share: WorkShare;
   readonly #held: BudgetShare;
   readonly #sessions = new Set<RtspSession>();
@@ -100,6 +101,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#parts = parts;
     this.#parser = new RtspParser(parts.limits);
     this.#share = parts.turns.join(this.address, this.#goOn);
+    this.#packets = new BatchedWriter(socket, parts.writes, parts.turns.background(this.address));
     this.#held = parts.held.open(this.address, () => this.#lose());
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
@@ -139,7 +141,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   }
 
   writePackets(bytes: Buffer): void {
-    if (!this.#isClosing && !this.#socket.destroyed) this.#parts.writes.write(this.#socket, bytes);
+    if (!this.#isClosing && !this.#socket.destroyed) this.#packets.write(bytes);
   }
 
   uses(session: RtspSession): void {
@@ -326,6 +328,8 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     entry.sent(bytes, answer.status);
     this.#unsentAnswers += bytes.length;
     if (this.#unsentAnswers >= this.#socket.writableHighWaterMark) this.#isBlocked = true;
+    // An answer does not wait for the turn of packets.
+    this.#packets.flush();
     this.#socket.write(bytes, (error) => {
       if (!error) this.#answerTaken(bytes.length);
     });

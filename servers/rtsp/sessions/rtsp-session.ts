@@ -34,6 +34,8 @@ export interface SessionOptions {
   readonly limits: SessionLimits;
   readonly paths: Paths;
   readonly faults: Faults;
+  /** The streams of thousands of sessions may end together: each has its turn. */
+  readonly inTurn: (end: () => void) => void;
   /** Called once; the session is of no use then. */
   readonly onEnd: (session: RtspSession, reason: string, by: EndedBy) => void;
 }
@@ -238,10 +240,13 @@ export class RtspSession {
 
   /** The source of the played stream has ended. */
   #endByStream(reason: string): void {
-    if (this.#media.role === "read") {
-      for (const [track, transport] of this.#transports) transport.sendReport(this.#media.stream.goodbye(track, reason));
-    }
-    this.end(reason, "server");
+    this.#options.inTurn(() => {
+      if (this.#ended) return;
+      if (this.#media.role === "read") {
+        for (const [track, transport] of this.#transports) transport.sendReport(this.#media.stream.goodbye(track, reason));
+      }
+      this.end(reason, "server");
+    });
   }
 
   end(reason: string, by: EndedBy): void {
@@ -282,7 +287,7 @@ export class RtspSession {
   /** What the client has not taken yet. */
   get unsentBytes(): number {
     let most = 0;
-    for (const { connection } of this.#transports.values()) most = Math.max(most, connection?.unsentBytes ?? 0);
+    for (const { unsentBytes } of this.#transports.values()) most = Math.max(most, unsentBytes);
     return most;
   }
 

@@ -1,7 +1,7 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkTurns } from "../../core/service/work-turns.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";
@@ -47,7 +47,7 @@ export class SessionTable {
   }
 
   /** Throws an RtspRefusal of 503 where there are too many. */
-  open(media: SessionMedia, options: Omit<SessionOptions, "onEnd">): RtspSession {
+  open(media: SessionMedia, options: Omit<SessionOptions, "onEnd" | "inTurn">): RtspSession {
     const { address } = options;
     const client = rateLimitKey(address);
     const isTooManyOfAddress = this.#perAddress.of(client) >= this.#options.sessionsPerAddress;
@@ -58,6 +58,7 @@ export class SessionTable {
     }
     const session = new RtspSession(media, {
       ...options,
+      inTurn: (end) => void this.#options.turns.connection(address).run(oneStep(end)),
       onEnd: (ended, reason, by) => {
         this.#remove(ended);
         this.#options.onEnd(ended, reason, by);

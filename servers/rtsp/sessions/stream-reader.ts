@@ -4,7 +4,7 @@ import type { PacketReader, Stream } from "../streams/stream.ts";
 import type { TrackTransport } from "./track-transport.ts";
 
 export interface ReaderLimits {
-  /** A client that has more unsent bytes is skipped to the next key frame. */
+  /** A client that has more unsent bytes is skipped to the next key frame, also over UDP where too much waits for its turn. */
   readonly unsentBytes: number;
   /** A client that reads nothing for this time is disconnected. */
   readonly stallMs: number;
@@ -99,10 +99,9 @@ export class StreamReader implements PacketReader {
     } else this.#send(packets);
   }
 
-  #mayTake(packets: FramePackets, { connection }: TrackTransport): boolean {
+  #mayTake(packets: FramePackets, { unsentBytes: unsent }: TrackTransport): boolean {
     const { frame } = packets;
     const { unsentBytes } = this.#options.limits;
-    const unsent = connection?.unsentBytes ?? 0;
     const isSlow = this.#slowSince !== undefined;
     if (unsent > unsentBytes) {
       if (!isSlow) {

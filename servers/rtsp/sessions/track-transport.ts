@@ -1,3 +1,5 @@
+import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep } from "../../core/service/work-turns.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
 import type { MulticastGroup } from "./multicast-groups.ts";
@@ -18,6 +20,8 @@ export interface TrackTransport {
   /** "TCP, channels 0-1" */
   readonly title: string;
   readonly connection: PacketConnection | undefined;
+  /** Bytes that the client has not taken yet, or that wait for its turn. */
+  readonly unsentBytes: number;
   send(packets: FramePackets): void;
   sendReport(report: Buffer): void;
   /** The session plays, or plays no more. */
@@ -37,6 +41,9 @@ export function createTcpTransport(
     answer,
     title: `TCP, channels ${channels.join("-")}`,
     connection,
+    get unsentBytes() {
+      return connection.unsentBytes;
+    },
     send: (packets) => connection.writePackets(rtpChannel === 2 * track ? packets.bytes : onChannel(packets, rtpChannel)),
     sendReport: (report) => connection.writePackets(interleaved(rtcpChannel, report)),
     release() {
@@ -68,13 +75,23 @@ function interleaved(channel: number, packet: Buffer): Buffer {
 
 export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPair, answer: TransportOffer): TrackTransport {
   const [rtp, rtcp] = ports;
+  // What cannot be sent is lost, as it would be on the way.
+  const queue = new WorkQueue(udp.connection(address), () => {});
   return {
     answer,
     title: `UDP, ports ${ports.join("-")}`,
     connection: undefined,
-    send: (packets) => udp.sendPackets(packets, address, rtp),
-    sendReport: (report) => udp.sendReport(report, address, rtcp),
+    get unsentBytes() {
+      return queue.bytes;
+    },
+    send: (packets) => queue.add(packets.bytes.length, udp.sendPackets(packets, address, rtp)),
+    sendReport: (report) =>
+      queue.add(
+        report.length,
+        oneStep(() => udp.sendReport(report, address, rtcp)),
+      ),
     release() {
+      queue.clear();
       udp.release("rtp", address, rtp);
       udp.release("rtcp", address, rtcp);
     },
@@ -92,6 +109,7 @@ export function createMulticastTransport(group: MulticastGroup, track: number, a
     answer,
     title: `multicast, ${group.address}, ports ${group.portsOf(track).join("-")}`,
     connection: undefined,
+    unsentBytes: 0,
     send() {},
     sendReport() {},
     start() {

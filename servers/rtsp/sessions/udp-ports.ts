@@ -4,6 +4,7 @@ import { createDatagramSender, type DatagramSender } from "../../core/net/datagr
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { interleavedBytes } from "../rtp/packet-writer.ts";
@@ -22,6 +23,8 @@ export interface UdpPortsOptions {
 }
 
 const attempts = 50;
+/** Sent in one step: a fraction of a millisecond. */
+const packetsAtOnce = 16;
 
 /** The pair of UDP ports that all sessions share. A datagram goes to the receiver that is registered for its source address and port. */
 export class UdpPorts {
@@ -33,8 +36,19 @@ export class UdpPorts {
   /** Packets of RTP that were left out since too much waits for the network. */
   packetsUnsent = 0;
   readonly #senders: Record<UdpPart, { IPv4?: DatagramSender; IPv6?: DatagramSender }> = { rtp: {}, rtcp: {} };
+  readonly #turns: WorkTurns;
   #cut: { packets: FramePackets | undefined; datagrams: readonly Buffer[] } = { packets: undefined, datagrams: [] };
   readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
+
+  /** Packets are sent in `turns`. */
+  constructor(turns: WorkTurns) {
+    this.#turns = turns;
+  }
+
+  /** Of one receiver. */
+  connection(address: string): WorkConnection {
+    return this.#turns.background(address);
+  }
 
   /** Resolves when both ports listen. */
   async listen({ port, openToLan, onStop, log }: UdpPortsOptions): Promise<void> {
@@ -95,10 +109,13 @@ export class UdpPorts {
     if (sender && sender.send(report, port, address) === undefined) this.bytesSent += report.length;
   }
 
-  /** The packets of a frame, without what they have in front of them on an interleaved connection. */
-  sendPackets(packets: FramePackets, address: string, port: number): void {
+  /** The packets of a frame, in steps, without what they have in front of them on an interleaved connection. */
+  *sendPackets(packets: FramePackets, address: string, port: number): Generator<void, void> {
     const sender = this.#senderFor("rtp", address);
+    let sent = 0;
     for (const datagram of this.#datagramsOf(packets)) {
+      if (sent > 0 && sent % packetsAtOnce === 0) yield;
+      sent++;
       if (sender && sender.send(datagram, port, address) === undefined) this.bytesSent += datagram.length;
       else this.packetsUnsent++;
     }

@@ -1,19 +1,53 @@
 import type { Socket } from "node:net";
+import type { WorkConnection, WorkShare } from "../../core/service/work-turns.ts";
 
-/** Joins what is written to a client during one turn of the event loop into one system call: several frames are often due together. */
+/** Joins what is written in one turn of the event loop, of all clients: several frames are often due together. */
 export class WriteBatch {
-  readonly #corked = new Set<Socket>();
+  readonly #written = new Set<BatchedWriter>();
   readonly #flush = () => {
-    for (const socket of this.#corked) socket.uncork();
-    this.#corked.clear();
+    const written = [...this.#written];
+    this.#written.clear();
+    for (const writer of written) writer.flushInTurn();
   };
 
-  write(socket: Socket, bytes: Buffer): void {
-    if (!this.#corked.has(socket)) {
-      if (this.#corked.size === 0) process.nextTick(this.#flush);
-      this.#corked.add(socket);
-      socket.cork();
+  add(writer: BatchedWriter): void {
+    if (this.#written.size === 0) process.nextTick(this.#flush);
+    this.#written.add(writer);
+  }
+}
+
+/** Writes to one client: one system call for what is due together, in the turns of all, since a frame may be for thousands. */
+export class BatchedWriter {
+  readonly #socket: Socket;
+  readonly #batch: WriteBatch;
+  readonly #share: WorkShare;
+  #isCorked = false;
+
+  constructor(socket: Socket, batch: WriteBatch, connection: WorkConnection) {
+    this.#socket = socket;
+    this.#batch = batch;
+    this.#share = connection.join(() => this.flushInTurn());
+  }
+
+  write(bytes: Buffer): void {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      this.#batch.add(this);
     }
-    socket.write(bytes);
+    this.#socket.write(bytes);
+  }
+
+  flushInTurn(): void {
+    if (!this.#isCorked) return;
+    if (this.#share.isOver) this.#share.later();
+    else this.flush();
+  }
+
+  /** What waits goes before what is written next. */
+  flush(): void {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#socket.uncork();
   }
 }
