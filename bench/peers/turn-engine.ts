@@ -1,5 +1,6 @@
 /** The TURN engine of the WebRTC service alone, for the benchmark: `turn-engine.ts PORT USER PASSWORD`. */
 import { loadDigestUsers } from "../../servers/core/credentials/digest-users.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { listenTurn } from "../../servers/webrtc/turn/turn-server.ts";
 
 const realm = "backlot";
@@ -9,6 +10,7 @@ const releases: (() => void | Promise<void>)[] = [];
 
 await listenTurn({
   requestsPerSecond: 1_000_000,
+  turns: new WorkTurns(),
   ...{ port: Number(port), openToLan: false, realm, software: "Backlot" },
   users: loadDigestUsers([`${name}:${password}`], realm),
   secrets: [],

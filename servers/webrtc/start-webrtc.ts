@@ -10,6 +10,7 @@ import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import { FaultLog } from "../core/net/fault-log.ts";
 import { countOf } from "../core/service/quantity.ts";
 import type { Counters, ServiceContext } from "../core/service/service.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { openDialects } from "./dialects/open-dialects.ts";
 import { WebSocketClients } from "./dialects/web-socket-clients.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
@@ -48,6 +49,7 @@ export async function startWebrtc(
   const { config, log, traffic, onStop } = context;
   const { openToLan } = config;
   const certificates = await context.certificates();
+  const turns = new WorkTurns();
   const faults = new FaultLog(log);
   onStop(() => faults.flush());
 
@@ -62,7 +64,7 @@ export async function startWebrtc(
   const observer = joinObservers(turnRecorder, requests, {
     onClosed: (allocation) => demanded.relayClosed(allocation.id),
   });
-  const turn = config.turn ? await startTurn({ config, secret, certificates, observer, log, onStop }) : undefined;
+  const turn = config.turn ? await startTurn({ config, secret, certificates, observer, turns, log, onStop }) : undefined;
   const demanded = new WebrtcFaults({
     turn: turn?.engine,
     placeOf(id) {
@@ -106,6 +108,7 @@ export async function startWebrtc(
       },
     },
     path: demanded.signals,
+    turns,
     failures: passwordFailures(failures),
     iceServers: (peer) => iceServers(localHostOf(peer), peer.id),
   });
@@ -115,7 +118,9 @@ export async function startWebrtc(
     const cluster = await WebrtcCluster.join({ ...config, url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
     onStop(() => cluster.close());
   }
-  const media = config.media ? await startMedia({ config, services: context.services, traffic, log, onStop, iceServers }) : undefined;
+  const media = config.media
+    ? await startMedia({ config, services: context.services, traffic, log, onStop, iceServers, turns })
+    : undefined;
   context.provide(media?.handlers ?? noMedia);
 
   const addresses = { port: turn?.port ?? config.turnPort, tlsPort: turn?.tlsPort || undefined };
@@ -128,6 +133,7 @@ export async function startWebrtc(
     log,
     bodyLimit: config.recordedMessageBytes,
     bodyBudget: messageBudget,
+    turns,
   });
   const held = new SharedBudget(config.allRequestBytes);
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held });

@@ -2,11 +2,11 @@ import { randomBytes as bytesOfChance } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { writeRtcp } from "../../servers/core/rtp/rtcp.ts";
+import { type GenericNack, writeRtcp } from "../../servers/core/rtp/rtcp.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { magicCookie } from "../../servers/webrtc/stun/stun-message.ts";
 import { uint32, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
-import { playerOffer } from "../webrtc/media-offers.ts";
+import { type MediaServer, playerOffer } from "../webrtc/media-offers.ts";
 import { MediaPeer } from "../webrtc/media-peer.ts";
 import { type Attack, httpRequest, randomBytes, type Target, throwAt } from "./hostile-service.ts";
 import { asPlayers, datagramsAtOnce, dtlsBytes, looksLike, withServer } from "./media-players.ts";
@@ -48,6 +48,17 @@ const forgedCheck = (ufrag: string): Buffer =>
     fingerprint: true,
   });
 
+const playersAtOnce = 150;
+/** Requests for each packet that there can be, each for 128 of them. */
+const everyPacket = (mediaSsrc: number): GenericNack[] =>
+  list(65_536 / 128, (group) => ({ type: "nack", ssrc: 1, mediaSsrc, sequences: list(128, (index) => group * 128 + index) }));
+
+async function playersOf(server: MediaServer, count: number): Promise<MediaPeer[]> {
+  const peers: MediaPeer[] = [];
+  while (peers.length < count) peers.push(...(await Promise.all(list(10, () => MediaPeer.play(server, "stream")))));
+  return peers;
+}
+
 /** What reaches SRTP, ICE and the media port. */
 export const mediaAttacks: Readonly<Record<string, Attack>> = {
   "RTP and RTCP before DTLS": (target) =>
@@ -73,6 +84,22 @@ export const mediaAttacks: Readonly<Record<string, Attack>> = {
         await delay(target.holdMs / 20);
       }
       await peer.end();
+    }),
+  "150 players of one path": (target) =>
+    withServer(target, async (server) => {
+      const peers = await playersOf(server, playersAtOnce);
+      await delay(3 * target.holdMs);
+      await Promise.all(peers.map((peer) => peer.end()));
+    }),
+  "150 players that ask for everything again at once": (target) =>
+    withServer(target, async (server) => {
+      const peers = await playersOf(server, playersAtOnce);
+      await delay(3 * target.holdMs);
+      for (let round = 0; round < 10; round++) {
+        for (const peer of peers) peer.sendRtcp(...everyPacket(peer.video.ssrc));
+        await delay(100);
+      }
+      await Promise.all(peers.map((peer) => peer.end()));
     }),
   "a publisher whose sequence numbers jump": (target) =>
     withServer(target, async (server) => {

@@ -44,7 +44,7 @@ export class ReceivedPackets {
   }
 }
 
-let certificate: DtlsCertificate | undefined;
+let certificate: Promise<DtlsCertificate> | undefined;
 
 /** A light client of WHEP and WHIP in this process: checks of ICE, DTLS and SRTP over one socket, all of it released after the test. */
 export class MediaPeer {
@@ -102,10 +102,11 @@ export class MediaPeer {
   }
 
   static async open(server: MediaServer, path: string, offer: string): Promise<MediaPeer> {
-    certificate ??= await createDtlsCertificate();
-    const { fingerprint } = certificate;
+    certificate ??= createDtlsCertificate();
+    const shown = await certificate;
+    const { fingerprint } = shown;
     const [response, answer] = await accepted(server, path, offer.replaceAll(/a=fingerprint:.*/g, `a=fingerprint:sha-256 ${fingerprint}`));
-    return new MediaPeer(server, await boundSocket(), certificate, response, answer);
+    return new MediaPeer(server, await boundSocket(), shown, response, answer);
   }
 
   /** Resolves when a check was answered: datagrams of this peer reach DTLS from now on, and there is no handshake but the caller's. */

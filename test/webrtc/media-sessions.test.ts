@@ -3,6 +3,7 @@ import { once } from "node:events";
 import os from "node:os";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import type { PeerServices } from "../../servers/core/streams/peer-client.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
 import { MediaSessions } from "../../servers/webrtc/media/sessions/media-sessions.ts";
@@ -139,6 +140,7 @@ describe("a session of media", () => {
         ...{ connectMs: 1_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
       },
       observer: { opened() {}, changed() {}, ended() {} },
+      turns: new WorkTurns(),
     });
     onEnd(() => sessions.close("the test ends"));
     const client = { remote: "127.0.0.1:1", address: "127.0.0.1", userAgent: "" };

@@ -206,16 +206,26 @@ it("[WEBRTC-335] packets that are missing are asked for again, and given up afte
   expect([losses.givenUp, losses.due(5_000)]).toEqual([303, []]);
 });
 
-it("[WEBRTC-336] of the packets that a player asks for, 128 are sent at once, and the others when it asks again", () => {
+it("[WEBRTC-336] packets that a player asks for are sent in steps, each once, however often it asks meanwhile", () => {
+  let nowMs = 0;
   const sent: number[] = [];
   const transport = { sendRtp: (head: Buffer) => void sent.push(head.readUInt16BE(2)) } as unknown as PeerTransport;
   const track = { kind: "video", codec: "h264", clockRate: 90_000, format: "" } as unknown as WebTrack;
-  const sender = new RtpTrackSender(track, 102, transport);
+  const sender = new RtpTrackSender(track, 102, transport, () => nowMs);
   const packets = Array.from({ length: 400 }, () => ({ isMarked: false, timestamp: 0, payload: Buffer.alloc(1) }));
-  sender.send(packets, performance.now() - 1_000);
+  const sending = sender.send(packets);
+  let steps = 1;
+  while (!sending.next().done) steps++;
   const sequences = sent.splice(0);
-  sender.retransmit([...sequences, ...sequences]);
-  expect(sent).toEqual(sequences.slice(0, 128));
-  sender.retransmit(sequences);
-  expect(sent).toEqual(sequences.slice(0, 256));
+  expect([steps, sequences.length]).toEqual([50, 400]);
+  expect(sender.isWantedAgain(sequences)).toBe(false);
+  nowMs = 1_000;
+  expect(sender.isWantedAgain([...sequences, ...sequences])).toBe(true);
+  const again = sender.retransmit();
+  again.next();
+  expect(sent).toEqual(sequences.slice(0, 8));
+  expect(sender.isWantedAgain(sequences)).toBe(false);
+  while (!again.next().done) {}
+  expect(sent).toEqual(sequences);
+  expect(sender.isWantedAgain(sequences)).toBe(false);
 });

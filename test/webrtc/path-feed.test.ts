@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { StreamItem } from "../../contract/provided.ts";
 import type { MediaItem } from "../../contract/services/rtsp-media.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { noPeers, type PeerServices } from "../../servers/core/streams/peer-client.ts";
 import { type FeedFrame, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
 
@@ -19,7 +20,7 @@ async function keptAfter(frames: number, packets: number): Promise<readonly Feed
     call: noPeers.call,
     open: () => ({ cancel() {}, [Symbol.asyncIterator]: items }) as never,
   };
-  const feeds = new PathFeeds({ services, packetBytes: 1_200, keptBytes: 1 << 20 });
+  const feeds = new PathFeeds({ services, packetBytes: 1_200, keptBytes: 1 << 20, turns: new WorkTurns() });
   const ended = Promise.withResolvers<void>();
   const viewer = { onFrame() {}, onClock() {}, onEnd: () => ended.resolve() };
   const feed = feeds.join("a", viewer);

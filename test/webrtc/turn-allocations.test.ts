@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
@@ -136,7 +137,7 @@ describe("TURN allocations", () => {
     const { server, client } = await start();
     const answer = await client.allocate([evenPort(true)]);
     const port = addressesOf(answer, stunAttributes.xorRelayedAddress)[0]?.port ?? 1;
-    server.advance(30_001);
+    await server.advance(30_001);
     expect(server.engine.statistics().reserved).toBe(0);
     await eventually(() => isFree(port + 1), "the port is free");
   });
@@ -161,9 +162,9 @@ describe("TURN allocations", () => {
   it("[WEBRTC-25] Refresh extends an allocation; with a lifetime of 0 it closes the relay", async () => {
     const { server, client } = await start();
     const port = await client.relayedPort();
-    server.advance(500_000);
+    await server.advance(500_000);
     expect(lifetimeOf(await client.refresh(1_000))).toBe(1_000);
-    server.advance(900_000);
+    await server.advance(900_000);
     expect(server.engine.statistics().allocations).toBe(1);
     expect(await isFree(port)).toBe(false);
     expect(lifetimeOf(await client.refresh(0))).toBe(0);
@@ -187,16 +188,16 @@ describe("TURN allocations", () => {
     const port = await client.relayedPort();
     await client.bindChannel(0x4000, 9);
     await client.permit("127.0.0.2");
-    server.advance(299_000);
+    await server.advance(299_000);
     expect(server.engine.allocations()[0]?.permissions.length).toBe(2);
-    server.advance(2_000);
+    await server.advance(2_000);
     expect(server.engine.allocations()[0]).toMatchObject({
       permissions: [],
       channels: [{ number: 0x4000, address: "127.0.0.1", port: 9 }],
     });
-    server.advance(300_000);
+    await server.advance(300_000);
     expect(server.engine.allocations()[0]?.channels).toEqual([]);
-    server.advance(600_000);
+    await server.advance(600_000);
     expect(server.closed.map(({ reason }) => reason)).toEqual(["expired"]);
     await eventually(() => isFree(port), "the port is free");
   });
@@ -253,7 +254,7 @@ describe("TURN allocations", () => {
     await second.refresh(0);
     await second.relayed();
     expect(errorOf(await first.allocate())).toBe(486);
-    server.advance(30_001);
+    await server.advance(30_001);
     await first.relayed();
   });
 
@@ -266,7 +267,7 @@ describe("TURN allocations", () => {
     expect(opened).toBeGreaterThanOrEqual(10);
     expect(opened).toBeLessThanOrEqual(20);
     expect(codes.filter((code) => code === 508).length).toBe(60 - opened);
-    server.advance(601_000);
+    await server.advance(601_000);
     expect(server.engine.statistics()).toMatchObject({ allocations: 0, reserved: 0 });
     expect(errorOf(await (await TurnClientUnderTest.connect(server)).allocate())).toBe(0);
   });
@@ -299,6 +300,7 @@ describe("TURN allocations", () => {
       relayPorts: new RelayPorts({ addresses: { IPv4: both }, ports: range, receiveBufferBytes: 1 << 16 }),
       limits: { allocations: 10, allocationsPerUser: 10, permissions: 1, channels: 1, delayedBytes: 1 },
       ...{ reservationMs: 30_000, now: () => 0, onOpened: () => {}, onClosed: () => {}, onFault: () => {} },
+      turns: new WorkTurns(),
     });
     const client = { transport: "udp", address: "127.0.0.1", port: 1, allocation: undefined, isAllocating: false, isGone: false } as const;
     const opening = table.open({

@@ -111,7 +111,7 @@ describe("TURN credentials", () => {
     const other = await TurnClientUnderTest.connect(server);
     const foreign = issueCredentials("another secret", "grace", 600);
     expect(errorOf(await other.allocate([], { credentials: { username: foreign.username, password: foreign.credential } }))).toBe(401);
-    server.advance(601_000);
+    await server.advance(601_000);
     expect(errorOf(await other.allocate([], { credentials }))).toBe(401);
     expect(server.requests.at(-1)?.why).toBe("the credentials have expired");
   });
@@ -121,7 +121,7 @@ describe("TURN credentials", () => {
     const client = await TurnClientUnderTest.connect(server);
     await client.relayed();
     const old = client.nonce;
-    server.advance(61_000);
+    await server.advance(61_000);
     const stale = await client.refresh(600);
     expect(errorOf(stale)).toBe(438);
     expect(attributeOf(stale, stunAttributes.passwordAlgorithms)).toEqual(offered);
@@ -143,7 +143,7 @@ describe("TURN credentials", () => {
       expect(errorOf(await client.allocate([], { credentials: { ...user, password: "wrong" } }))).toBe(401);
     expect(errorOf(await client.allocate())).toBe(401);
     expect(server.requests.at(-1)?.why).toBe("too many wrong credentials from this address");
-    server.advance(10_001);
+    await server.advance(10_001);
     expect((await client.allocate()).messageClass).toBe("success");
   });
 
@@ -186,7 +186,7 @@ describe("answers to who has shown no credentials", () => {
     // Nobody else can send under these.
     expect(ask("127.0.0.1")).toHaveLength(10);
     expect(ask("192.0.2.7", "tcp")).toHaveLength(10);
-    server.advance(1_001);
+    await server.advance(1_001);
     expect(ask("192.0.2.7")).toHaveLength(3);
   });
 });

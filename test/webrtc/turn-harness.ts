@@ -7,6 +7,7 @@ import { connect as connectTls } from "node:tls";
 import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { loadDigestUsers } from "../../servers/core/credentials/digest-users.ts";
 import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { hasIntegrity } from "../../servers/webrtc/stun/message-integrity.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf, magicCookie, parseStun, type StunMessage } from "../../servers/webrtc/stun/stun-message.ts";
@@ -44,7 +45,7 @@ export interface TurnUnderTest extends TurnServer {
   readonly closed: { readonly allocation: AllocationState; readonly reason: string }[];
   readonly logs: string[];
   /** Moves both clocks on, and lets the engine end what has expired. */
-  advance(ms: number): void;
+  advance(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -64,6 +65,7 @@ export async function startTurn(changes: TurnChanges = {}): Promise<TurnUnderTes
   const server = await listenTurn({
     ...{ port: 0, openToLan: false, realm, software: "Backlot test", secrets: [secret], receiveBufferBytes: 1 << 20 },
     requestsPerSecond: 10_000,
+    turns: new WorkTurns(),
     users: loadDigestUsers([`${user.username}:${user.password}`, "bob:builder"], realm),
     passwordAlgorithms: ["SHA-256", "MD5"],
     allowedPeers: ["loopback"],
@@ -95,9 +97,11 @@ export async function startTurn(changes: TurnChanges = {}): Promise<TurnUnderTes
   });
   return {
     ...{ port: server.port, tlsPort: server.tlsPort, engine: server.engine, requests, opened, closed, logs, stop },
-    advance(ms) {
+    async advance(ms) {
+      // One that has begun may have passed what expires now.
+      await server.engine.tick();
       shift += ms;
-      server.engine.tick();
+      await server.engine.tick();
     },
   };
 }

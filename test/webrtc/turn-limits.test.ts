@@ -48,7 +48,7 @@ describe("TURN limits and trouble", () => {
     const server = await startTurn({ tickMs: 20, streams: { idleMs: 30_000 } });
     const [idle, busy] = [await TurnClientUnderTest.connect(server, "tcp"), await TurnClientUnderTest.connect(server, "tcp")];
     await busy.relayed();
-    server.advance(30_001);
+    await server.advance(30_001);
     await idle.closed();
     expect(errorOf(await busy.refresh(600))).toBe(0);
   });

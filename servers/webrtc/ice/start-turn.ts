@@ -1,6 +1,7 @@
 import { loadDigestUsers } from "../../core/credentials/digest-users.ts";
 import type { TlsSource } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { TurnObserver } from "../turn/turn-observer.ts";
 import { listenTurn, type TurnServer } from "../turn/turn-server.ts";
 import type { WebrtcConfig } from "../webrtc-config.ts";
@@ -11,6 +12,8 @@ export interface StartTurnOptions {
   readonly secret: string;
   readonly certificates: TlsSource;
   readonly observer: Partial<TurnObserver>;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   readonly log: Log;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
@@ -25,13 +28,14 @@ const delayedBytes = 4 << 20;
 const transactions = 20_000;
 
 /** Serves STUN and TURN as it is configured. */
-export function startTurn({ config, secret, certificates, observer, log, onStop }: StartTurnOptions): Promise<TurnServer> {
+export function startTurn({ config, secret, certificates, observer, turns, log, onStop }: StartTurnOptions): Promise<TurnServer> {
   const { openToLan } = config;
   const { addresses, own } = relayAddressing(openToLan, config.relayAddress);
   return listenTurn({
     port: config.turnPort,
     openToLan,
     observer,
+    turns,
     log,
     onStop,
     receiveBufferBytes,

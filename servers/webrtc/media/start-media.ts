@@ -1,5 +1,6 @@
 import type { WebrtcMediaViews } from "../../../contract/services/webrtc-media.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
 import type { WebRoutes } from "../web/web-routes.ts";
 import type { WebrtcConfig } from "../webrtc-config.ts";
@@ -25,6 +26,8 @@ export interface Media {
 export interface StartMediaOptions extends Pick<ServiceContext, "services" | "traffic" | "log" | "onStop"> {
   readonly config: WebrtcConfig;
   readonly iceServers: IceServersFor;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
 }
 
 /** Packets of a whole frame over TURN and IPv6 fit into 1,280 bytes. */
@@ -33,7 +36,7 @@ const packetBytes = 1_200;
 const mostShown = 200;
 
 /** WHEP and WHIP. Resolves when the media port listens. */
-export async function startMedia({ config, services, traffic, log, onStop, iceServers }: StartMediaOptions): Promise<Media> {
+export async function startMedia({ config, services, traffic, log, onStop, iceServers, turns }: StartMediaOptions): Promise<Media> {
   const { openToLan, relayAddress } = config;
   const port = await MediaPort.listen({
     port: config.mediaPort,
@@ -49,6 +52,7 @@ export async function startMedia({ config, services, traffic, log, onStop, iceSe
     certificate: await createDtlsCertificate(),
     services,
     observer: recorder,
+    turns,
     limits: {
       viewers: config.viewers,
       publishers: config.publishers,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { memoryOf } from "../../core/limits/json-limits.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
@@ -30,6 +31,7 @@ export interface HubOptions {
   readonly failures: PasswordFailures;
   /** For the welcome of a peer. */
   readonly iceServers: (peer: Peer) => readonly IceServer[];
+  readonly turns?: WorkTurns;
   /** Between the hub and the clients: what a tester has asked for happens here. */
   readonly path?: SignalPath;
 }
@@ -62,10 +64,7 @@ export class Hub {
   readonly appeared = new Set<(peer: Peer) => void>();
   readonly #access: RoomAccess;
   readonly #unsent: UnsentBytes;
-  readonly #broadcasts = new RoomBroadcasts(
-    (peer, event) => this.#hand(peer, event),
-    (peer) => this.disconnect(peer, "too much of what it has sent waits", "server"),
-  );
+  readonly #broadcasts: RoomBroadcasts;
   #isClosing = false;
   /** Messages of clients so far. */
   messages = 0;
@@ -75,6 +74,11 @@ export class Hub {
     this.#options = options;
     this.#path = options.path ?? clearPath;
     this.#history = new ChatHistory(options.limits);
+    this.#broadcasts = new RoomBroadcasts(
+      (peer, event) => this.#hand(peer, event),
+      (peer) => this.disconnect(peer, "too much of what it has sent waits", "server"),
+      options.turns,
+    );
     this.#access = new RoomAccess(options.limits, options.failures);
     this.#unsent = new UnsentBytes(
       options.limits,
@@ -385,12 +389,9 @@ export class Hub {
   #hand(peer: Peer, event: PeerEvent): void {
     const { link } = peer.facts;
     if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
-    if (peer.isElsewhere) {
-      link.deliver(event);
-      return;
-    }
     const before = link.unsentBytes;
     link.deliver(event);
+    if (peer.isElsewhere) return;
     peer.sent++;
     this.#unsent.sent(peer, before);
   }

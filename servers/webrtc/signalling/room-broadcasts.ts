@@ -42,6 +42,7 @@ export class RoomBroadcasts {
   readonly #senders = new WeakMap<Peer, WorkConnection>();
   /** What comes from other instances and from the service itself. */
   readonly #service: WorkConnection;
+  #isClosed = false;
 
   /** `hand` brings an event to one peer; it does not call back. `cutOff` ends one that has sent most of what waits, when that is too much. */
   constructor(hand: (peer: Peer, event: PeerEvent) => void, cutOff: (peer: Peer) => void, turns = new WorkTurns()) {
@@ -98,6 +99,7 @@ export class RoomBroadcasts {
         return (to ?? room.members).values();
       },
       deliver: (receiver, { event, history, sender, to }) => {
+        if (this.#isClosed) return;
         if (!event) this.#welcome(receiver, room, newcomers, history);
         else if (to || (receiver !== sender && !receiver.isElsewhere && !newcomers.has(receiver))) this.#hand(receiver, event);
       },
@@ -141,7 +143,7 @@ export class RoomBroadcasts {
 
   /** What waits is delivered to nobody. */
   close(): void {
-    this.#turns.close();
+    this.#isClosed = true;
     this.#lanes.clear();
   }
 }

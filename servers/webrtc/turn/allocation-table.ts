@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { Allocation, type AllocationLimits, type TurnClient } from "./allocation.ts";
 import type { Relay, RelayPorts } from "./relay-ports.ts";
@@ -10,6 +11,8 @@ export interface AllocationTableOptions {
   readonly limits: AllocationLimits & { readonly allocations: number; readonly allocationsPerUser: number };
   /** How long the second port of a pair is kept (RFC 8656 §7.2: at least 30 s). */
   readonly reservationMs: number;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   /** Steady, in milliseconds. */
   readonly now: () => number;
   readonly onOpened: (allocation: Allocation) => void;
@@ -55,6 +58,7 @@ export class AllocationTable {
   readonly #opening = new Set<Promise<unknown>>();
   #nextId = 1;
   #isClosed = false;
+  #expiring: Promise<void> | undefined;
 
   constructor(options: AllocationTableOptions) {
     this.#options = options;
@@ -165,19 +169,27 @@ export class AllocationTable {
     await allocation.close();
   }
 
-  /** Ends what has expired. To be called every second or so. */
-  expire(): void {
-    const now = this.#options.now();
-    for (const allocation of this.#allocations.values()) {
-      if (allocation.expiresAt <= now) this.close(allocation, "expired");
-      else allocation.expire(now);
-    }
-    for (const [key, { relay, user, expiresAt }] of this.#reservations) {
-      if (expiresAt > now) continue;
+  /** Ends what has expired, in turns: all may expire at once. To be called every second or so. Resolves when it has ended. */
+  expire(): Promise<void> {
+    this.#expiring ??= this.#expireAll().finally(() => {
+      this.#expiring = undefined;
+    });
+    return this.#expiring;
+  }
+
+  async #expireAll(): Promise<void> {
+    const { turns, now } = this.#options;
+    await turns.each([...this.#allocations.values()], (allocation) => {
+      if (!this.#allocations.has(allocation.id)) return;
+      if (allocation.expiresAt <= now()) this.close(allocation, "expired");
+      else allocation.expire(now());
+    });
+    await turns.each([...this.#reservations], ([key, reservation]) => {
+      if (reservation.expiresAt > now() || this.#reservations.get(key) !== reservation) return;
       this.#reservations.delete(key);
-      this.#count(user, -1);
-      relay.close();
-    }
+      this.#count(reservation.user, -1);
+      reservation.relay.close();
+    });
   }
 
   /** Also what is being bound meanwhile. */

@@ -1,6 +1,7 @@
 import { createFailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { stunAttributes, stunMethods } from "../stun/stun-attributes.ts";
 import { attributeOf, parseStun, type StunMessage } from "../stun/stun-message.ts";
 import { decodeXorAddress } from "../stun/transport-address.ts";
@@ -38,6 +39,8 @@ export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" |
   };
   readonly observer?: Partial<TurnObserver>;
   readonly log: Log;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   /** Steady, in milliseconds. */
   readonly now?: () => number;
   /** As `Date.now`: for the age of nonces and the end of time-limited credentials. */
@@ -68,7 +71,7 @@ export class TurnEngine {
     this.#now = now;
     const relayPorts = new RelayPorts(options.relays);
     this.#table = new AllocationTable({
-      ...{ relayPorts, limits, now, reservationMs: lifetimes.reservation },
+      ...{ relayPorts, limits, now, reservationMs: lifetimes.reservation, turns: options.turns },
       onOpened: (allocation) => this.#reportOpened(allocation),
       onClosed: (allocation, reason) => this.#reportClosed(allocation, reason),
       onFault: ({ id }, error) => log.error(`A datagram of allocation ${id}: ${errorText(error)}`),
@@ -128,10 +131,10 @@ export class TurnEngine {
     allocation.receiveSend(to.address, to.family, to.port, data, dontFragment);
   }
 
-  /** Ends what has expired. To be called every second or so. */
-  tick(): void {
-    this.#table.expire();
+  /** Ends what has expired, in turns. To be called every second or so. Resolves when it has ended. */
+  async tick(): Promise<void> {
     this.#transactions.expire();
+    await this.#table.expire();
   }
 
   /** The client's connection is closed. */

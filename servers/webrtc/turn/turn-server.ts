@@ -1,15 +1,14 @@
 import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
-import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
+import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { DatagramShares } from "../../core/net/datagram-shares.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
 import { looksLikeRequest } from "../stun/stun-message.ts";
 import { StreamClient } from "./stream-client.ts";
 import { TurnEngine, type TurnEngineOptions } from "./turn-engine.ts";
@@ -19,10 +18,7 @@ export interface TurnServerOptions extends TurnEngineOptions {
   /** Of UDP and TCP; 0 picks one that is free for both. */
   readonly port: number;
   readonly tls?: { readonly port: number; readonly certificates: TlsSource } | undefined;
-  readonly streams: {
-    readonly connections: number;
-    /** Of one IPv4 address, or one /64 of IPv6. */
-    readonly connectionsPerAddress: number;
+  readonly streams: ConnectionLimits & {
     readonly unsentBytes: number;
     /** Without an allocation and without a message. */
     readonly idleMs: number;
@@ -49,43 +45,33 @@ const attempts = 20;
 
 /** Serves STUN and TURN over UDP, TCP and TLS. Resolves when all listen. */
 export async function listenTurn(options: TurnServerOptions): Promise<TurnServer> {
-  const { openToLan, streams, tls, onStop, log, now = () => performance.now() } = options;
+  const { openToLan, streams, tls, turns, onStop, log, now = () => performance.now() } = options;
   const engine = new TurnEngine(options);
   const connections = new Set<StreamClient>();
-  const turns = new WorkTurns();
-  const perAddress = new Map<string, number>();
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+  const count = new ConnectionCount(streams, faults);
   const datagrams = new Map<UdpSocket, UdpClients>();
   const shares = new DatagramShares({ perSecond: options.requestsPerSecond, what: "Requests of STUN and TURN", log, now });
 
   function accept(transport: "tcp" | "tls", socket: Socket): void {
-    const key = rateLimitKey(socket.remoteAddress ?? "");
-    const ofAddress = perAddress.get(key) ?? 0;
-    if (connections.size >= streams.connections || ofAddress >= streams.connectionsPerAddress) {
-      engine.connectionsRefused++;
-      socket.destroy();
+    if (!count.admit(socket)) {
+      engine.connectionsRefused = count.refused;
       return;
     }
-    perAddress.set(key, ofAddress + 1);
-    closeInTurns(socket, turns.connection(key));
+    closeInTurns(socket, turns.connection(socket.remoteAddress ?? ""));
     const client = new StreamClient({
       ...{ transport, socket, now, turns, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
       onClosed(closed, why) {
         connections.delete(closed);
         engine.connections = connections.size;
-        if (ofAddressLeft(key) === 0) perAddress.delete(key);
         engine.forget(closed);
         if (why !== undefined) log.info(`The connection of ${closed.address}:${closed.port} was closed: ${why}`);
       },
     });
     connections.add(client);
     engine.connections = connections.size;
-  }
-
-  function ofAddressLeft(key: string): number {
-    const left = (perAddress.get(key) ?? 1) - 1;
-    perAddress.set(key, left);
-    return left;
   }
 
   function receiveDatagram(datagram: Buffer, socket: UdpSocket, from: RemoteInfo): void {
@@ -106,8 +92,6 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     return await listenTcp({ port, openToLan, onStop: release, createServer: () => createServer((socket) => accept("tcp", socket)) });
   };
   const port = await retryAnyPort(options.port, listenBoth, () => datagrams.clear(), onStop);
-  const faults = new FaultLog(log);
-  onStop(() => faults.flush());
   const tlsPort = tls
     ? await listenTls({
         ...tls,
@@ -120,10 +104,10 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     : 0;
 
   const timer = setInterval(() => {
-    engine.tick();
+    void engine.tick();
     const at = now();
     for (const clients of datagrams.values()) clients.sweep();
-    for (const connection of connections) connection.tick(at, streams.idleMs);
+    void turns.each([...connections], (connection) => connection.tick(at, streams.idleMs));
   }, options.tickMs ?? standardTickMs);
   onStop(async () => {
     clearInterval(timer);

@@ -7,13 +7,15 @@ import {
   type webrtcProvided,
 } from "../../../../contract/services/rtsp-media.ts";
 import { SdpError } from "../../../core/rtp/sdp.ts";
+import { everySecondInTurns } from "../../../core/service/every-second.ts";
 import { ServiceError } from "../../../core/service/service-error.ts";
+import type { WorkTurns } from "../../../core/service/work-turns.ts";
 import type { PeerServices } from "../../../core/streams/peer-client.ts";
 import type { ProvidedHandlers } from "../../../core/streams/peer-provider.ts";
 import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
 import { type AnsweredMedia, codecForTrack, codecToPublish, hostCandidates, parametersFor, writeAnswer } from "../sdp/answer.ts";
 import { codecNames, type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
-import { parseSdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
+import { parseSdpFragment, type SdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
 import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
 import { MediaProblem } from "./media-problem.ts";
@@ -49,6 +51,8 @@ export interface MediaSessionsOptions {
   readonly services: PeerServices;
   readonly limits: MediaLimits;
   readonly observer: MediaObserver;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
 }
 
 export interface OpenRequest {
@@ -65,7 +69,6 @@ export interface Opened {
 
 type WebrtcHandlers = ProvidedHandlers<(typeof webrtcProvided)["calls"], (typeof webrtcProvided)["streams"]>;
 
-const tickMs = 1_000;
 const retryAfter = { "Retry-After": "5" };
 
 /** The sessions of WHEP and WHIP. */
@@ -73,7 +76,7 @@ export class MediaSessions {
   readonly #options: MediaSessionsOptions;
   readonly #feeds: PathFeeds;
   readonly #sessions = new Map<string, MediaSession>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
   readonly #endedBytes = { received: 0, sent: 0 };
 
   constructor(options: MediaSessionsOptions) {
@@ -82,9 +85,13 @@ export class MediaSessions {
       services: options.services,
       packetBytes: options.limits.packetBytes,
       keptBytes: options.limits.keptBytes,
+      turns: options.turns,
     });
-    // Timers come before sockets: after a time in which this process stood still, the checks that have arrived are read first.
-    this.#timer = setInterval(() => setImmediate(() => this.#tick()), tickMs);
+    this.#stopTicking = everySecondInTurns(
+      options.turns,
+      () => this.#sessions.values(),
+      (session, nowMs) => this.#tick(session, nowMs),
+    );
   }
 
   /** What the RTSP service asks for. */
@@ -153,6 +160,8 @@ export class MediaSessions {
       feeds: this.#feeds,
       tracks,
       leftOut,
+      work: this.#options.turns.background(client.address),
+      mostWaitingBytes: this.#options.limits.keptBytes,
       onEnd: (reason) => this.#end(session, reason, "server"),
     });
     session.media = { protocol: "whep", whep };
@@ -333,40 +342,31 @@ export class MediaSessions {
     observer.ended(session, reason, by);
   }
 
-  #tick(): void {
-    const now = performance.now();
-    for (const session of this.list()) {
-      session.transport.tick(now);
-      if (session.ended !== undefined) continue;
-      if (session.media?.protocol === "whip" && session.state === "connected") session.media.whip.tick(now);
-      this.#options.observer.changed(session);
-    }
+  #tick(session: MediaSession, nowMs: number): void {
+    session.transport.tick(nowMs);
+    if (session.ended !== undefined) return;
+    if (session.media?.protocol === "whip" && session.state === "connected") session.media.whip.tick(nowMs);
+    this.#options.observer.changed(session);
   }
 
   close(reason: string): void {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     for (const session of this.list()) this.#end(session, reason, "server");
     this.#feeds.close();
   }
 }
 
-function readOffer(text: string): Offer {
+function read<Sdp>(what: string, parse: () => Sdp): Sdp {
   try {
-    return parseOffer(text);
+    return parse();
   } catch (error) {
-    if (error instanceof SdpError) throw new MediaProblem(400, `The offer is not usable: ${error.message}.`);
+    if (error instanceof SdpError) throw new MediaProblem(400, `The ${what} is not usable: ${error.message}.`);
     throw error;
   }
 }
 
-function readFragment(text: string) {
-  try {
-    return parseSdpFragment(text);
-  } catch (error) {
-    if (error instanceof SdpError) throw new MediaProblem(400, `The SDP fragment is not usable: ${error.message}.`);
-    throw error;
-  }
-}
+const readOffer = (text: string): Offer => read("offer", () => parseOffer(text));
+const readFragment = (text: string): SdpFragment => read("SDP fragment", () => parseSdpFragment(text));
 
 /** All media uses one transport (RFC 9725 §4.4.1). */
 const isBundled = ({ bundled }: Offer, { mid, isRejected }: OfferedMedia): boolean => !isRejected && bundled.includes(mid);

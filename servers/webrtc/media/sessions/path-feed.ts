@@ -1,6 +1,7 @@
 import { type MediaItem, rtspProvided, type WebTrack } from "../../../../contract/services/rtsp-media.ts";
 import { rtpHeaderBytes } from "../../../core/rtp/rtp-packet.ts";
 import { errorText } from "../../../core/service/service-error.ts";
+import type { WorkTurns } from "../../../core/service/work-turns.ts";
 import type { IncomingStream, PeerServices } from "../../../core/streams/peer-client.ts";
 
 /** The RTP times of each track at a moment, in milliseconds since the epoch. */
@@ -17,6 +18,8 @@ export interface FeedFrame {
   readonly track: number;
   readonly isKey: boolean;
   readonly packets: readonly FeedPacket[];
+  /** Of its memory. */
+  readonly heldBytes: number;
 }
 
 /** Takes the frames of a path. */
@@ -32,6 +35,8 @@ export interface PathFeedsOptions {
   readonly packetBytes: number;
   /** Kept of each path since its last key frame. */
   readonly keptBytes: number;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
 }
 
 /** The paths of the RTSP service that somebody watches: each is received once, for all of its viewers. */
@@ -112,7 +117,8 @@ export class PathFeed {
       reason = errorText(error);
     }
     this.#onEnd(this);
-    for (const viewer of [...this.viewers]) viewer.onEnd(reason);
+    // Hundreds may end with it.
+    void this.#options.turns.each([...this.viewers], (viewer) => this.viewers.has(viewer) && viewer.onEnd(reason));
   }
 
   #take(item: Exclude<MediaItem, { type: "end" }>, payload: Uint8Array | undefined): void {
@@ -127,8 +133,9 @@ export class PathFeed {
       case "frame": {
         if (!payload) return;
         const packets = packetsOf(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
-        const frame = { track: item.track, isKey: item.isKey, packets };
-        this.#keep(frame, payload.byteLength);
+        const heldBytes = frameOverheadBytes + packets.length * packetOverheadBytes + payload.byteLength;
+        const frame = { track: item.track, isKey: item.isKey, packets, heldBytes };
+        this.#keep(frame);
         for (const viewer of this.viewers) viewer.onFrame(frame);
         return;
       }
@@ -137,13 +144,13 @@ export class PathFeed {
     }
   }
 
-  #keep(frame: FeedFrame, payloadBytes: number): void {
+  #keep(frame: FeedFrame): void {
     if (this.tracks[frame.track]?.kind !== "video") return;
     if (frame.isKey) {
       this.kept = [];
       this.#keptBytes = 0;
     } else if (this.kept.length === 0) return;
-    this.#keptBytes += frameOverheadBytes + frame.packets.length * packetOverheadBytes + payloadBytes;
+    this.#keptBytes += frame.heldBytes;
     if (this.#keptBytes > this.#options.keptBytes) this.kept = [];
     else this.kept.push(frame);
   }

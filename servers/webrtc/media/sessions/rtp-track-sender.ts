@@ -7,10 +7,10 @@ import type { FeedPacket, MediaClock } from "./path-feed.ts";
 
 /** For retransmission; a browser asks for what is younger than a second. */
 const historyPackets = 1_024;
+/** Sent in one step: a fraction of a millisecond. */
+const packetsAtOnce = 8;
 /** A second request within this time is for the same loss. */
 const leastRetransmitMs = 20;
-/** In one turn: a client that lacks more asks again, as it does for what was lost once more. */
-const mostAtOnce = 128;
 /** Of one packet: who asks more often gets more than it can receive. */
 const mostRepeats = 10;
 const rtpVersion2 = 0x80;
@@ -29,16 +29,20 @@ export class RtpTrackSender {
   jitterMs: number | undefined;
   rttMs: number | undefined;
   readonly #payloadType: number;
-  readonly #transport: PeerTransport;
+  readonly #transport: Pick<PeerTransport, "sendRtp">;
+  readonly #now: () => number;
   readonly #head = Buffer.alloc(rtpHeaderBytes);
   /** What was sent last, by the remainder of its sequence number. Viewers share the packets: thousands of objects for each would cost more than they do. */
   readonly #history: (FeedPacket | undefined)[] = new Array(historyPackets);
   readonly #sequences = new Int32Array(historyPackets).fill(-1);
   readonly #sentMs = new Float64Array(historyPackets);
   readonly #repeats = new Uint8Array(historyPackets);
+  /** To be sent again. */
+  readonly #wanted = new Set<number>();
   #sequence = randomInt(2 ** 16);
 
-  constructor(track: WebTrack, payloadType: number, transport: PeerTransport) {
+  constructor(track: WebTrack, payloadType: number, transport: Pick<PeerTransport, "sendRtp">, now = () => performance.now()) {
+    this.#now = now;
     this.track = track;
     this.#payloadType = payloadType;
     this.#transport = transport;
@@ -46,8 +50,14 @@ export class RtpTrackSender {
     this.#head.writeUInt32BE(this.ssrc, 8);
   }
 
-  send(packets: readonly FeedPacket[], nowMs: number): void {
-    for (const packet of packets) {
+  /** In steps. */
+  *send(packets: readonly FeedPacket[]): Generator<void, void> {
+    let nowMs = this.#now();
+    for (const [index, packet] of packets.entries()) {
+      if (index > 0 && index % packetsAtOnce === 0) {
+        yield;
+        nowMs = this.#now();
+      }
       const sequence = this.#sequence;
       const slot = sequence % historyPackets;
       this.#sequence = (sequence + 1) & 0xffff;
@@ -69,21 +79,35 @@ export class RtpTrackSender {
     this.#transport.sendRtp(head, payload);
   }
 
-  retransmit(sequences: readonly number[]): void {
-    const nowMs = performance.now();
-    let sentAgain = 0;
-    for (const sequence of sequences) {
-      if (sentAgain === mostAtOnce) return;
+  /** What of these is due is sent again by `retransmit`. True for the first of them. */
+  isWantedAgain(sequences: readonly number[]): boolean {
+    const isFirst = this.#wanted.size === 0;
+    const nowMs = this.#now();
+    for (const sequence of sequences) if (this.#isDue(sequence, nowMs)) this.#wanted.add(sequence);
+    return isFirst && this.#wanted.size > 0;
+  }
+
+  #isDue(sequence: number, nowMs: number): boolean {
+    const slot = sequence % historyPackets;
+    if (this.#sequences[slot] !== sequence) return false;
+    return nowMs - (this.#sentMs[slot] as number) >= leastRetransmitMs && (this.#repeats[slot] as number) < mostRepeats;
+  }
+
+  /** Also what is asked for meanwhile. In steps. */
+  *retransmit(): Generator<void, void> {
+    let sent = 0;
+    for (const sequence of this.#wanted) {
+      if (sent > 0 && sent % packetsAtOnce === 0) yield;
+      this.#wanted.delete(sequence);
       const slot = sequence % historyPackets;
-      const sent = this.#history[slot];
-      const repeats = this.#repeats[slot] as number;
-      const isDue = nowMs - (this.#sentMs[slot] as number) >= leastRetransmitMs && repeats < mostRepeats;
-      if (!sent || this.#sequences[slot] !== sequence || !isDue) continue;
-      this.#sentMs[slot] = nowMs;
-      this.#repeats[slot] = repeats + 1;
+      const packet = this.#history[slot];
+      // Newer ones may have taken its place.
+      if (!packet || this.#sequences[slot] !== sequence) continue;
+      this.#sentMs[slot] = this.#now();
+      this.#repeats[slot] = (this.#repeats[slot] as number) + 1;
       this.retransmitted++;
-      sentAgain++;
-      this.#transmit(sequence, sent);
+      sent++;
+      this.#transmit(sequence, packet);
     }
   }
 

@@ -1,5 +1,8 @@
 import type { LeftOutTrack, WebTrack } from "../../../../contract/services/rtsp-media.ts";
 import { parseRtcp } from "../../../core/rtp/rtcp.ts";
+import { errorText } from "../../../core/service/service-error.ts";
+import { WorkQueue } from "../../../core/service/work-queue.ts";
+import type { WorkConnection } from "../../../core/service/work-turns.ts";
 import type { PeerTransport } from "../transport/peer-transport.ts";
 import type { FeedFrame, FeedViewer, MediaClock, PathFeed, PathFeeds } from "./path-feed.ts";
 import { RtpTrackSender } from "./rtp-track-sender.ts";
@@ -16,14 +19,16 @@ export interface WhepSessionOptions {
   readonly feeds: PathFeeds;
   readonly tracks: readonly WhepTrack[];
   readonly leftOut: readonly LeftOutTrack[];
+  /** What is due is sent in its turns. */
+  readonly work: WorkConnection;
+  /** What waits for its turn, or behind what is kept; beyond it the viewer waits for the next key frame. */
+  readonly mostWaitingBytes: number;
   readonly onEnd: (reason: string) => void;
 }
 
 /** Packets that are sent in one turn where a whole group of pictures is due, and the time between two turns. */
 const burstPackets = 64;
 const burstMs = 4;
-/** What waits to be sent; beyond it the viewer waits for the next key frame. */
-const mostBacklog = 4_000;
 const leastReplayMs = 500;
 const cname = "backlot";
 
@@ -36,10 +41,12 @@ export class WhepSession implements FeedViewer {
   readonly #transport: PeerTransport;
   /** By the index of the track in the feed. */
   readonly #senders: ReadonlyMap<number, RtpTrackSender>;
+  readonly #queue: WorkQueue;
   #feed: PathFeed | undefined;
   #waitsForKey = true;
   /** Frames of pictures that are due. */
   #backlog: FeedFrame[] = [];
+  #backlogBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #replayedMs = Number.NEGATIVE_INFINITY;
 
@@ -47,6 +54,7 @@ export class WhepSession implements FeedViewer {
     this.#transport = transport;
     this.#options = options;
     this.leftOut = options.leftOut;
+    this.#queue = new WorkQueue(options.work, (error) => options.onEnd(errorText(error)));
     this.#senders = new Map(
       options.tracks.map(({ index, track, payloadType }) => [index, new RtpTrackSender(track, payloadType, transport)]),
     );
@@ -78,15 +86,17 @@ export class WhepSession implements FeedViewer {
     }
     this.#waitsForKey = false;
     this.#backlog = [...kept];
+    this.#backlogBytes = kept.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
     this.#sendBacklog();
   }
 
   #sendBacklog(): void {
     clearTimeout(this.#timer);
     let packets = 0;
-    while (packets < burstPackets) {
+    while (packets < burstPackets && this.#queue.bytes === 0) {
       const frame = this.#backlog.shift();
       if (!frame) return;
+      this.#backlogBytes -= frame.heldBytes;
       packets += frame.packets.length;
       this.#send(frame);
     }
@@ -96,22 +106,27 @@ export class WhepSession implements FeedViewer {
   onFrame(frame: FeedFrame): void {
     const sender = this.#senders.get(frame.track);
     if (!sender) return;
+    const isBehind = this.#queue.bytes > this.#options.mostWaitingBytes;
     if (sender.track.kind === "audio") {
-      this.#send(frame);
+      if (!isBehind) this.#send(frame);
       return;
     }
-    if (this.#waitsForKey && !frame.isKey) return;
+    if (isBehind) this.#waitsForKey = true;
+    if (isBehind || (this.#waitsForKey && !frame.isKey)) return;
     this.#waitsForKey = false;
     if (this.#backlog.length === 0) this.#send(frame);
-    else if (this.#backlog.length < mostBacklog) this.#backlog.push(frame);
-    else {
+    else if (this.#backlogBytes <= 2 * this.#options.mostWaitingBytes) {
+      this.#backlog.push(frame);
+      this.#backlogBytes += frame.heldBytes;
+    } else {
       this.#backlog = [];
       this.#waitsForKey = true;
     }
   }
 
-  #send({ track, packets }: FeedFrame): void {
-    this.#senders.get(track)?.send(packets, performance.now());
+  #send({ track, packets, heldBytes }: FeedFrame): void {
+    const sender = this.#senders.get(track);
+    if (sender) this.#queue.add(heldBytes, sender.send(packets));
   }
 
   onClock(clock: MediaClock): void {
@@ -133,9 +148,11 @@ export class WhepSession implements FeedViewer {
         case "receiver-report":
           for (const report of packet.reports) senderOf(report.ssrc)?.report(report);
           break;
-        case "nack":
-          senderOf(packet.mediaSsrc)?.retransmit(packet.sequences);
+        case "nack": {
+          const sender = senderOf(packet.mediaSsrc);
+          if (sender?.isWantedAgain(packet.sequences)) this.#queue.add(0, sender.retransmit());
           break;
+        }
         case "picture-loss":
         case "full-intra":
           this.#keyFrameWanted();
@@ -160,6 +177,7 @@ export class WhepSession implements FeedViewer {
   close(): void {
     clearTimeout(this.#timer);
     this.#backlog = [];
+    this.#queue.clear();
     if (this.#feed) this.#options.feeds.leave(this.#feed, this);
     this.#feed = undefined;
   }
