@@ -1,7 +1,7 @@
 import { connectAsync } from "mqtt";
 import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { shareBrowserShell } from "./browser-shell.ts";
+import { openTab, shareBrowserShell } from "./browser-shell.ts";
 import { publishMessage } from "./publish-message.ts";
 
 const open = shareBrowserShell("http", { others: ["mqtt"], flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -134,4 +134,26 @@ it("[BL-396] the deliveries of a message take as much room as they need, up to e
   expect([three - one, many > three, many < 300]).toEqual([2 * rowPx, true, true]);
   const list = panel.getByRole("list", { name: "Deliveries" });
   expect(await list.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
+});
+
+it("[BL-397] no two elements of kept pages have the same id: a label names the field of its own page", async () => {
+  const { page } = await open();
+  for (const service of ["HTTP", "MQTT"]) {
+    await page
+      .getByRole("navigation")
+      .getByRole("link", { name: new RegExp(`^${service}\\b`) })
+      .click();
+    const tabs = page.getByRole("main").getByRole("tab");
+    for (const tab of await tabs.allTextContents()) await openTab(page, tab);
+    await openTab(page, "Config");
+    const level = page.getByRole("combobox", { name: "Log level" });
+    await level.waitFor();
+    await page.getByText("Log level", { exact: true }).filter({ visible: true }).click();
+    expect(await level.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  const twice = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return ids.filter((id, at) => ids.indexOf(id) !== at);
+  });
+  expect(twice).toEqual([]);
 });

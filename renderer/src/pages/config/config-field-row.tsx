@@ -3,9 +3,10 @@ import { IconArrowBackUp } from "@tabler/icons-react";
 import type { ConfigField } from "../../../../contract/config.ts";
 import { ConfigControl } from "./config-control.tsx";
 import styles from "./config-tab.module.css";
-import { type Draft, defaultText, draftOf, fieldInputId } from "./draft.ts";
+import { type Draft, defaultText, draftOf } from "./draft.ts";
 
 interface ConfigFieldRowProps {
+  readonly inputId: string;
   readonly field: ConfigField;
   readonly draft: Draft | undefined;
   readonly problem: string | undefined;
@@ -13,8 +14,7 @@ interface ConfigFieldRowProps {
   onReset(): void;
 }
 
-export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
-  const inputId = fieldInputId(field.name);
+export function ConfigFieldRow({ inputId, field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
   const isFixed = field.source === "environment" || field.source === "flag" || field.source === "run";
   return (
     <div className={styles.row} data-changed={draft !== undefined || undefined} data-wide={field.type.kind === "rows" || undefined}>

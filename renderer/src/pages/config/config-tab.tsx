@@ -36,7 +36,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
   useEffect(() => {
     if (asked?.id !== id || !fields) return;
     if (text !== "") return setText("");
-    const input = document.getElementById(fieldInputId(asked.name));
+    const input = document.getElementById(fieldInputId(id, asked.name));
     input?.scrollIntoView({ block: "center" });
     input?.focus({ preventScroll: true });
     askedField.set(undefined);
@@ -89,6 +89,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
                     .map((field) => (
                       <ConfigFieldRow
                         key={field.name}
+                        inputId={fieldInputId(id, field.name)}
                         field={field}
                         draft={form.drafts[field.name]}
                         problem={form.problemOf(field)}

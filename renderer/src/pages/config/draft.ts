@@ -134,4 +134,4 @@ interface AskedField {
 /** A field chosen in the palette, which the Config tab shows once. */
 export const askedField = createFrameStore<AskedField | undefined>(undefined, (run) => run());
 
-export const fieldInputId = (name: string): string => `config-${name}`;
+export const fieldInputId = (service: ServiceId, name: string): string => `config-${service}-${name}`;
