@@ -131,6 +131,40 @@ describe("outbox", () => {
     outbox.close();
   });
 
+  it("[BL-42] leaves out the parts of rows that go on, where too many bytes wait, and sends them soon", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, heldBytes: 1_000, batchBytes: 100 });
+    const entries = Array.from({ length: 3 }, (_, index) => {
+      const entry = { ...openEntry(index + 1), open: true, heldBytes: 10, dropped: 0 };
+      return Object.assign(entry, {
+        dropParts() {
+          entry.dropped++;
+          entry.heldBytes = 10;
+        },
+      });
+    });
+    const [first, second, third] = entries as [(typeof entries)[0], (typeof entries)[0], (typeof entries)[0]];
+    for (const entry of entries) outbox.touch(entry);
+    vi.advanceTimersByTime(100);
+    outbox.ack(batches.length);
+    const before = batches.length;
+    for (const entry of [first, second]) {
+      entry.heldBytes += 500;
+      outbox.touch(entry);
+    }
+    third.heldBytes += 500;
+    outbox.touch(third);
+    expect(entries.map(({ dropped, heldBytes }) => [dropped, heldBytes])).toEqual([
+      [0, 510],
+      [0, 510],
+      [1, 10],
+    ]);
+    // Not after the interval.
+    vi.advanceTimersByTime(1);
+    expect(batches.length).toBeGreaterThan(before);
+    outbox.close();
+  });
+
   it("[BL-43] posts as many batches as may be unacknowledged, then waits for an acknowledgement", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();

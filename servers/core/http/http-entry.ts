@@ -177,6 +177,10 @@ export class HttpEntry implements TrafficEntry {
     return !this.ended;
   }
 
+  dropParts(): void {
+    this.parts?.drop();
+  }
+
   write(record: RecordWriter): void {
     const { head } = this;
     const target = head.redaction?.target(head.target) ?? head.target;

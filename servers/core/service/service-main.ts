@@ -10,6 +10,8 @@ import type { Service } from "./service.ts";
 import { toFailure } from "./service-error.ts";
 
 const lastWordsMs = 1_000;
+/** A buffer that waits for a client keeps the block of Node's pool that it is a part of. Node has blocks of 64 KiB, so that a few bytes may keep that much. */
+const poolBlockBytes = 8 << 10;
 
 /** The life of a service's process: waits for `start`, serves, stops, and exits when its parent has exited. */
 export function serviceMain(options: { services: readonly Service[]; id: string; link: Link; exit: (code: number) => void }): void {
@@ -22,6 +24,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   let batches: BatchSender | undefined;
   let onKept: ((records: Uint8Array) => void) | undefined;
 
+  Buffer.poolSize = poolBlockBytes;
   // What is written to stderr is shown as a warning, and of this one its reader can change nothing.
   process.noDeprecation = true;
   const peers = createPeerClient((message) => link.post({ type: "stream", message }));

@@ -151,6 +151,8 @@ export interface TrafficEntry {
    * of a detail; a piece that changes, such as counts, is written again and replaces the one before.
    */
   write(record: RecordWriter): void;
+  /** Leaves out the parts that were not written yet, because the queue is full. */
+  dropParts?(): void;
 }
 
 export interface TrafficSink {

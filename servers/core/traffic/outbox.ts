@@ -36,6 +36,9 @@ export const outboxLimits: OutboxLimits = {
   intervalMs: 50,
 };
 
+/** Entries that stay open may hold so many batches of parts before they are written: those that are about to end hold less. */
+const batchesOfBytes = 4;
+
 /** Reading the clock costs about as much as writing a short record. */
 const clockEvery = 8;
 
@@ -91,8 +94,8 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   let closed = false;
   const awaiting: (() => void)[] = [];
 
-  const isFull = () =>
-    queued.size + recordEntries + fullEntries >= limits.entries || queued.bytes + records.length + fullBytes >= limits.heldBytes;
+  const holdsTooMuch = () => queued.bytes + records.length + fullBytes >= limits.heldBytes;
+  const isFull = () => queued.size + recordEntries + fullEntries >= limits.entries || holdsTooMuch();
   const isEmpty = () => queued.size === 0 && recordEntries === 0 && full.length === 0 && logs.lines === 0;
 
   const mayPost = () => seq - acked < limits.unacknowledged;
@@ -103,7 +106,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     while (full.length > 0 && mayPost()) postBatch();
     if (next || isEmpty() || !mayPost()) return;
     // Ended entries make full batches by themselves. With them, entries that are about to end would be written once more, while they are open.
-    if (queued.size >= limits.batchEntries) {
+    if (queued.size >= limits.batchEntries || queued.bytes >= batchesOfBytes * limits.batchBytes) {
       clearTimeout(timer);
       timer = undefined;
       next = setImmediate(flushBatch);
@@ -191,6 +194,8 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     nextId: () => nextRowId++,
     touch(entry) {
       if (closed) return;
+      // The parts of a row that goes on have no other bound for all rows together.
+      if (holdsTooMuch()) entry.dropParts?.();
       if (!queued.has(entry) && !announced.has(entry) && isFull()) {
         leaveOut(entry);
         return;

@@ -50,13 +50,22 @@ export class PendingParts {
     return index;
   }
 
+  /** What waits is left out, and stays counted. */
+  drop(): void {
+    this.#release();
+  }
+
   write(record: RecordWriter): void {
     const numbers = this.#numbers as readonly number[];
     for (let part = 0, at = 0; part < this.#waiting; part++) {
       const content = this.#content[part] as Uint8Array;
       record.part(numbers[at++]!, numbers[at++]!, numbers[at++]!, numbers[at++]!, numbers[at++]!, content);
-      this.#content[part] = undefined;
     }
+    this.#release();
+  }
+
+  #release(): void {
+    this.#content.fill(undefined, 0, this.#waiting);
     if (this.#waiting > keptRoom) {
       this.#numbers = [];
       this.#content = [];

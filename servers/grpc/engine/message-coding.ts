@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { createGunzip, createInflate, deflate, deflateSync, gzip, gzipSync } from "node:zlib";
+import { createGunzip, createInflate, deflate, deflateSync, gzip, gzipSync, type ZlibOptions } from "node:zlib";
 import { prefixBytes } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
@@ -19,11 +19,22 @@ const compressors = {
   deflate: { now: deflateSync, later: promisify(deflate) },
 } as const;
 
+/** What a result may have beside the message, which is stored where it cannot be made shorter. */
+const headBytes = 64;
+
 /** Compresses the message of a frame; a large one asynchronously. */
 export function compressFrame(frame: Buffer, coding: Exclude<MessageCoding, "identity">): Buffer | Promise<Buffer> {
   const message = frame.subarray(prefixBytes);
   const { now, later } = compressors[coding];
-  return message.length <= compressedAtOnce ? compressedFrame(now(message)) : later(message).then(compressedFrame);
+  return message.length <= compressedAtOnce
+    ? compressedFrame(now(message, optionsFor(message.length)))
+    : later(message).then(compressedFrame);
+}
+
+/** zlib takes 268 kB for a large message and the window that it may refer to, and Node 16 KiB for the result: for a short message most of its time. */
+function optionsFor(bytes: number): ZlibOptions {
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes + 1)) + 1));
+  return { windowBits, memLevel: Math.max(1, windowBits - 7), chunkSize: bytes + headBytes };
 }
 
 function compressedFrame(message: Buffer): Buffer {

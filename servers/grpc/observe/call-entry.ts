@@ -210,6 +210,10 @@ export class CallEntry implements TrafficEntry {
     return 600 + this.head.rawHeaders.length * 40 + this.#parts.held;
   }
 
+  dropParts(): void {
+    this.#parts.drop();
+  }
+
   write(record: RecordWriter): void {
     const { path } = this.head;
     const { outcome } = this;

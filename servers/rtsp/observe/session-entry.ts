@@ -173,6 +173,10 @@ export class SessionEntry implements TrafficEntry {
     return 1_000 + this.#parts.held;
   }
 
+  dropParts(): void {
+    this.#parts.drop();
+  }
+
   write(record: RecordWriter): void {
     const media = this.session?.mediaBytes ?? { received: 0, sent: 0 };
     record.row({
