@@ -1,6 +1,7 @@
 import { connect } from "node:http2";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { HeldBytes } from "../../servers/grpc/engine/held-bytes.ts";
 import { LongJson } from "../../servers/grpc/engine/long-json.ts";
 import { itemsOfShare, workTime } from "../support/work-time.ts";
 import { onEnd, startGrpc } from "./harness.ts";
@@ -12,41 +13,29 @@ it("[GRPC-195] a long message of JSON is counted, read and handled in turns of t
     for (let item = 0; item <= itemsOfShare; item++) pass();
   };
   const done: string[] = [];
-  let held = 0;
+  const none = { set() {}, leave() {}, close() {} };
+  const held = new HeldBytes({ ...none, add() {} });
   const long = new LongJson({
     json: {
-      request(json) {
+      *longRequest(json) {
         longer();
         done.push("read");
+        yield;
         return json;
       },
-      reply: (message) => Buffer.from(message),
     },
-    connection: {
-      work: turns.connection("10.0.0.1"),
-      shares: {
-        received: {
-          add(bytes) {
-            held += bytes;
-          },
-          set() {},
-          leave() {},
-          close() {},
-        },
-      },
-    },
+    work: turns.connection("10.0.0.1"),
+    held,
     messageValues: 10,
-    onIgnored() {},
     deliver: (bytes) => void done.push(`handled ${bytes.length}`),
   });
   const read = long.read(Buffer.from('"x"'));
-  expect([done, held]).toEqual([["read"], 3]);
+  expect([done, held.bytes]).toEqual([["read"], 3]);
   await nextTurn();
   await read;
-  expect([done, held]).toEqual([["read", "handled 3"], 0]);
+  expect([done, held.bytes]).toEqual([["read", "handled 3"], 0]);
   const dropped = long.read(Buffer.from('"y"'));
-  long.close();
-  expect(held).toBe(0);
+  held.close();
   await dropped;
   expect(done).toEqual(["read", "handled 3", "read"]);
 });

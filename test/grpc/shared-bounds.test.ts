@@ -1,11 +1,12 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
-import { helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { clientMessage, helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { callMethod } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { framed } from "./raw-call.ts";
+import { startWithRules } from "./rules.ts";
 
 const echoBidi = "/example.EchoService/EchoBidiStream";
 const subscribe = "/example.StreamService/Subscribe";
@@ -52,6 +53,28 @@ it("[GRPC-177] small messages count too, and the connections of the address that
   other.open(echoBidi, begun);
   expect((await hello(service)).status.code).toBe(0);
   expect(other.ended).toEqual([]);
+});
+
+it.each([
+  ["a stream that rules hold until its end", "ClientStream", { reply: { response: "ruled" } }],
+  [
+    "messages whose replies wait",
+    "BidirectionalStream",
+    { when: { request: { message: { exists: true } } }, delay: "30s", reply: { response: "ruled" } },
+  ],
+] as const)("[GRPC-177] %s counts among the messages of all calls", async (_name, method, rule) => {
+  const service = await startWithRules([{ method: `example.Greeter/${method}`, ...rule }], { messageBytes: 10_000 });
+  const client = clientAt(service, "127.0.0.1");
+  const message = clientMessage.frame({ clientId: "", message: "x".repeat(9_000), sequence: 1 });
+  const held = Buffer.concat(Array.from({ length: 5 }, () => message));
+  for (let call = 0; call < 30; call++) client.open(`/example.Greeter/${method}`, held);
+  // 640,000 bytes are those of 14.
+  await until(() => client.ended.length >= 14);
+  expect(new Set(client.ended)).toEqual(new Set(["8"]));
+  expect(client.ended.length).toBeLessThan(20);
+  expect((await hello(service)).status.code).toBe(0);
+  client.session.destroy();
+  await until(() => service.rows().every(({ tone }) => tone !== "pending"));
 });
 
 it("[GRPC-179] answers that all clients leave unread are bounded: the connection that has most loses calls, and the others go on", async () => {

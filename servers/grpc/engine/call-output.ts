@@ -1,5 +1,4 @@
 import type { BudgetShare } from "../../core/limits/shared-budget.ts";
-import { oneStep } from "../../core/service/work-turns.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallTransport } from "./call-transport.ts";
 import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
@@ -52,11 +51,18 @@ export class CallOutput {
   sendLong(message: Buffer): void {
     const { json, transport } = this.#options;
     if (!json) return;
-    const frame = transport.head.connection.work.run(oneStep(() => (this.#isOver ? message : asJson(json, message))));
+    const frame = transport.head.connection.work.run(this.#longJson(json, message));
     this.#prepare(
       message.length,
       frame.then((made) => Promise.all([this.#coded(made), made])),
     );
+  }
+
+  *#longJson(json: JsonMessages, message: Buffer): Generator<void, Buffer> {
+    if (this.#isOver) return message;
+    const bytes = yield* json.longReply(message.subarray(prefixBytes));
+    yield;
+    return frameOf(bytes);
   }
 
   #coded(frame: Buffer): Buffer | Promise<Buffer> {

@@ -6,6 +6,7 @@ import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } fr
 import { startDeadline } from "./deadline.ts";
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
 import { LongJson } from "./long-json.ts";
 import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
@@ -66,8 +67,6 @@ export class GrpcCall implements CallEvents {
   readonly places = { listener: 0, connection: 0 };
   #responseHeaders: Metadata | undefined;
   #trailers: Metadata | undefined;
-  /** Milliseconds since the epoch. */
-  readonly deadlineAt: number | undefined;
   readonly #options: GrpcCallOptions;
   readonly transport: CallTransport;
   readonly #handler: CallHandler | undefined;
@@ -75,6 +74,8 @@ export class GrpcCall implements CallEvents {
   /** Of a client whose messages are JSON. */
   readonly #json: JsonMessages | undefined;
   #longJson: LongJson | undefined;
+  /** Messages of the client beside those that the transport has. */
+  readonly held: HeldBytes;
   #sink: MessageSink | undefined;
   #filter: MessageFilter | undefined;
   #givenBack: GivenBack | undefined;
@@ -98,6 +99,7 @@ export class GrpcCall implements CallEvents {
     this.#handler = handler;
     this.entry = entry;
     this.head = transport.head;
+    this.held = new HeldBytes(this.head.connection.shares.received);
     this.#json = transport.head.codec === "json" ? method?.json : undefined;
     this.#output = new CallOutput({
       transport,
@@ -109,8 +111,7 @@ export class GrpcCall implements CallEvents {
     });
     const { timeoutMs } = transport.head;
     if (timeoutMs !== undefined) {
-      this.deadlineAt = entry.at + timeoutMs;
-      this.#endDeadline = startDeadline(this.deadlineAt, () => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded"));
+      this.#endDeadline = startDeadline(entry.at + timeoutMs, () => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded"));
     }
   }
 
@@ -140,9 +141,9 @@ export class GrpcCall implements CallEvents {
     return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
   }
 
-  /** Memory of the client's messages that the transport holds, or that wait to be read as JSON. */
+  /** Memory of the client's messages. */
   get receivedBytes(): number {
-    return this.transport.receivedBytes + (this.#longJson?.bytes ?? 0);
+    return this.transport.receivedBytes + this.held.bytes;
   }
 
   /** Memory of answers that the client has not read. */
@@ -267,7 +268,7 @@ export class GrpcCall implements CallEvents {
     try {
       if (this.#json && bytes.length > jsonAtOnce) {
         const { messageValues } = this.#options.limits;
-        const options = { json: this.#json, connection: this.head.connection, messageValues, onIgnored: this.#onIgnored };
+        const options = { json: this.#json, work: this.work, held: this.held, messageValues };
         this.#longJson ??= new LongJson({ ...options, deliver: (one) => this.#deliver(one) });
         this.#settle(this.#longJson.read(bytes));
         return;
@@ -330,7 +331,7 @@ export class GrpcCall implements CallEvents {
     const asked = this.#behaviour;
     if (asked && asked.headers.length > 0) this.sendHeaders();
     this.#finishing = true;
-    this.#longJson?.close();
+    this.held.close();
     clearTimeout(this.#delay);
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // Only an error has details.
@@ -383,7 +384,7 @@ export class GrpcCall implements CallEvents {
     this.#over = true;
     this.#endDeadline?.();
     clearTimeout(this.#delay);
-    this.#longJson?.close();
+    this.held.close();
     this.#output.close();
     this.#countNoMore();
     this.#writable = undefined;

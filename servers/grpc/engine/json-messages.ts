@@ -1,4 +1,14 @@
-import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
+import {
+  type DescMethod,
+  fromBinary,
+  fromJson,
+  fromJsonString,
+  type JsonValue,
+  type Registry,
+  toBinary,
+  toJson,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { errorText } from "../../core/service/service-error.ts";
 import { knownFields } from "./message-type.ts";
 import { StatusError } from "./status.ts";
@@ -8,40 +18,70 @@ export interface JsonMessages {
   /** Throws INVALID_ARGUMENT for JSON that does not fit the request's type. Unknown fields are ignored; `onIgnored` gets the name of the first. */
   request(json: Uint8Array, onIgnored: (field: string) => void): Uint8Array;
   reply(message: Uint8Array): Buffer;
+  /** The same for a long message, in steps. */
+  longRequest(json: Uint8Array): Generator<void, Uint8Array>;
+  longReply(message: Uint8Array): Generator<void, Buffer>;
 }
 
 /** A longer message is read or written in turns of its own, and not read twice to name a field that is ignored: 4 MB take some 40 ms. */
 export const jsonAtOnce = 64 << 10;
 
 export function jsonMessages({ input, output }: DescMethod, registry: Registry): JsonMessages {
+  const textOf = (json: Uint8Array): string => {
+    try {
+      return utf8.decode(json);
+    } catch {
+      throw new StatusError("INVALID_ARGUMENT", "the request is not JSON: its bytes are not UTF-8");
+    }
+  };
+  const unreadable = (error: unknown) =>
+    new StatusError("INVALID_ARGUMENT", `the request is not valid JSON for ${input.typeName}: ${reasonOf(error)}`);
+  const unwritable = (error: unknown) => new StatusError("INTERNAL", `the answer cannot be written as JSON: ${reasonOf(error)}`);
+  // As Connect's servers do by default.
+  const lenient = { registry, ignoreUnknownFields: true };
   return {
     request(json, onIgnored) {
-      let text: string;
+      const text = textOf(json);
       try {
-        text = utf8.decode(json);
-      } catch {
-        throw new StatusError("INVALID_ARGUMENT", "the request is not JSON: its bytes are not UTF-8");
-      }
-      if (json.length <= jsonAtOnce) {
-        try {
-          return toBinary(input, fromJsonString(input, text, { registry }));
-        } catch (error) {
-          const field = /key "(.+)" is unknown$/.exec(errorText(error))?.[1];
-          if (field !== undefined) onIgnored(field);
-        }
-      }
-      try {
-        // As Connect's servers do by default.
-        return toBinary(input, fromJsonString(input, text, { registry, ignoreUnknownFields: true }));
+        return toBinary(input, fromJsonString(input, text, { registry }));
       } catch (error) {
-        throw new StatusError("INVALID_ARGUMENT", `the request is not valid JSON for ${input.typeName}: ${reasonOf(error)}`);
+        const field = /key "(.+)" is unknown$/.exec(errorText(error))?.[1];
+        if (field !== undefined) onIgnored(field);
+      }
+      try {
+        return toBinary(input, fromJsonString(input, text, lenient));
+      } catch (error) {
+        throw unreadable(error);
+      }
+    },
+    *longRequest(json) {
+      const text = textOf(json);
+      try {
+        const value = JSON.parse(text) as JsonValue;
+        yield;
+        const message = fromJson(input, value, lenient);
+        yield;
+        return toBinary(input, message);
+      } catch (error) {
+        throw unreadable(error);
       }
     },
     reply(message) {
       try {
         return Buffer.from(toJsonString(output, fromBinary(output, message, knownFields), { registry }));
       } catch (error) {
-        throw new StatusError("INTERNAL", `the answer cannot be written as JSON: ${reasonOf(error)}`);
+        throw unwritable(error);
+      }
+    },
+    *longReply(message) {
+      try {
+        const read = fromBinary(output, message, knownFields);
+        yield;
+        const value = toJson(output, read, { registry });
+        yield;
+        return Buffer.from(JSON.stringify(value));
+      } catch (error) {
+        throw unwritable(error);
       }
     },
   };

@@ -60,6 +60,8 @@ function holdMessages(call: GrpcCall, { pattern }: GrpcMethod, heldBytes: number
     message(bytes) {
       messages.push(bytes);
       held += bytes.length + overheadBytes;
+      // Until the call has ended: its rules read them then.
+      call.held.add(bytes.length + overheadBytes);
       if (pattern === "client stream" && held > heldBytes) {
         throw new StatusError(
           "RESOURCE_EXHAUSTED",

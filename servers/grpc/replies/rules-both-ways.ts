@@ -90,9 +90,12 @@ class BothWays {
     if (!chosen) return false;
     const { rule } = chosen;
     const passes = !rule.reply && !rule.script && !rule.status;
-    if (chosen === begun) this.#run(this.#inOrder(() => this.rules.reply(chosen, received)));
-    else if (rule.reply) this.#run(this.#inOrder(() => this.rules.perform(chosen, received, pass)));
-    else this.#run(this.rules.perform(chosen, received, pass));
+    const { held } = this.#call;
+    held.add(bytes.length);
+    const over = () => held.add(-bytes.length);
+    if (chosen === begun) this.#run(this.#inOrder(() => this.rules.reply(chosen, received)).finally(over));
+    else if (rule.reply) this.#run(this.#inOrder(() => this.rules.perform(chosen, received, pass)).finally(over));
+    else this.#run(this.rules.perform(chosen, received, pass).finally(over));
     // A handler that gets the message asks for the next one itself.
     if (!passes) this.#readOn();
     return true;
