@@ -78,6 +78,8 @@ export interface ServiceView {
   readonly openToLan: boolean;
   /** Its configuration changed since it started. */
   readonly restartNeeded: boolean;
+  /** Changes with its configuration, by whichever window. */
+  readonly configRevision: number;
   /** Sends itself sample traffic. */
   readonly playsSample: boolean;
 }

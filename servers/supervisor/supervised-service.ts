@@ -90,6 +90,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   let lastCounters: { at: number; counters: Counters } | undefined;
 
   let playsSample = false;
+  let configRevision = 0;
 
   /** Values for this run, set in the dashboard; they override all others. */
   let runValues: Readonly<Record<string, unknown>> = {};
@@ -259,6 +260,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       plannedEndpoints: service.endpoints(config),
       openToLan: (runningConfig ?? config).openToLan === true,
       restartNeeded: restartNeeded(),
+      configRevision,
       playsSample,
     };
   }
@@ -288,6 +290,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   }
   /** After a change of settings or profile: applies live fields to the running service and updates the view. */
   function takeOver() {
+    configRevision++;
     managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
     refresh();
   }

@@ -188,6 +188,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
           plannedEndpoints: [],
           openToLan: false,
           restartNeeded: false,
+          configRevision: 0,
           playsSample: false,
         },
       ];

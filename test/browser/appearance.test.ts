@@ -136,7 +136,7 @@ it("[BL-396] the deliveries of a message take as much room as they need, up to e
   expect(await list.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
 });
 
-it("[BL-397] no two elements of kept pages have the same id: a label names the field of its own page", async () => {
+it("[BL-400] no two elements of kept pages have the same id: a label names the field of its own page", async () => {
   const { page } = await open();
   for (const service of ["HTTP", "MQTT"]) {
     await page

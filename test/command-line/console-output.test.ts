@@ -27,6 +27,7 @@ const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceV
   rateUnit: "req/s",
   openToLan: false,
   restartNeeded: false,
+  configRevision: 0,
   playsSample: false,
   ...extra,
 });

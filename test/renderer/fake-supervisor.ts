@@ -62,6 +62,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     plannedEndpoints: endpointsOf(id),
     openToLan: id === "mqtt" && scenario !== "first",
     restartNeeded: id === "http" && scenario === "full",
+    configRevision: 0,
     playsSample: false,
   });
   const isRunning = (id: ServiceId) => statuses.get(id)?.state === "running";

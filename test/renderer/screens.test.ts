@@ -163,9 +163,10 @@ describe("a field of the form", () => {
   });
 
   it("keeps drafts for each service and profile", () => {
-    configDrafts("http", "Default").set({ port: "9000" });
+    const port = { draft: "9000", over: "8080" };
+    configDrafts("http", "Default").set({ port });
     expect([configDrafts("http", "Default").get(), configDrafts("http", "Other").get(), configDrafts("mqtt", "Default").get()]).toEqual([
-      { port: "9000" },
+      { port },
       {},
       {},
     ]);

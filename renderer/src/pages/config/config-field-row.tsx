@@ -3,18 +3,20 @@ import { IconArrowBackUp } from "@tabler/icons-react";
 import type { ConfigField } from "../../../../contract/config.ts";
 import { ConfigControl } from "./config-control.tsx";
 import styles from "./config-tab.module.css";
-import { type Draft, defaultText, draftOf } from "./draft.ts";
+import { changedUnder, type Draft, defaultText, draftOf, type EditedField } from "./draft.ts";
 
 interface ConfigFieldRowProps {
   readonly inputId: string;
   readonly field: ConfigField;
-  readonly draft: Draft | undefined;
+  readonly edited: EditedField | undefined;
   readonly problem: string | undefined;
   onChange(draft: Draft): void;
   onReset(): void;
 }
 
-export function ConfigFieldRow({ inputId, field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
+export function ConfigFieldRow({ inputId, field, edited, problem, onChange, onReset }: ConfigFieldRowProps) {
+  const draft = edited?.draft;
+  const meanwhile = changedUnder(field, edited);
   const isFixed = field.source === "environment" || field.source === "flag" || field.source === "run";
   return (
     <div className={styles.row} data-changed={draft !== undefined || undefined} data-wide={field.type.kind === "rows" || undefined}>
@@ -37,6 +39,11 @@ export function ConfigFieldRow({ inputId, field, draft, problem, onChange, onRes
           problem={problem}
           onChange={onChange}
         />
+        {meanwhile && (
+          <p className={styles.fixed} role="status">
+            {meanwhile}
+          </p>
+        )}
         {isFixed && <p className={styles.fixed}>{fixedText(field)}</p>}
       </div>
       <div className={styles.origin}>

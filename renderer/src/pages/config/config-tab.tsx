@@ -91,7 +91,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
                         key={field.name}
                         inputId={fieldInputId(id, field.name)}
                         field={field}
-                        draft={form.drafts[field.name]}
+                        edited={form.drafts[field.name]}
                         problem={form.problemOf(field)}
                         onChange={(draft) => form.change(field, draft)}
                         onReset={() => void form.reset(field)}

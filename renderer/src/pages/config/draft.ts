@@ -33,6 +33,15 @@ export function draftOf(field: ConfigField): Draft {
   }
 }
 
+/** Where the value under a change was changed since, as by another window. */
+export function changedUnder(field: ConfigField, edited: EditedField | undefined): string | undefined {
+  const value = draftOf(field);
+  if (edited === undefined || edited.over === value) return undefined;
+  const text = typeof value === "boolean" ? (value ? "on" : "off") : value;
+  const isShort = text !== "" && text.length <= 80 && !text.includes("\n") && field.type.kind !== "rows";
+  return `Changed meanwhile${isShort ? ` to ${text}` : ""}. Save replaces that, Discard keeps it.`;
+}
+
 /** Checks what can be checked without the supervisor, which checks all of it again. */
 export function parseDraft(field: ConfigField, draft: Draft): Parsed {
   const { type } = field;
@@ -113,7 +122,13 @@ export function defaultText(field: ConfigField): string {
   return field.unit ? `${String(value)} ${field.unit}` : String(value);
 }
 
-export type Drafts = Readonly<Record<string, Draft>>;
+export interface EditedField {
+  readonly draft: Draft;
+  /** The value that it was typed over. */
+  readonly over: Draft;
+}
+
+export type Drafts = Readonly<Record<string, EditedField>>;
 
 const noDrafts: Drafts = {};
 

@@ -22,14 +22,15 @@ export function useConfigForm(id: ServiceId) {
   const [refused, setRefused] = useState<ByField<string>>({});
   const [busy, setBusy] = useState(false);
   // Another window or a fix may have changed the values.
-  const answer = useConfig(id, `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`);
+  const answer = useConfig(id, `${profile} ${service?.restartNeeded} ${service?.configRevision}`);
   const { value: view } = answer;
 
   const change = useCallback(
     (field: ConfigField, draft: Draft) => {
       setRefused(({ [field.name]: _, ...others }) => others);
       const { [field.name]: _, ...others } = draftStore.latest();
-      draftStore.set(draft === draftOf(field) ? others : { ...others, [field.name]: draft });
+      const over = draftStore.latest()[field.name]?.over ?? draftOf(field);
+      draftStore.set(draft === draftOf(field) ? others : { ...others, [field.name]: { draft, over } });
     },
     [draftStore],
   );
@@ -55,9 +56,9 @@ export function useConfigForm(id: ServiceId) {
   async function save(): Promise<void> {
     const values: Record<string, unknown> = {};
     for (const field of view?.fields ?? []) {
-      const draft = drafts[field.name];
-      if (draft === undefined) continue;
-      const parsed = parseDraft(field, draft);
+      const edited = drafts[field.name];
+      if (edited === undefined) continue;
+      const parsed = parseDraft(field, edited.draft);
       // The problem is already shown at the field; Enter still submits.
       if ("problem" in parsed) return;
       values[field.name] = parsed.value;
@@ -77,9 +78,9 @@ export function useConfigForm(id: ServiceId) {
   return {
     answer,
     drafts,
-    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
+    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name]?.draft, refused[field.name]),
     /** A typed value is invalid. */
-    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name], undefined) !== undefined),
+    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name]?.draft, undefined) !== undefined),
     busy,
     change,
     save,
