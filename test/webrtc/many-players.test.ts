@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { WebTrack } from "../../contract/services/rtsp-media.ts";
+import { parseRtcp, writeRtcp } from "../../servers/core/rtp/rtcp.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
 import type { FeedFrame, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
 import { WhepSession } from "../../servers/webrtc/media/sessions/whep-session.ts";
-import type { PeerTransport } from "../../servers/webrtc/media/transport/peer-transport.ts";
+import { PeerTransport } from "../../servers/webrtc/media/transport/peer-transport.ts";
 
 const track = { kind: "video", codec: "h264", clockRate: 90_000, format: "" } as unknown as WebTrack;
 const frame = (packets: number, isKey: boolean, timestamp: number): FeedFrame => ({
@@ -61,4 +63,39 @@ it("[WEBRTC-483] a large picture for many players is sent in turns; who is too f
   // More than 100 KB waited at the third picture; the next key frame came too early, and what follows it is of no use.
   expect(counts(players[49]?.timestamps ?? [])).toEqual([90, 90, 0, 0, 0, 10]);
   for (const { session } of players) session.close();
+});
+
+it("[WEBRTC-484] of a compound packet of RTCP, 64 packets count and 512 pairs of those that ask for lost packets", () => {
+  const sequences = Array.from({ length: 17 * 300 }, (_, index) => index);
+  const compound = writeRtcp([1, 2, 3].map((mediaSsrc) => ({ type: "nack", ssrc: 1, mediaSsrc, sequences })));
+  const asked = (parseRtcp(compound) ?? []).map((packet) => (packet.type === "nack" ? packet.sequences.length : 0));
+  expect(asked).toEqual([17 * 300, 17 * 212, 0]);
+  const losses = writeRtcp(Array.from({ length: 1_000 }, () => ({ type: "picture-loss", ssrc: 1, mediaSsrc: 2 })));
+  expect(parseRtcp(losses)).toHaveLength(64);
+});
+
+it("[WEBRTC-484] datagrams of a peer are worked off in its turns; what comes faster is lost, as it would be on the way", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  const certificate = await createDtlsCertificate();
+  const peers = Array.from({ length: 100 }, (_, index) => {
+    return new PeerTransport({
+      ...{ certificate, fingerprints: [], isDtlsPassive: false, connectMs: 1_000, consentMs: 1_000 },
+      ...{ work: turns.connection(`10.0.0.${index}`), onConnected() {}, onRtp() {}, onRtcp() {}, onEnd() {} },
+    });
+  });
+  // No media is due before the handshake: each is counted.
+  const media = Buffer.from([0x80, 96, 0, 1]);
+  const rejected = () => peers.reduce((sum, one) => sum + one.rejected, 0);
+  for (const peer of peers) {
+    for (let count = 0; count < 2_000; count++) peer.receive(media);
+    nowMs += 0.5;
+  }
+  expect(rejected()).toBeLessThan(100 * 2_000);
+  expect(peers.at(-1)?.dropped).toBeGreaterThan(0);
+  for (let before = -1; before !== rejected(); ) {
+    before = rejected();
+    await nextTurn();
+  }
+  expect(rejected() + peers.reduce((sum, one) => sum + one.dropped, 0)).toBe(100 * 2_000);
 });

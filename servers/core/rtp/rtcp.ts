@@ -91,11 +91,16 @@ const reportBytes = 24;
 /** Seconds from 1900, where NTP begins, to 1970. */
 const ntpEpochSeconds = 2_208_988_800;
 
+/** Of a compound one: more than 1,500 bytes have room for. Those behind them are passed over. */
+const mostPackets = 64;
+const mostNackPairs = 512;
+
 /** The packets of a compound one. Undefined where a length is wrong or the version is not 2. */
 export function parseRtcp(bytes: Buffer): readonly RtcpPacket[] | undefined {
   const packets: RtcpPacket[] = [];
   let position = 0;
-  while (position < bytes.length) {
+  let pairsLeft = mostNackPairs;
+  while (position < bytes.length && packets.length < mostPackets) {
     if (bytes.length - position < 4) return undefined;
     const first = bytes[position] as number;
     const end = position + 4 * (bytes.readUInt16BE(position + 2) + 1);
@@ -105,8 +110,9 @@ export function parseRtcp(bytes: Buffer): readonly RtcpPacket[] | undefined {
     const number = bytes[position + 1] as number;
     const type = types[number as keyof typeof types] ?? feedback[`${number} ${first & 0x1f}` as keyof typeof feedback];
     if (type !== undefined) {
-      const packet = parseBody(type, body, first & 0x1f);
+      const packet = parseBody(type, body, first & 0x1f, pairsLeft);
       if (!packet) return undefined;
+      if (packet.type === "nack") pairsLeft = Math.max(0, pairsLeft - ((body.length - 8) >> 2));
       packets.push(packet);
     }
     position = end;
@@ -114,7 +120,7 @@ export function parseRtcp(bytes: Buffer): readonly RtcpPacket[] | undefined {
   return packets;
 }
 
-function parseBody(type: RtcpPacket["type"], body: Buffer, count: number): RtcpPacket | undefined {
+function parseBody(type: RtcpPacket["type"], body: Buffer, count: number, mostPairs: number): RtcpPacket | undefined {
   switch (type) {
     case "sender-report": {
       if (body.length < 24 + count * reportBytes) return undefined;
@@ -146,7 +152,12 @@ function parseBody(type: RtcpPacket["type"], body: Buffer, count: number): RtcpP
     }
     case "nack":
       if (body.length < 8) return undefined;
-      return { type, ssrc: body.readUInt32BE(0), mediaSsrc: body.readUInt32BE(4), sequences: parseNack(body.subarray(8)) };
+      return {
+        type,
+        ssrc: body.readUInt32BE(0),
+        mediaSsrc: body.readUInt32BE(4),
+        sequences: parseNack(body.subarray(8, 8 + 4 * mostPairs)),
+      };
     case "picture-loss":
       if (body.length < 8) return undefined;
       return { type, ssrc: body.readUInt32BE(0), mediaSsrc: body.readUInt32BE(4) };
@@ -179,14 +190,10 @@ const parseReports = (bytes: Buffer, count: number): ReportBlock[] =>
     };
   });
 
-/** More than a packet of 1,500 bytes has room for; those behind them are passed over. */
-const mostNackPairs = 512;
-
 /** Pairs of a sequence number and a mask of the 16 after it. */
 function parseNack(bytes: Buffer): number[] {
   const sequences: number[] = [];
-  const end = Math.min(bytes.length, 4 * mostNackPairs);
-  for (let at = 0; at + 4 <= end; at += 4) {
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
     const first = bytes.readUInt16BE(at);
     const mask = bytes.readUInt16BE(at + 2);
     sequences.push(first);

@@ -138,7 +138,7 @@ export class MediaSessions {
     const offer = readOffer(text);
     const tracks: WhepTrack[] = [];
     const leftOut: LeftOutTrack[] = [...played.leftOut];
-    const transport = this.#transport(offer, () => session);
+    const transport = this.#transport(offer, client, () => session);
     const answered = offer.media.map((offered): AnsweredMedia => {
       const index = played.tracks.findIndex(({ kind }, at) => kind === offered.kind && !tracks.some((one) => one.index === at));
       const track = played.tracks[index];
@@ -196,7 +196,7 @@ export class MediaSessions {
     });
     if (tracks.length === 0)
       throw new MediaProblem(422, "The offer sends nothing that can be published: H.264 pictures, or Opus or G.711 sound.");
-    const transport = this.#transport(offer, () => session);
+    const transport = this.#transport(offer, client, () => session);
     const session = this.#session(path, client, offer, transport, answered);
     const { keyFrameMs, publisherBitRate } = this.#options.limits;
     const whip = new WhipSession(transport, { path, tracks, keyFrameMs, mostBitRate: publisherBitRate });
@@ -232,9 +232,10 @@ export class MediaSessions {
     }
   }
 
-  #transport(offer: Offer, sessionOf: () => MediaSession): PeerTransport {
-    const { certificate, limits } = this.#options;
+  #transport(offer: Offer, { address }: MediaClient, sessionOf: () => MediaSession): PeerTransport {
+    const { certificate, limits, turns } = this.#options;
     return new PeerTransport({
+      work: turns.connection(address),
       certificate,
       fingerprints: offer.fingerprints,
       isDtlsPassive: offer.isDtlsPassive,

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { DatagramSender } from "../../../core/net/datagram-sender.ts";
 import { isRtcp } from "../../../core/rtp/rtp-packet.ts";
+import { errorText } from "../../../core/service/service-error.ts";
+import { WorkQueue } from "../../../core/service/work-queue.ts";
+import { oneStep, type WorkConnection } from "../../../core/service/work-turns.ts";
 import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
 import { DtlsClient } from "../dtls/dtls-client.ts";
 import { DtlsServer } from "../dtls/dtls-server.ts";
@@ -25,6 +28,8 @@ export interface PeerTransportOptions {
   readonly fingerprints: readonly Fingerprint[];
   /** The peer waits for our ClientHello; else it sends its own. */
   readonly isDtlsPassive: boolean;
+  /** Of the peer: what it sends is worked off in its turns. */
+  readonly work: WorkConnection;
   /** Of both directions. */
   readonly onConnected: () => void;
   readonly onRtp: (packet: Buffer) => void;
@@ -35,6 +40,9 @@ export interface PeerTransportOptions {
   readonly connectMs: number;
   readonly consentMs: number;
 }
+
+/** Datagrams of a peer that wait for its turn; more are lost, as they would be on the way. */
+const mostWaitingBytes = 512 << 10;
 
 export type TransportState = "waiting" | "handshake" | "connected" | "ended";
 
@@ -47,13 +55,15 @@ export class PeerTransport {
   bytesReceived = 0;
   packetsSent = 0;
   packetsReceived = 0;
-  /** What could not be sent at once, and what was no genuine packet. */
+  /** What could not be sent at once, what was no genuine packet, and what came faster than it was worked off. */
   unsent = 0;
   rejected = 0;
+  dropped = 0;
   /** Checks with right credentials. */
   checks = 0;
   readonly #options: PeerTransportOptions;
   readonly #dtls: DtlsSide;
+  readonly #received: WorkQueue;
   readonly #createdMs = performance.now();
   /** The newest last. Those that the peer uses, before an ICE restart, are valid until it uses the new ones. */
   #credentials: IceCredentials[] = [newCredentials()];
@@ -63,6 +73,7 @@ export class PeerTransport {
 
   constructor(options: PeerTransportOptions) {
     this.#options = options;
+    this.#received = new WorkQueue(options.work, (error) => this.#end(errorText(error), "server"));
     const Side = options.isDtlsPassive ? DtlsClient : DtlsServer;
     this.#dtls = new Side({
       certificate: options.certificate,
@@ -115,6 +126,15 @@ export class PeerTransport {
   receive(datagram: Buffer): void {
     if (this.state === "ended") return;
     this.bytesReceived += datagram.length;
+    if (this.#received.bytes > mostWaitingBytes) this.dropped++;
+    else
+      this.#received.add(
+        datagram.length,
+        oneStep(() => this.#receive(datagram)),
+      );
+  }
+
+  #receive(datagram: Buffer): void {
     const first = datagram[0] as number;
     if (first >= 20 && first <= 63) this.#dtls.receive(datagram);
     else if (first >= 128 && first <= 191 && this.#srtp) this.#media(datagram, this.#srtp.receiver);
@@ -175,6 +195,7 @@ export class PeerTransport {
   /** Closes it without a call of `onEnd`. */
   close(): void {
     if (this.state === "ended") return;
+    this.#received.clear();
     this.#dtls.close();
     this.state = "ended";
   }
