@@ -210,6 +210,35 @@ describe("order", () => {
     await expect.poll(() => clients.every(({ received }) => received.at(-1)?.type === "suback"), { timeout: 10_000 }).toBe(true);
   });
 
+  it("[MQTT-316] clients whose messages are much to route take turns, however little they send, and others do not wait for them", async () => {
+    const routed: string[] = [];
+    const { engine } = await startEngine({ observer: { published: ({ topic }) => void routed.push(topic) } });
+    const match = engine.trie.match.bind(engine.trie);
+    vi.spyOn(engine.trie, "match").mockImplementation((topic) => {
+      const found = match(topic);
+      engine.trie.visited = topic.startsWith("much") ? 100_000 : 1;
+      return found;
+    });
+    const clients = Array.from({ length: 20 }, (_, index) => new MemoryClient(engine, `client ${index}`));
+    const [other, another] = [new MemoryClient(engine, "other"), new MemoryClient(engine, "another")];
+    await expect.poll(() => engine.clients.size).toBe(23);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(false);
+    for (const client of clients) client.send(publishPacket("much", ""));
+    turn.mockImplementation((parts = 1) => parts === 1);
+    for (let round = 0; round < 2; round++) for (const client of clients) client.send(publishPacket("much again", ""));
+    other.send(publishPacket("large", "x".repeat(5_000)));
+    another.send(publishPacket("little", ""));
+    expect(routed.slice(clients.length)).toEqual(["little"]);
+    turn.mockReturnValue(true);
+    another.send(publishPacket("late", ""));
+    another.send({ type: "pingreq" });
+    expect(routed.slice(clients.length)).toEqual(["little"]);
+    await expect.poll(() => routed.filter((topic) => topic === "much again")).toHaveLength(40);
+    expect(routed).not.toContain("late");
+    turn.mockRestore();
+    await expect.poll(() => routed.filter((topic) => topic === "large" || topic === "late")).toEqual(["large", "late"]);
+  });
+
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
     /** Takes as long as a recorder with much to do. */
     function slowly(): void {

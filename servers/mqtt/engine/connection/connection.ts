@@ -51,6 +51,12 @@ const stepsBetweenLooks = 128;
 /** What is received and no more than this is handled also when the clients have had their time. */
 const littleBytes = 4_096;
 
+/** Deliveries for one packet that others feel: one that made so many waits for its turn for some time, however little it sends. */
+const muchSteps = 2_048;
+const rememberedMuchMs = 30_000;
+/** Messages of those that send little are routed also then, until the turn has had so many times its time. */
+const turnsOfLittle = 2;
+
 /** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
 const visitsOfStep = 32;
 
@@ -104,6 +110,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** Since it looked at the clock last, in this turn of the event loop. */
   private steps = 0;
   private turn = 0;
+  /** When one of its packets was much work, as `now`. */
+  private didMuchAt = Number.NEGATIVE_INFINITY;
+  private hasItsTurn = false;
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
     this.context = context;
@@ -232,15 +241,24 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.steps = 0;
     }
     // One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait.
-    if (this.decoder.heldBytes > littleBytes && this.holds === 0 && scheduler.isTurnOver()) {
+    if (this.decoder.heldBytes > littleBytes && !this.hasItsTurn && this.holds === 0 && scheduler.isTurnOver()) {
       this.holdUntilWritten();
       return;
     }
     const { cluster } = this.context;
+    let mayPublish = this.hasItsTurn;
     while (this.holds === 0 && this.state !== "closed") {
       if (cluster?.isBehind && this.decoder.isPublishNext) {
         this.holdUntilShared(cluster);
         break;
+      }
+      // So may be the routing of a message, which its bytes do not tell.
+      if (!mayPublish && this.decoder.isPublishNext) {
+        mayPublish = !scheduler.isTurnOver(this.didMuch ? 1 : turnsOfLittle);
+        if (!mayPublish) {
+          this.holdUntilWritten();
+          break;
+        }
       }
       const packet = this.decoder.next();
       if (!packet) break;
@@ -254,13 +272,18 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** It has published a message of so many bytes. */
   published({ matched, visited }: Pick<Message, "matched" | "visited">, bytes: number): void {
+    this.tookSteps(matched + Math.floor(visited / visitsOfStep));
     if (isMuch(matched, bytes)) this.holdUntilWritten();
-    else this.tookSteps(matched + Math.floor(visited / visitsOfStep));
   }
 
   /** So many deliveries were made for its packet, or as much work of other kinds was done. */
   tookSteps(count: number): void {
     this.steps += count;
+    if (count >= muchSteps) this.didMuchAt = this.context.now();
+  }
+
+  private get didMuch(): boolean {
+    return this.context.now() - this.didMuchAt < rememberedMuchMs;
   }
 
   private lookAtClock(): void {
@@ -271,7 +294,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** It is read no further until others have had their turn, and those that read have lost nothing. */
   private holdUntilWritten(): void {
     this.hold();
-    this.context.scheduler.whenWritten(() => this.release());
+    this.context.scheduler.whenWritten(() => {
+      this.hasItsTurn = true;
+      this.release();
+      this.hasItsTurn = false;
+    }, this.didMuch);
   }
 
   /** It is read no further until the other brokers have read what was published here, by whomever. */

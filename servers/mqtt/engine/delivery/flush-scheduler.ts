@@ -13,6 +13,8 @@ const gatheredMs = 1;
 const sliceMs = 4;
 /** In one turn of the event loop, of handling the packets of all clients that send many. */
 const turnMs = 10;
+/** In one of so many flushes one of those with much work goes on, even if the turn is over. */
+const turnsOfOneWithMuch = 4;
 
 /**
  * Writes all outputs at the end of a tick, after `beforeWrite` has committed: acknowledged messages are on disk before the
@@ -43,6 +45,8 @@ export class FlushScheduler {
   private late: Flushable[] = [];
   private lateLarge: Flushable[] = [];
   private waiting: (() => void)[] = [];
+  /** The same of clients of which each packet may take longer than a turn. */
+  private waitingWithMuch: (() => void)[] = [];
   private turnStartedAt: number | undefined = undefined;
   private scheduled = false;
   private scheduledAt = 0;
@@ -84,8 +88,11 @@ export class FlushScheduler {
     this.schedule();
   }
 
-  /** The clients have had their time in this turn of the event loop; asked by those that send many packets, or for many. */
-  isTurnOver(): boolean {
+  /**
+   * The clients have had their time in this turn of the event loop; asked by those that send many packets, or for many.
+   * `parts`: how many times as much those have that ask.
+   */
+  isTurnOver(parts = 1): boolean {
     const now = this.now();
     if (this.turnStartedAt === undefined) {
       this.turnStartedAt = now;
@@ -93,12 +100,16 @@ export class FlushScheduler {
         this.turnStartedAt = undefined;
       });
     }
-    return now - this.turnStartedAt >= turnMs;
+    return now - this.turnStartedAt >= parts * turnMs;
   }
 
-  /** `resume` is called in a later turn, when everything is written that was added before. Those that wait take turns. */
-  whenWritten(resume: () => void): void {
-    this.waiting.push(resume);
+  /**
+   * `resume` is called in a later turn, when everything is written that was added before. Those that wait take turns, and those with `much`
+   * work in one step come after the others.
+   */
+  whenWritten(resume: () => void, much = false): void {
+    if (much) this.waitingWithMuch.push(resume);
+    else this.waiting.push(resume);
     this.schedule();
   }
 
@@ -121,7 +132,7 @@ export class FlushScheduler {
     this.isBehind = false;
     this.shared.reset(this.sharedInUse || this.dirty.length > 0);
     this.sharedInUse = false;
-    if (this.waiting.length > 0) this.resumeWaiting();
+    if (this.waiting.length + this.waitingWithMuch.length > 0) this.resumeWaiting();
   };
 
   private withoutLarge(outputs: readonly Flushable[]): Flushable[] {
@@ -140,8 +151,15 @@ export class FlushScheduler {
   }
 
   private resumeWaiting(): void {
-    for (let count = this.waiting.length; count > 0 && !this.isBehind && !this.isTurnOver(); count--) this.waiting.shift()?.();
-    if (this.waiting.length > 0) this.schedule();
+    this.resumeSome(this.waiting);
+    // Others may use up each turn.
+    if (this.turns % turnsOfOneWithMuch === 0 && !this.isBehind) this.waitingWithMuch.shift()?.();
+    this.resumeSome(this.waitingWithMuch);
+    if (this.waiting.length + this.waitingWithMuch.length > 0) this.schedule();
+  }
+
+  private resumeSome(waiting: (() => void)[]): void {
+    for (let count = waiting.length; count > 0 && !this.isBehind && !this.isTurnOver(); count--) waiting.shift()?.();
   }
 
   trim(): void {
