@@ -49,6 +49,9 @@ const leastUnreadBytes = 65_536;
 /** For wills, of the 5 s after which a service that stops is killed: the listeners and the store need the rest. */
 const longestStopMs = 2_500;
 
+/** Of a session in its shared groups. */
+const movesBetweenLooks = 64;
+
 /** The broker without its listeners: sessions, routing, wills and expiry. Its parts get only the dependencies that they need. */
 export class Engine {
   readonly limits: EngineLimits;
@@ -229,7 +232,6 @@ export class Engine {
     session.will = will;
     connection.session = session;
     session.recipient = connection;
-    for (const group of session.groups ?? []) group.moved(session);
     this.clients.set(clientId, connection);
     if (connection.place) this.places.accept(connection.place);
     this.shareUnreadBytes();
@@ -239,7 +241,7 @@ export class Engine {
     if (expirySeconds > 0) this.store?.saveSession(session);
     else if (wasStored) this.forgetStored(session);
     this.cluster?.opened(session);
-    this.announceMemberships(session);
+    this.moveInGroups(session);
     return { session, present };
   }
 
@@ -251,13 +253,22 @@ export class Engine {
     this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.clients.size));
   }
 
-  private announceMemberships(session: Session): void {
-    const { cluster } = this;
-    if (!cluster) return;
-    for (const group of session.groups ?? []) {
-      group.moved(session);
-      cluster.memberChanged(group.name, session.clientId);
-    }
+  /** The session's client has connected or disconnected: its groups are told, in the turns of all. It may have thousands. */
+  private moveInGroups(session: Session): void {
+    const { cluster, scheduler } = this;
+    const groups = session.groups?.values();
+    if (!groups) return;
+    const goOn = () => {
+      let moved = 0;
+      for (let next = groups.next(); !next.done; next = groups.next()) {
+        next.value.moved(session);
+        cluster?.memberChanged(next.value.name, session.clientId);
+        if (++moved % movesBetweenLooks !== 0 || !scheduler.isTurnOver()) continue;
+        scheduler.whenWritten(goOn);
+        return;
+      }
+    };
+    goOn();
   }
 
   setExpiry(session: Session, expirySeconds: number): void {
@@ -291,7 +302,8 @@ export class Engine {
   private leave(session: Session): void {
     // What ends now is left to the departures as a whole.
     if (session.expirySeconds > 0) {
-      this.announceMemberships(session);
+      // Otherwise a message that looks at the member finds that it is gone.
+      if (this.cluster) this.moveInGroups(session);
       redistribute(this, session);
     }
     const { will, disconnectedAt } = session;

@@ -16,6 +16,7 @@ import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
 import { MessageRate } from "./message-rate.ts";
 import type { Place } from "./places.ts";
+import { TurnShare } from "./turn-share.ts";
 
 export type ConnectionState = "opening" | "authenticating" | "connected" | "closed";
 
@@ -44,21 +45,6 @@ export interface ConnectionContext {
   /** Called once. */
   onClosed(connection: Connection, why: string): void;
 }
-
-/** Packets from a client, and deliveries of its messages, between two looks at the clock. */
-const stepsBetweenLooks = 128;
-
-/** What is received and no more than this is handled also when the clients have had their time. */
-const littleBytes = 4_096;
-
-/** Deliveries for one packet that others feel: one that made so many waits for its turn for some time, however little it sends. */
-const muchSteps = 2_048;
-const rememberedMuchMs = 30_000;
-/** Messages of those that send little are routed also then, until the turn has had so many times its time. */
-const turnsOfLittle = 2;
-
-/** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
-const visitsOfStep = 32;
 
 /** One client's network connection: decodes received bytes and passes the packets to the flows; encodes and sends packets. */
 export class Connection implements Recipient, OutputOwner, ObservedPublisher {
@@ -107,15 +93,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private heldForReading = false;
   private readonly arrivingShare: BudgetShare;
   private arrivingBytes = 0;
-  /** Since it looked at the clock last, in this turn of the event loop. */
-  private steps = 0;
-  private turn = 0;
-  /** When one of its packets was much work, as `now`. */
-  private didMuchAt = Number.NEGATIVE_INFINITY;
-  private hasItsTurn = false;
+  private readonly turn: TurnShare;
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
     this.context = context;
+    this.turn = new TurnShare(context);
     this.transport = transport;
     this.origin = origin;
     this.place = place;
@@ -235,70 +217,49 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   private takePackets(): void {
-    const { scheduler } = this.context;
-    if (this.turn !== scheduler.turns) {
-      this.turn = scheduler.turns;
-      this.steps = 0;
-    }
-    // One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait.
-    if (this.decoder.heldBytes > littleBytes && !this.hasItsTurn && this.holds === 0 && scheduler.isTurnOver()) {
+    const { turn, decoder } = this;
+    turn.begin();
+    if (this.holds === 0 && !turn.mayHandle(decoder.heldBytes)) {
       this.holdUntilWritten();
       return;
     }
     const { cluster } = this.context;
-    let mayPublish = this.hasItsTurn;
     while (this.holds === 0 && this.state !== "closed") {
-      if (cluster?.isBehind && this.decoder.isPublishNext) {
-        this.holdUntilShared(cluster);
-        break;
-      }
-      // So may be the routing of a message, which its bytes do not tell.
-      if (!mayPublish && this.decoder.isPublishNext) {
-        mayPublish = !scheduler.isTurnOver(this.didMuch ? 1 : turnsOfLittle);
-        if (!mayPublish) {
+      if (decoder.isPublishNext) {
+        if (cluster?.isBehind) {
+          this.holdUntilShared(cluster);
+          break;
+        }
+        if (!turn.mayPublish()) {
           this.holdUntilWritten();
           break;
         }
       }
-      const packet = this.decoder.next();
+      const packet = decoder.next();
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
-      if (++this.steps >= stepsBetweenLooks) this.lookAtClock();
+      if (turn.endsWithPacket()) this.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
   }
 
   /** It has published a message of so many bytes. */
-  published({ matched, visited }: Pick<Message, "matched" | "visited">, bytes: number): void {
-    this.tookSteps(matched + Math.floor(visited / visitsOfStep));
-    if (isMuch(matched, bytes)) this.holdUntilWritten();
+  published(message: Pick<Message, "matched" | "visited">, bytes: number): void {
+    this.turn.routed(message);
+    if (isMuch(message.matched, bytes)) this.holdUntilWritten();
   }
 
   /** So many deliveries were made for its packet, or as much work of other kinds was done. */
   tookSteps(count: number): void {
-    this.steps += count;
-    if (count >= muchSteps) this.didMuchAt = this.context.now();
-  }
-
-  private get didMuch(): boolean {
-    return this.context.now() - this.didMuchAt < rememberedMuchMs;
-  }
-
-  private lookAtClock(): void {
-    this.steps = 0;
-    if (this.context.scheduler.isTurnOver()) this.holdUntilWritten();
+    this.turn.took(count);
   }
 
   /** It is read no further until others have had their turn, and those that read have lost nothing. */
   private holdUntilWritten(): void {
     this.hold();
-    this.context.scheduler.whenWritten(() => {
-      this.hasItsTurn = true;
-      this.release();
-      this.hasItsTurn = false;
-    }, this.didMuch);
+    this.context.scheduler.whenWritten(() => this.turn.give(() => this.release()), this.turn.didMuch);
   }
 
   /** It is read no further until the other brokers have read what was published here, by whomever. */

@@ -9,7 +9,7 @@ export interface HandoverParts {
   readonly sessions: ReadonlyMap<string, Session>;
   readonly groups: ReadonlyMap<string, SharedGroup>;
   readonly cluster: Pick<ClusterLink, "hasConnectedMemberElsewhere" | "handOn"> | undefined;
-  readonly scheduler: Pick<FlushScheduler, "whenWritten">;
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
 }
 
 /** Messages that change hands in one turn of the event loop. */
@@ -25,10 +25,25 @@ export function redistribute(parts: HandoverParts, session: Session): void {
     handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
     return;
   }
-  if (session.inflight.size + session.queue.length === 0) return;
-  for (const { shared } of session.deliveries()) if (shared) parts.groups.get(shared.filter)?.hold(session);
-  goOn(parts, session);
+  if (session.inflight.size + session.queue.length > 0) begin(parts, session);
 }
+
+/** Thousands of clients with ten thousand messages each may leave together. */
+function begin(parts: HandoverParts, session: Session): void {
+  if (session.isHandingOver) return;
+  if (!parts.scheduler.isTurnOver()) {
+    for (const { shared } of session.deliveries()) if (shared) parts.groups.get(shared.filter)?.hold(session);
+    goOn(parts, session);
+    return;
+  }
+  session.isHandingOver = true;
+  parts.scheduler.whenWritten(() => {
+    session.isHandingOver = false;
+    if (isAway(parts, session)) begin(parts, session);
+  });
+}
+
+const isAway = (parts: HandoverParts, session: Session): boolean => !session.recipient && parts.sessions.get(session.clientId) === session;
 
 /** Before the end of a session: moves some of its messages. False if there are more. */
 export function handOverSome(parts: HandoverParts, session: Session): boolean {
@@ -38,10 +53,15 @@ export function handOverSome(parts: HandoverParts, session: Session): boolean {
 }
 
 function goOn(parts: HandoverParts, session: Session): void {
-  if (session.recipient || parts.sessions.get(session.clientId) !== session) return;
+  if (!isAway(parts, session)) return;
   const turn = { left: messagesOfTurn };
   handOver(parts, session, "away", turn);
-  if (turn.left === 0) parts.scheduler.whenWritten(() => goOn(parts, session));
+  if (turn.left > 0) return;
+  session.isHandingOver = true;
+  parts.scheduler.whenWritten(() => {
+    session.isHandingOver = false;
+    goOn(parts, session);
+  });
 }
 
 /** Moves messages that wait for absent members of the session's shared subscriptions to connected ones, as long as this one can take them. */
@@ -53,7 +73,7 @@ export function gatherShared(parts: HandoverParts, session: Session): void {
     for (const holder of group.holders) {
       if (!session.recipient || !member || session.readiness(undefined, member) < 3) break;
       const absent = parts.sessions.get(holder.clientId);
-      if (absent && absent !== session) handOver(parts, absent, "away", turn);
+      if (absent && absent !== session && !absent.recipient) handOver(parts, absent, "away", turn);
       else group.holdsNoMore(holder);
       if (turn.left > 0) continue;
       session.isGathering = true;

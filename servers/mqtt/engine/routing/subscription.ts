@@ -87,7 +87,6 @@ const looksOfMessage = 32;
 
 /** Of a group; more have an index. */
 const searchedMembers = 8;
-const nobody: ReadonlySet<Subscriber> = new Set();
 
 /** Memory of a group with one member, beside the subscription (350 to 570 measured). */
 export const groupBytes = 700;
@@ -106,7 +105,7 @@ class Members {
   private readonly highest: number;
   private readonly areConnected: boolean;
   /** Members that `pick` found no longer connected and removed. */
-  left: Subscription[] = [];
+  left: Subscription[] | undefined = undefined;
 
   constructor(areConnected: boolean) {
     this.areConnected = areConnected;
@@ -158,6 +157,7 @@ class Members {
       const member = this.list[(this.next + step) % count] as Subscription;
       if (this.areConnected && !member.session.recipient) {
         this.remove(member.session);
+        this.left ??= [];
         this.left.push(member);
         count--;
         step--;
@@ -186,7 +186,8 @@ export class SharedGroup {
   readonly filter: string;
   private connected: Members | undefined = undefined;
   private absent: Members | undefined = undefined;
-  private held: Set<Subscriber> | undefined = undefined;
+  /** Most groups have one at most. */
+  private held: Subscriber | Set<Subscriber> | undefined = undefined;
 
   constructor(name: string, filter: string) {
     this.name = name;
@@ -198,17 +199,21 @@ export class SharedGroup {
   }
 
   /** Absent members that may have messages of the group. */
-  get holders(): ReadonlySet<Subscriber> {
-    return this.held ?? nobody;
+  get holders(): Iterable<Subscriber> {
+    const { held } = this;
+    return held instanceof Set ? held : held ? [held] : [];
   }
 
   hold(session: Subscriber): void {
-    this.held ??= new Set();
-    this.held.add(session);
+    const { held } = this;
+    if (held instanceof Set) held.add(session);
+    else if (held && held !== session) this.held = new Set([held, session]);
+    else this.held = session;
   }
 
   holdsNoMore(session: Subscriber): void {
-    if (this.held?.delete(session) && this.held.size === 0) this.held = undefined;
+    const { held } = this;
+    if (held === session || (held instanceof Set && held.delete(session) && held.size === 0)) this.held = undefined;
   }
 
   add(subscription: Subscription): void {
@@ -255,7 +260,11 @@ export class SharedGroup {
   private pickOfConnected(message: Message, except: Subscriber | undefined): Subscription | undefined {
     const { connected } = this;
     const member = connected?.pick(message, except);
-    if (connected && connected.left.length > 0) for (const left of connected.left.splice(0)) this.add(left);
+    const left = connected?.left;
+    if (connected && left) {
+      connected.left = undefined;
+      for (const one of left) this.add(one);
+    }
     return member;
   }
 

@@ -65,6 +65,8 @@ export class Session {
   groups: Set<SharedGroup> | undefined = undefined;
   /** Messages of absent members are moved to it in a later turn. */
   isGathering = false;
+  /** Its messages are moved to other members in a later turn. */
+  isHandingOver = false;
   readonly queue: DeliveryQueue;
   /** Sent but not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();

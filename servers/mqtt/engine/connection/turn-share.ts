@@ -1,0 +1,91 @@
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
+import type { Message } from "../routing/message.ts";
+
+/** Packets from a client, and deliveries of its messages, between two looks at the clock. */
+const stepsBetweenLooks = 128;
+
+/** What is received and no more than this is handled also when the clients have had their time. */
+const littleBytes = 4_096;
+
+/** Messages of those that send little are routed also then, until the turn has had so many times its time. */
+const turnsOfLittle = 2;
+
+/** Deliveries of one message that others feel: a client that made so many waits for its turn for some time, however little it sends. */
+const muchSteps = 2_048;
+const rememberedMuchMs = 30_000;
+
+/** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
+const visitsOfStep = 32;
+
+export interface TurnParts {
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns">;
+  /** Monotonic, in milliseconds; may be some hundred old. */
+  now(): number;
+}
+
+/** What one connection may do in a turn of the event loop, beside all others. */
+export class TurnShare {
+  private readonly parts: TurnParts;
+  /** Since it looked at the clock last, in this turn. */
+  private steps = 0;
+  private turn = 0;
+  /** When one of its messages was much work, as `now`. */
+  private didMuchAt = Number.NEGATIVE_INFINITY;
+  /** It has waited for this turn. */
+  private isOwn = false;
+  /** Asked once for what has arrived together. */
+  private publishes = false;
+
+  constructor(parts: TurnParts) {
+    this.parts = parts;
+  }
+
+  /** Packets have arrived, or may be handled now. */
+  begin(): void {
+    const { turns } = this.parts.scheduler;
+    this.publishes = this.isOwn;
+    if (this.turn === turns) return;
+    this.turn = turns;
+    this.steps = 0;
+  }
+
+  /** The connection has waited, and `act` handles its packets. */
+  give(act: () => void): void {
+    this.isOwn = true;
+    act();
+    this.isOwn = false;
+  }
+
+  /** One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait. */
+  mayHandle(heldBytes: number): boolean {
+    return heldBytes <= littleBytes || this.isOwn || !this.parts.scheduler.isTurnOver();
+  }
+
+  /** So may be the routing of a message, which its bytes do not tell. */
+  mayPublish(): boolean {
+    this.publishes ||= !this.parts.scheduler.isTurnOver(this.didMuch ? 1 : turnsOfLittle);
+    return this.publishes;
+  }
+
+  get didMuch(): boolean {
+    return this.parts.now() - this.didMuchAt < rememberedMuchMs;
+  }
+
+  routed({ matched, visited }: Pick<Message, "matched" | "visited">): void {
+    const steps = matched + Math.floor(visited / visitsOfStep);
+    this.took(steps);
+    if (steps >= muchSteps) this.didMuchAt = this.parts.now();
+  }
+
+  /** So many deliveries were made for its packet, or as much work of other kinds was done. */
+  took(steps: number): void {
+    this.steps += steps;
+  }
+
+  /** A packet was handled. True if the rest is to be handled in another turn. */
+  endsWithPacket(): boolean {
+    if (++this.steps < stepsBetweenLooks) return false;
+    this.steps = 0;
+    return this.parts.scheduler.isTurnOver();
+  }
+}
