@@ -136,7 +136,19 @@ it("[GRPC-133] floods of SETTINGS and of PING end their connection", async () =>
       }
     } while (isOn());
   });
-  await until(() => warnings(service).some((text) => /too many PING or SETTINGS frames/.test(text)));
+  await until(() => warnings(service).some((text) => /too many PING, SETTINGS or GOAWAY frames/.test(text)));
+});
+
+it("[GRPC-133] a flood of GOAWAY ends its connection, also while a call is open", async () => {
+  const service = await startGrpc();
+  const client = hostileClient(service);
+  const watch = [h2Frame(headers, flags.endHeaders, 1, callFields("/grpc.health.v1.Health/Watch")), h2Frame(data, 0, 1, Buffer.alloc(5))];
+  await client.write(Buffer.concat([preface, ...watch]));
+  await until(() => service.rows().some(({ target }) => target.endsWith("Watch")));
+  const goaway = h2Frame(frameTypes.goaway, 0, 0, Buffer.alloc(8));
+  await client.write(Buffer.concat(Array.from({ length: 2_000 }, () => goaway)));
+  await until(() => client.isClosed);
+  await until(() => warnings(service).some((text) => /GOAWAY frames/.test(text)));
 });
 
 it("[GRPC-134] of 10,000 streams on one connection no more are open than allowed", async () => {

@@ -75,7 +75,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
       http2Server.once("session", (session: ServerHttp2Session) => {
         refused.watch(session, socket, connection);
         takeStreams(session, (stream, headers, _flags, rawHeaders) => take(connection, reading, { stream, headers, rawHeaders }));
-        guardSession(session, options, (why) => faults.closed(connection, why === notHttp2 && !options.tls ? otherPort() : why));
+        guardSession(session, reading, options, (why) => faults.closed(connection, why === notHttp2 && !options.tls ? otherPort() : why));
       });
     }
     // Its session begins within this call.

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import { headerListBytes, overheadOfField } from "./call-metadata.ts";
 import type { GrpcConnection } from "./connections.ts";
+import type { SessionReading } from "./session-reading.ts";
 
 export interface Http2Limits {
   /** Open calls on a connection. */
@@ -91,7 +92,7 @@ export class RefusedStreams {
   }
 }
 
-/** PING and SETTINGS frames have to be answered: a client may send this many at once, and this many a second. */
+/** PING and SETTINGS frames have to be answered, and one GOAWAY is enough: a client may send this many at once, and this many a second. */
 const controlBurst = 1_000;
 const controlPerSecond = 50;
 
@@ -109,7 +110,12 @@ export interface GuardOptions {
 }
 
 /** Ends a session whose client does not speak HTTP/2, does not answer, or sends too many frames that have to be answered. */
-export function guardSession(session: Http2Session, options: GuardOptions, onFault: (why: string) => void): void {
+export function guardSession(
+  session: Http2Session,
+  reading: Pick<SessionReading, "tookStep">,
+  options: GuardOptions,
+  onFault: (why: string) => void,
+): void {
   const { handshakeMs, keepaliveMs, keepaliveTimeoutMs } = options;
   const handshake = setTimeout(() => end("it sent no SETTINGS in time", constants.NGHTTP2_SETTINGS_TIMEOUT), handshakeMs);
   let answer: NodeJS.Timeout | undefined;
@@ -127,12 +133,13 @@ export function guardSession(session: Http2Session, options: GuardOptions, onFau
   }
 
   function count(): void {
+    reading.tookStep();
     left--;
     if (left >= 0) return;
     const now = performance.now();
     left = Math.min(controlBurst, Math.floor(((now - countedAt) / 1_000) * controlPerSecond));
     countedAt = now;
-    if (left <= 0) end("too many PING or SETTINGS frames", constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if (left <= 0) end("too many PING, SETTINGS or GOAWAY frames", constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   function end(why: string, code: number): void {
@@ -144,6 +151,7 @@ export function guardSession(session: Http2Session, options: GuardOptions, onFau
   session.once("remoteSettings", () => clearTimeout(handshake));
   session.on("remoteSettings", count);
   session.on("ping", count);
+  session.on("goaway", count);
   session.on("error", ({ errno, message }: NodeJS.ErrnoException) => onFault(errno === badPreface ? notHttp2 : message));
   session.once("close", () => {
     clearTimeout(handshake);

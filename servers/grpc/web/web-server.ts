@@ -113,7 +113,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       sessions.add(session);
       session.once("close", () => sessions.delete(session));
       refused.watch(session, socket, connection);
-      guardSession(session, options, (why) => faults.closed(connection, why));
+      guardSession(session, reading, options, (why) => faults.closed(connection, why));
       session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
         if (refused.refuse(stream, rawHeaders ?? [], connection)) return;
         const exchange = new Http2Exchange(stream, headers, rawHeaders ?? [], connection);
