@@ -1,11 +1,15 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import type { FramePackets } from "../../servers/rtsp/media/track.ts";
 import { createUdpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { BatchedWriter, WriteBatch } from "../../servers/rtsp/sessions/write-batch.ts";
+import { onEnd } from "../support/start-service.ts";
 
 it("[RTSP-200] the packets of one picture for many readers over UDP are sent in turns", async () => {
   let nowMs = 0;
@@ -65,4 +69,27 @@ it("[RTSP-200] what is written to many readers over TCP goes out in turns, and a
     expect(flushed()).toBeGreaterThan(before);
   }
   expect(all.every(({ state }) => state.corked === 1 && state.flushed === 1)).toBe(true);
+});
+
+it("[RTSP-201] what a client sends by UDP is worked off in its turns", async () => {
+  let nowMs = 0;
+  let taken = 0;
+  const log = createLog({ level: () => "error", write: () => {} });
+  const ports = new UdpPorts(new WorkTurns(() => nowMs));
+  await ports.listen({ port: 0, openToLan: false, onStop: onEnd, log });
+  const client = createSocket("udp4").bind(0, "127.0.0.1");
+  onEnd(() => new Promise<void>((resolve) => client.close(() => resolve())));
+  await once(client, "listening");
+  ports.claim("rtp", "127.0.0.1", client.address().port, () => {
+    nowMs += 0.5;
+    taken++;
+  });
+  const count = 150;
+  for (let sent = 0; sent < count; sent++) client.send(Buffer.alloc(100), ports.ports[0], "127.0.0.1");
+  for (let before = 0; taken < count; before = taken) {
+    await nextTurn();
+    // A poll reads 32 of a socket, and a turn has time for 16.
+    expect(taken - before).toBeLessThan(32);
+  }
+  expect([ports.bytesReceived, ports.dropped]).toEqual([count * 100, 0]);
 });

@@ -55,12 +55,19 @@ export function createRtspMetrics({ paths, sessions, stats }: MetricsParts): Rts
     "Packets of RTP that slow readers of a path were not sent.",
     ({ packetsUnsent }) => packetsUnsent,
   );
+  let known: ReturnType<typeof stats> | undefined;
+  /** Once for all of an answer, whose values are read together: they are sums over all connections. */
+  const statsOfAnswer = () => {
+    if (!known) queueMicrotask(() => (known = undefined));
+    known ??= stats();
+    return known;
+  };
   const total = (name: string, help: string, stat: string) =>
     new Counter({
       ...{ name, help, registers },
       collect() {
         this.reset();
-        this.inc(stats()[stat] ?? 0);
+        this.inc(statsOfAnswer()[stat] ?? 0);
       },
     });
   total("rtsp_requests_total", "Requests of RTSP.", "requests");

@@ -4,7 +4,8 @@ import { createDatagramSender, type DatagramSender } from "../../core/net/datagr
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep, type WorkConnection, type WorkTurns } from "../../core/service/work-turns.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { interleavedBytes } from "../rtp/packet-writer.ts";
@@ -23,14 +24,23 @@ export interface UdpPortsOptions {
 }
 
 const attempts = 50;
+/** Of a source, while they wait for its turn; more are lost, as they would be on the way. */
+const mostWaitingBytes = 1 << 20;
 /** Sent in one step: a fraction of a millisecond. */
 const packetsAtOnce = 16;
+
+interface Source {
+  readonly receive: DatagramReceiver;
+  /** What a source sends may be for thousands of players. */
+  readonly waiting: WorkQueue;
+}
 
 /** The pair of UDP ports that all sessions share. A datagram goes to the receiver that is registered for its source address and port. */
 export class UdpPorts {
   ports: PortPair = [0, 0];
-  /** Datagrams from sources without a receiver. */
+  /** Datagrams from sources without a receiver, and those that came faster than they were worked off. */
   foreign = 0;
+  dropped = 0;
   bytesReceived = 0;
   bytesSent = 0;
   /** Packets of RTP that were left out since too much waits for the network. */
@@ -38,7 +48,8 @@ export class UdpPorts {
   readonly #senders: Record<UdpPart, { IPv4?: DatagramSender; IPv6?: DatagramSender }> = { rtp: {}, rtcp: {} };
   readonly #turns: WorkTurns;
   #cut: { packets: FramePackets | undefined; datagrams: readonly Buffer[] } = { packets: undefined, datagrams: [] };
-  readonly #receivers: Readonly<Record<UdpPart, Map<string, DatagramReceiver>>> = { rtp: new Map(), rtcp: new Map() };
+  readonly #sources: Readonly<Record<UdpPart, Map<string, Source>>> = { rtp: new Map(), rtcp: new Map() };
+  #onFault: (error: unknown) => void = () => {};
 
   /** Packets are sent in `turns`. */
   constructor(turns: WorkTurns) {
@@ -52,19 +63,14 @@ export class UdpPorts {
 
   /** Resolves when both ports listen. */
   async listen({ port, openToLan, onStop, log }: UdpPortsOptions): Promise<void> {
+    this.#onFault = (error) => log.error(`A datagram: ${errorText(error)}`);
     for (let attempt = 1; ; attempt++) {
       const releases: (() => Promise<void>)[] = [];
       const closeAll = async () => void (await Promise.all(releases.map((release) => release())));
       const listen = (part: UdpPart, wanted: number) =>
         listenUdp({
           ...{ port: wanted, openToLan, onStop: (release) => void releases.push(release) },
-          onMessage: (datagram, from) => {
-            try {
-              this.#receive(part, datagram, from);
-            } catch (error) {
-              log.error(`A datagram of ${from.address}:${from.port}: ${errorText(error)}`);
-            }
-          },
+          onMessage: (datagram, from) => this.#receive(part, datagram, from),
           onSocket: (socket, family) => {
             this.#senders[part][family] = createDatagramSender(socket);
           },
@@ -85,22 +91,30 @@ export class UdpPorts {
 
   #receive(part: UdpPart, datagram: Buffer, { address, port }: RemoteInfo): void {
     this.bytesReceived += datagram.length;
-    const receiver = this.#receivers[part].get(sourceKey(address, port));
-    if (receiver) receiver(datagram);
-    else this.foreign++;
+    const source = this.#sources[part].get(sourceKey(address, port));
+    if (!source) this.foreign++;
+    else if (source.waiting.bytes > mostWaitingBytes) this.dropped++;
+    else
+      source.waiting.add(
+        datagram.length,
+        oneStep(() => source.receive(datagram)),
+      );
   }
 
   isClaimed(part: UdpPart, address: string, port: number): boolean {
-    return this.#receivers[part].has(sourceKey(address, port));
+    return this.#sources[part].has(sourceKey(address, port));
   }
 
   /** Datagrams of the source go to the receiver from now on. */
   claim(part: UdpPart, address: string, port: number, receiver: DatagramReceiver): void {
-    this.#receivers[part].set(sourceKey(address, port), receiver);
+    const waiting = new WorkQueue(this.#turns.connection(address), this.#onFault);
+    this.#sources[part].set(sourceKey(address, port), { receive: receiver, waiting });
   }
 
   release(part: UdpPart, address: string, port: number): void {
-    this.#receivers[part].delete(sourceKey(address, port));
+    const key = sourceKey(address, port);
+    this.#sources[part].get(key)?.waiting.clear();
+    this.#sources[part].delete(key);
   }
 
   /** An error is of no use here: the receiver's port may be closed already. */
