@@ -1,5 +1,5 @@
 /** Marks behind the software of a row's client, for what Backlot sent itself: services write them, lists show them. */
-const endings = { sample: " (sample)", "sent again": " (sent again)" } as const;
+const endings = { sample: " (sample)", "sent again": " (sent again)", "from Try": " (from Try)" } as const;
 
 export type ClientMark = keyof typeof endings;
 

@@ -34,6 +34,15 @@ it("[HTTP-103] Try sends a real request and returns its row", async () => {
   expect(head).toMatchObject({ status: 200, body: { bytes: 0 } });
 });
 
+it("[HTTP-103] the row of a tried request with a User-Agent of its own says that it is from Try", async () => {
+  const service = await startHttp();
+  const clientOf = async (headers: [string, string][]) => {
+    const answer = await service.act("try", { method: "GET", target: "/", headers });
+    return (await service.ended(({ id }) => id === answer.row)).client;
+  };
+  expect([await clientOf([["User-Agent", "curl/8.0"]]), await clientOf([])]).toEqual(["curl (from Try)", "backlot"]);
+});
+
 it("[BL-204] resend sends a recorded request again as it was: method, header fields and the bytes of its body; its row says so", async () => {
   const service = await startHttp();
   const bytes = Buffer.from([0, 255, 1, 254]);

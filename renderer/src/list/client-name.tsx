@@ -5,6 +5,7 @@ import styles from "./client-name.module.css";
 const titles: Readonly<Record<ClientMark, string>> = {
   sample: "Sample traffic of Backlot",
   "sent again": "Sent again by Backlot, not by the client",
+  "from Try": "Sent from Try, with this User-Agent",
 };
 
 const Mark = ({ mark }: { readonly mark: ClientMark }) => (

@@ -9,6 +9,8 @@ import type { HttpRecorder } from "./http-recorder.ts";
 const longestMs = 15_000;
 const longestBody = 1 << 20;
 
+const ownAgent = "backlot";
+
 /** Set here only: a wrong value would make the request hang. */
 const framing = new Set(["content-length", "transfer-encoding"]);
 
@@ -47,7 +49,9 @@ export function createLoopbackClient({ port: httpPort, https, recorder }: Loopba
     const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
     const body = typeof content === "string" ? Buffer.from(content) : content;
     if (!has("host")) headers.unshift(["Host", `127.0.0.1:${port}`]);
-    if (!has("user-agent")) headers.push(["User-Agent", "backlot"]);
+    // With another one its row would be one of that client.
+    const ownMark = has("user-agent") && !headers.some(([, value]) => value === ownAgent) ? "from Try" : undefined;
+    if (!has("user-agent")) headers.push(["User-Agent", ownAgent]);
     if (body.length > 0) headers.push(["Content-Length", String(body.length)]);
     if (!has("connection")) headers.push(["Connection", "close"]);
 
@@ -90,7 +94,7 @@ export function createLoopbackClient({ port: httpPort, https, recorder }: Loopba
             const began = (id: number) => {
               row = id;
             };
-            release.push(recorder.watch(`127.0.0.1:${socket.localPort}`, began, mark));
+            release.push(recorder.watch(`127.0.0.1:${socket.localPort}`, began, mark ?? ownMark));
           }),
         );
         request.on("error", refuse);
