@@ -98,9 +98,10 @@ export class WorkTurns {
     return this.connection("").run(stepsOf(items, act));
   }
 
-  /** Nobody has time left in this turn. */
-  get isUsedUp(): boolean {
-    return this.#endMs !== undefined && this.#now() >= this.#endMs + turnMs;
+  /** Nobody has time left in this turn, which begins now if nobody has asked before. */
+  isUsedUp(): boolean {
+    const nowMs = this.#now();
+    return nowMs >= this.#endOfTurn(nowMs) + turnMs;
   }
 
   /** The connection has tasks that wait. */

@@ -28,8 +28,10 @@ const turnsBusy = 16;
 const mostWaiting = 4_096;
 /** Of the connections of an address, which begin a few dozen in a turn. Beyond it none is read that may bring many more. */
 const mostWaitingOfAddress = 256;
-/** Calls or messages of one connection at once. One with fewer is read before those with many: it may have that many because it had to wait. */
+/** Calls of one connection at once. One with fewer is read before those with many: it may have that many because it had to wait. */
 const many = 64;
+/** The same of messages and ends of streams, which take a millisecond or two. */
+const manySteps = 512;
 
 /** Calls that wait: of the connections of an address, or of all. */
 class WaitingCalls {
@@ -122,7 +124,7 @@ export class SessionReadings {
 
   /** To be called when a connection has more to do than there may be time for. */
   pauseIfLate(): void {
-    if (this.#started === "none" || !this.#turns.isUsedUp) return;
+    if (this.#started === "none" || !this.#turns.isUsedUp()) return;
     this.#each((reading) => reading.stop());
     this.#started = "none";
     clearImmediate(this.#goOn);
@@ -212,11 +214,11 @@ export class SessionReading {
   tookStep(): void {
     const { turn } = this.#all;
     if (turn !== this.#turn) {
-      this.#rank(this.#steps > many);
+      this.#rank(this.#steps > manySteps);
       this.#turn = turn;
       this.#steps = 0;
     }
-    if (++this.#steps === many + 1) this.#rank(true);
+    if (++this.#steps === manySteps + 1) this.#rank(true);
     this.#all.pauseIfLate();
   }
 
