@@ -1,8 +1,10 @@
 /** What every service that speaks HTTP does before its own routes, through one server in core. */
 import { describe, expect, it } from "vitest";
+import { readableFields } from "../../servers/core/http/malformed-request.ts";
 import { startAccount } from "../account/harness.ts";
 import { startEvents } from "../events/harness.ts";
 import { raw, rawConnection, startHttp } from "../http/harness.ts";
+import { threadCpuMs } from "../support/cpu-time.ts";
 
 interface HttpService {
   readonly id: string;
@@ -104,4 +106,12 @@ describe.each(services)("$id", ({ start, post, body, answered, error }) => {
     closing.send(Buffer.alloc(size, "x"));
     expect(await closing.closed()).toMatch(/^HTTP\/1.1 413 /);
   });
+});
+
+it("[HTTP-156] the fields of a malformed request are read in a time that grows with their bytes", () => {
+  const bytes = (spaces: number) => Buffer.from(`B\x01D / HTTP/1.1\r\nName: \t a b \t \r\nx: ${" ".repeat(spaces)}y\r\n\r\n`);
+  expect(readableFields(bytes(1))).toEqual({ rawHeaders: ["Name", "a b", "x", "y"], userAgent: undefined });
+  // Behind the value.
+  const long = Buffer.from(`B\x01D / HTTP/1.1\r\na: x${" ".repeat(60_000)}y\r\n\r\n`);
+  expect(threadCpuMs(() => readableFields(long))).toBeLessThan(200);
 });

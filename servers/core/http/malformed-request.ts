@@ -182,7 +182,7 @@ export function startLine(bytes: Buffer | undefined): { method: string; target: 
 const mostReadFields = 200;
 
 /** The lines before the empty line that are header fields (RFC 9112 §5). The first line is never one. */
-function readableFields(bytes: Buffer | undefined): Pick<EntryFacts, "rawHeaders" | "userAgent"> {
+export function readableFields(bytes: Buffer | undefined): Pick<EntryFacts, "rawHeaders" | "userAgent"> {
   const rawHeaders: string[] = [];
   let userAgent: string | undefined;
   const text = bytes?.toString("latin1") ?? "";
@@ -190,12 +190,26 @@ function readableFields(bytes: Buffer | undefined): Pick<EntryFacts, "rawHeaders
     const end = text.indexOf("\n", start);
     const line = text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
     if (line === "") break;
-    const [, name, value = ""] = /^([!#$%&'*+.^`|~\w-]+):[ \t]*([^\0\r]*?)[ \t]*$/.exec(line) ?? [];
-    if (name !== undefined) rawHeaders.push(name, value);
+    const [name, value] = fieldOf(line) ?? [];
+    if (name !== undefined && value !== undefined) rawHeaders.push(name, value);
     if (name?.toLowerCase() === "user-agent") userAgent ??= value;
     start = end + 1;
   }
   return { rawHeaders, userAgent };
+}
+
+/** Not by one pattern: what follows a value may be thousands of spaces, which it would read again at each of them. */
+function fieldOf(line: string): readonly [name: string, value: string] | undefined {
+  const colon = line.indexOf(":");
+  const name = line.slice(0, Math.max(0, colon));
+  if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name)) return undefined;
+  const isBlank = (at: number) => line[at] === " " || line[at] === "\t";
+  let start = colon + 1;
+  let end = line.length;
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  const value = line.slice(start, end);
+  return value.includes("\0") || value.includes("\r") ? undefined : [name, value];
 }
 
 /**
