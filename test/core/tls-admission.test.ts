@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { connect, createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { connect, createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { clientHelloState } from "../../servers/core/net/client-hello.ts";
@@ -52,7 +53,10 @@ async function clients(port: number, count: number): Promise<Socket[]> {
 /** What a TLS server is to the admission, without its work. */
 async function countingServer(admission: TlsAdmission) {
   const begun: Socket[] = [];
-  const server = createTcpServer((socket) => void begun.push(socket.on("error", () => {}).resume()));
+  const server = createTcpServer((socket) => {
+    begun.push(socket.on("error", () => {}));
+    socket.resume();
+  });
   admission.admit(server as unknown as TlsServer, 5_000, faults);
   server.listen(0, host);
   await once(server, "listening");
@@ -83,23 +87,122 @@ it("[BL-355] many first messages of TLS at once begin few handshakes in a turn o
   expect(most).toBeLessThanOrEqual(20);
 });
 
-it("[BL-355] later messages of many handshakes at once are read few in a turn of the event loop, and all of them", async () => {
-  const hello = await clientHello();
-  const { port, begun } = await countingServer(new TlsAdmission());
-  const sockets = await clients(port, 200);
-  for (const socket of sockets) socket.write(hello);
-  await eventually(() => begun.length === 200, "all begin");
-  const read: Socket[] = [];
-  for (const socket of begun) socket.on("data", (bytes: Buffer) => void (bytes.includes("later") && read.push(socket)));
-  for (let turn = 0; turn < 5; turn++) await nextTurn();
-  for (const socket of sockets) socket.write("later");
+/** A server of TLS, and clients of it whose bytes wait on the way until `letThrough`. */
+async function listenBehindGate(onSocket: (socket: TLSSocket) => void) {
+  const certificates = await openCertificates({
+    folder: temporaryDir(),
+    log: { info() {}, warning() {} },
+    onStop: (release) => onTestFinished(release),
+  });
+  const onStop = (release: () => Promise<void>) => onTestFinished(release);
+  const createServer = (tls: object) => createTlsServer(tls, (socket) => onSocket(socket.on("error", () => {})));
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, createServer });
+  const waiting: { readonly to: Socket; readonly bytes: Buffer }[] = [];
+  let isOpen = true;
+  const gate = createTcpServer((from) => {
+    const to = connectTcp({ host, port }).on("error", () => {});
+    from.on("error", () => {}).on("data", (bytes) => void (isOpen ? to.write(bytes) : waiting.push({ to, bytes })));
+    from.once("close", () => to.destroy());
+    to.pipe(from);
+  }).listen(0, host);
+  onTestFinished(() => void gate.close());
+  await once(gate, "listening");
+  const open = async () => {
+    const socket = connect({ host, port: (gate.address() as AddressInfo).port, ca: certificates.authority.cert, servername: "localhost" });
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "secureConnect");
+    return socket;
+  };
+  return {
+    port,
+    open,
+    hold() {
+      isOpen = false;
+    },
+    letThrough() {
+      isOpen = true;
+      for (const { to, bytes } of waiting.splice(0)) to.write(bytes);
+    },
+  };
+}
+
+/** Each byte in a record of its own. */
+async function writeRecords(socket: Socket, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) await new Promise((resolve) => socket.write("x", resolve));
+}
+
+it("[BL-355] records of one byte that many connections send at once are decrypted in turns, and all of them", async () => {
+  let received = 0;
+  const { open, hold, letThrough } = await listenBehindGate((socket) => {
+    socket.on("data", ({ length }) => {
+      received += length;
+    });
+  });
+  const sockets = await Promise.all(Array.from({ length: 30 }, open));
+  hold();
+  await Promise.all(sockets.map((socket) => writeRecords(socket, 1_000)));
+  letThrough();
   let most = 0;
-  for (let before = 0; before < 200; before = read.length) {
+  for (let before = 0; before < 30_000; before = received) {
     await nextTurn();
-    most = Math.max(most, read.length - before);
+    most = Math.max(most, received - before);
   }
-  expect(new Set(read).size).toBe(200);
-  expect(most).toBeLessThanOrEqual(64);
+  expect(received).toBe(30_000);
+  expect(most).toBeLessThan(15_000);
+});
+
+it("[BL-355] short records are not decrypted for a service that does not read, and all of them when it does", async () => {
+  const taken: TLSSocket[] = [];
+  const { open } = await listenBehindGate((socket) => void taken.push(socket.pause()));
+  const client = await open();
+  await writeRecords(client, 500);
+  const [socket] = taken as [TLSSocket];
+  await eventually(() => socket.readableLength > 0, "the first ones are there");
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  expect(socket.readableLength).toBeLessThan(100);
+  let received = 0;
+  socket.on("data", ({ length }) => {
+    received += length;
+  });
+  socket.resume();
+  await eventually(() => received === 500, "all are there");
+});
+
+it("[BL-407] a client that changes its key again and again is disconnected, and one that sends data in between is not", async () => {
+  let received = 0;
+  const { port } = await listenBehindGate((socket) => {
+    socket.on("data", ({ length }) => {
+      received += length;
+    });
+  });
+  for (const isBetween of [false, true]) {
+    const client = spawn("openssl", ["s_client", "-connect", `${host}:${port}`, "-tls1_3"], { stdio: "pipe" });
+    onTestFinished(() => void client.kill());
+    client.stdin.on("error", () => {});
+    let output = "";
+    for (const stream of [client.stdout, client.stderr]) {
+      stream.on("data", (bytes: Buffer) => {
+        output += bytes;
+      });
+    }
+    let isOver = false;
+    client.once("exit", () => {
+      isOver = true;
+    });
+    await eventually(() => output.includes("Verify return code"), "it is connected");
+    let changes = 0;
+    // A command is the first letter of what is read at once: so each is awaited.
+    for (; changes < 100 && !isOver; changes++) {
+      client.stdin.write("k\n");
+      await eventually(() => isOver || output.split("KEYUPDATE").length > changes + 1, "the key is changed");
+      if (!isBetween) continue;
+      const before = received;
+      client.stdin.write("data\n");
+      await eventually(() => received > before, "the data is there");
+    }
+    if (isBetween) expect(isOver).toBe(false);
+    else await eventually(() => isOver, "it is disconnected");
+  }
 });
 
 it("[BL-355] of hundreds of handshakes at once, of which most do not end, the others end, and their data is read", async () => {

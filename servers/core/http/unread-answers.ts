@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { tlsTransportOf } from "../net/tls-transport.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 export interface UnreadLimits {
@@ -104,17 +105,16 @@ export class UnreadAnswers {
   }
 }
 
-/** Node's stream over a socket. Its `_parent` is the TCP connection below TLS. */
+/** Node's stream over a socket. */
 interface StreamHandle {
   /** Also those that wait. */
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
-  readonly _parent?: StreamHandle;
 }
 
 /** `writableLength` shrinks only when a whole write is over, which may be one of many megabytes. */
 function takenBytes(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
-  const tcp = handle?._parent ?? handle;
+  const below = tlsTransportOf(socket)?.socket ?? socket;
+  const { _handle: tcp } = below as Socket & { readonly _handle?: StreamHandle | null };
   return tcp ? tcp.bytesWritten - tcp.writeQueueSize : 0;
 }

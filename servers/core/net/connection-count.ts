@@ -55,10 +55,12 @@ export class ConnectionCount {
   /** The listeners that the server has get those connections only that are admitted. */
   guard(server: Server): void {
     const takers = server.listeners("connection") as ((socket: Socket) => void)[];
+    const admit = (socket: Socket) => this.admit(socket);
     server.removeAllListeners("connection");
-    server.on("connection", (socket) => {
-      if (!this.admit(socket)) return;
-      for (const take of takers) take.call(server, socket);
+    // `TlsAdmission` calls it for a server of its own.
+    server.on("connection", function (this: Server, socket: Socket) {
+      if (!admit(socket)) return;
+      for (const take of takers) take.call(this, socket);
     });
   }
 }

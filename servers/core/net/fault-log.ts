@@ -4,8 +4,8 @@ import type { Log } from "../service/log.ts";
 import { countText } from "../service/quantity.ts";
 import { errorText } from "../service/service-error.ts";
 
-/** `authorizationError` says why the client's certificate was refused; `_parent` is the socket below that of TLS, if Node has it. */
-type HandshakeSocket = Socket & { readonly authorizationError?: unknown; readonly _parent?: Socket };
+/** `authorizationError` says why the client's certificate was refused. */
+type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
 
 const linesAtOnce = 20;
 const periodMs = 10_000;
@@ -32,7 +32,7 @@ export class FaultLog {
 
   handshakeFailed(error: Error, socket: HandshakeSocket): void {
     socket.on("error", () => {});
-    const { remoteAddress, remotePort } = socket.remoteAddress === undefined ? (socket._parent ?? socket) : socket;
+    const { remoteAddress, remotePort } = socket;
     const from = remoteAddress === undefined ? "" : ` from ${remoteAddress}:${remotePort}`;
     this.write(`A TLS handshake${from} failed: ${whyHandshakeFailed(error, socket)}.`);
   }

@@ -5,28 +5,22 @@ import { WorkTurns } from "../service/work-turns.ts";
 import { clientHelloState } from "./client-hello.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readFirstBytes } from "./first-bytes.ts";
-import { HandshakeReading } from "./handshake-reading.ts";
+import { TlsTransport } from "./tls-transport.ts";
 
 /** Of all clients. Each has some 50 KB. */
 const mostOpen = 4_096;
-/** What one may take, with the slowest group that is served and a signature. */
-const handshakeMs = 1;
 
 /** Where handshakes that fail are written. */
 export type HandshakeFaults = Pick<FaultLog, "handshakeFailed">;
 
 /**
- * Begins the handshakes of TLS servers in turns of all their clients: a first message of 200 bytes is a key exchange and a signature, and Node
- * carries out at once all that a poll of the event loop has read. So the message is read before the server gets the socket, and `HandshakeReading` bounds how
- * many of the later ones are read in a poll.
+ * Lets TLS servers work in turns of all their clients: a first message of 200 bytes is a key exchange and a signature. It is read before the
+ * server gets the connection, which gets what follows by a `TlsTransport`.
  */
 export class TlsAdmission {
-  #begun = 0;
-  /** The work is done after the task, when Node reads what was received already: so it is counted and not measured. */
-  readonly #turns = new WorkTurns(() => performance.now() + this.#begun * handshakeMs);
+  readonly #turns = new WorkTurns();
   readonly #budget: SharedBudget;
   readonly #open = new Map<string, { readonly socket: Socket; readonly share: BudgetShare }>();
-  readonly #reading = new HandshakeReading();
   #isClosed = false;
 
   /** Beyond `most` handshakes that have not ended, the address that has most of them loses some. */
@@ -36,12 +30,12 @@ export class TlsAdmission {
 
   /** To be called with a server of `node:tls` or `node:https` that nobody else listens to yet. A client has `withinMs` for its first message. */
   admit(server: TlsServer, withinMs: number, faults: HandshakeFaults): void {
-    const [begin] = server.listeners("connection") as ((socket: Socket) => void)[];
+    const [begin] = server.listeners("connection") as ((transport: TlsTransport) => void)[];
     if (!begin) throw new Error("a TLS server takes connections");
     server.removeListener("connection", begin);
     server.on("connection", (socket: Socket) => {
       const isOpen = this.#add(socket);
-      if (isOpen) this.#hold(socket, withinMs, faults, () => begin.call(server, socket));
+      if (isOpen) this.#hold(socket, withinMs, faults, (transport) => begin.call(knowing(server, transport), transport));
     });
     server.prependListener("secureConnection", (socket) => this.#remove(nameOf(socket)));
   }
@@ -64,12 +58,11 @@ export class TlsAdmission {
     const open = this.#open.get(name);
     if (!open) return;
     this.#open.delete(name);
-    this.#reading.remove(open.socket);
     open.share.add(-1);
     open.share.close();
   }
 
-  #hold(socket: Socket, withinMs: number, faults: HandshakeFaults, begin: () => void): void {
+  #hold(socket: Socket, withinMs: number, faults: HandshakeFaults, begin: (transport: TlsTransport) => void): void {
     const failed = (code: string) => faults.handshakeFailed(Object.assign(new Error(code), { code }), socket);
     const onError = ({ code = "" }: NodeJS.ErrnoException) => failed(code);
     socket.once("error", onError);
@@ -85,12 +78,11 @@ export class TlsAdmission {
           turn.later();
           return;
         }
-        this.#begun++;
         socket.off("error", onError);
-        begin();
-        this.#reading.add(socket);
+        begin(new TlsTransport(socket, connection));
       };
-      const turn = this.#turns.join(socket.remoteAddress ?? "", goOn);
+      const connection = this.#turns.connection(socket.remoteAddress ?? "");
+      const turn = connection.join(goOn);
       goOn();
     };
     readFirstBytes(socket, withinMs, clientHelloState, take, (why) => failed(why === "late" ? "ERR_TLS_HANDSHAKE_TIMEOUT" : "ECONNRESET"));
@@ -99,10 +91,18 @@ export class TlsAdmission {
   /** Ends the handshakes that are open: they must not delay a stop. */
   close(): void {
     this.#isClosed = true;
-    this.#turns.close();
-    this.#reading.close();
     for (const { socket } of this.#open.values()) socket.destroy();
   }
+}
+
+/** What Node takes for the server of one connection: its socket of TLS is made within, and known from the events only. */
+function knowing(server: TlsServer, transport: TlsTransport): TlsServer {
+  const emit = (event: string, ...values: unknown[]): boolean => {
+    if (event === "secureConnection") transport.carry(values[0] as Socket);
+    else if (event === "tlsClientError") transport.carry(values[1] as Socket);
+    return server.emit(event, ...values);
+  };
+  return Object.create(server, { emit: { value: emit } }) as TlsServer;
 }
 
 /** The same for the socket below TLS. */

@@ -1,0 +1,181 @@
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
+
+/** RFC 8446 §5.1: content type, version and length. */
+const headerBytes = 5;
+/** Given to TLS at a time: each may be no more than one byte, or a change of the key. */
+const recordsAtOnce = 16;
+/** In a row, after the handshake: a client may change its key (RFC 8446 §4.6.3), for which each record is work and may ask for an answer. */
+const recordsWithoutData = 64;
+
+/** What is used of sockets without a public name. */
+interface ReadSocket extends Socket {
+  readonly _handle?: { readStart(): unknown; readStop(): unknown } | null;
+}
+/** Where Node keeps the addresses that it has read once. */
+interface SocketOverTls extends Socket {
+  _peername?: object;
+  _sockname?: object;
+}
+
+const transports = new WeakMap<Socket, TlsTransport>();
+
+/** The transport below a socket of TLS that a server has accepted. */
+export const tlsTransportOf = (tls: Socket): TlsTransport | undefined => transports.get(tls);
+
+/**
+ * What is between a TCP connection and TLS. Each record is work, however short it is, and Node carries out at once what a poll of the event loop has
+ * read, of all connections. So what was read waits here for its turn, and is given to TLS a few records at a time. Nothing more is read until then.
+ * It has of a `Duplex` what Node's TLS uses: a whole one takes twice the time for each message.
+ */
+export class TlsTransport extends EventEmitter {
+  readonly socket: Socket;
+  readonly allowHalfOpen: boolean;
+  readonly readable = true;
+  readonly writable = true;
+  readonly readableLength = 0;
+  readonly #share: WorkShare;
+  #rest: Buffer = Buffer.alloc(0);
+  #isFlowing = false;
+  #hasEnded = false;
+  #isDestroyed = false;
+  /** Bytes of the record that has begun, and of the header of the next one. */
+  #left = 0;
+  #header: number[] = [];
+  /** The socket above, when the handshake is over. */
+  #tls: Socket | undefined;
+  #isPaused = false;
+  #records = 0;
+  /** Of them, when data came last; and how much there was until then. */
+  #recordsWithData = 0;
+  #dataBytes = 0;
+
+  constructor(socket: Socket, connection: WorkConnection) {
+    super();
+    this.socket = socket;
+    this.allowHalfOpen = socket.allowHalfOpen;
+    // Node passes it on to sockets only.
+    socket.setNoDelay(true);
+    this.#share = connection.join(this.#goOn);
+    socket.on("data", (bytes: Buffer) => {
+      (socket as ReadSocket)._handle?.readStop();
+      this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+      this.#goOn();
+    });
+    socket.once("end", () => {
+      this.#hasEnded = true;
+      this.#goOn();
+    });
+    socket.on("error", (error) => this.#fail(error));
+    socket.once("close", () => this.destroy());
+    socket.resume();
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.socket.remoteAddress;
+  }
+
+  /** Gives the socket of TLS the addresses of that below, and does not decrypt for it while it is paused: many short records make many buffers. */
+  carry(tls: Socket): void {
+    const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = this.socket;
+    const over = tls as SocketOverTls;
+    transports.set(tls, this);
+    over._peername = { address: remoteAddress, port: remotePort, family: remoteFamily };
+    over._sockname = { address: localAddress, port: localPort, family: localFamily };
+    this.#tls = tls;
+    this.#recordsWithData = this.#records;
+    tls.on("pause", () => {
+      this.#isPaused = true;
+    });
+    tls.on("resume", () => {
+      this.#isPaused = false;
+      // Behind what it gets now of what was kept for it.
+      process.nextTick(this.#goOn);
+    });
+  }
+
+  readonly #goOn = (): void => {
+    while (this.#rest.length > 0) {
+      if (this.#isDestroyed || !this.#isFlowing) return;
+      if (this.#isPaused && this.#tls && this.#tls.readableLength > 0) return;
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      const count = this.#countRecords();
+      const records = this.#rest.subarray(0, count);
+      this.#rest = this.#rest.subarray(count);
+      this.emit("data", records);
+      if (this.#tls && !this.#hasData(this.#tls)) this.#fail(new Error(`${recordsWithoutData} records of TLS in a row have no data`));
+    }
+    if (this.#isDestroyed) return;
+    if (!this.#hasEnded) (this.socket as ReadSocket)._handle?.readStart();
+    else if (this.#isFlowing) this.emit("end");
+  };
+
+  #hasData({ bytesRead }: Socket): boolean {
+    if (bytesRead > this.#dataBytes) this.#recordsWithData = this.#records;
+    this.#dataBytes = bytesRead;
+    return this.#records - this.#recordsWithData < recordsWithoutData;
+  }
+
+  /** The bytes of the next records, with what has come of the last one. */
+  #countRecords(): number {
+    let at = 0;
+    for (let records = 0; records < recordsAtOnce && at < this.#rest.length; records++) {
+      while (this.#left === 0 && at < this.#rest.length) {
+        this.#header.push(this.#rest[at++] as number);
+        if (this.#header.length < headerBytes) continue;
+        this.#left = ((this.#header[3] as number) << 8) + (this.#header[4] as number);
+        this.#header = [];
+        this.#records++;
+        break;
+      }
+      const taken = Math.min(this.#left, this.#rest.length - at);
+      this.#left -= taken;
+      at += taken;
+    }
+    return at;
+  }
+
+  pause(): void {
+    this.#isFlowing = false;
+  }
+
+  resume(): void {
+    if (this.#isFlowing) return;
+    this.#isFlowing = true;
+    if (this.#rest.length > 0 || this.#hasEnded) process.nextTick(this.#goOn);
+  }
+
+  cork(): void {
+    this.socket.cork();
+  }
+
+  uncork(): void {
+    this.socket.uncork();
+  }
+
+  write(bytes: Buffer, done: (error?: Error | null) => void): void {
+    this.socket.write(bytes, done);
+  }
+
+  end(done: () => void): void {
+    this.socket.end(done);
+  }
+
+  #fail(error: Error): void {
+    if (this.#isDestroyed) return;
+    this.emit("error", error);
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    this.#rest = Buffer.alloc(0);
+    this.socket.destroy();
+    process.nextTick(() => this.emit("close"));
+  }
+}
