@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { connectAsync } from "mqtt";
+import { expect, it, onTestFinished } from "vitest";
 import { interceptAnswers } from "./answers.ts";
 import { loadAgain, openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
 import { publishMessage } from "./publish-message.ts";
@@ -43,6 +44,20 @@ it("[MQTT-161] until a new message was read the one before stays, with what it i
   await send(3);
   await expect.poll(() => answers.held()).toBe(true);
   expect(await head()).toEqual(before);
+});
+
+it("[BL-204] a message of which the page has only the start is not edited and published again", async () => {
+  const { page, host } = await open();
+  const client = await connectAsync(`mqtt://${host}`);
+  onTestFinished(() => client.endAsync(true));
+  await client.publishAsync("big/one", "x".repeat(100_000));
+  await page.getByRole("treeitem", { name: /^big/ }).click();
+  await page.getByText("The first 64 KiB are shown.").waitFor();
+  await page.getByRole("button", { name: "Edit and publish again" }).click();
+  await page.getByText("It cannot be sent again. Only the start of its payload is here", { exact: false }).waitFor();
+  await page.getByText("set a larger “Recorded payload” in Config", { exact: false }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.getByRole("button", { name: "Save this part of the payload as a file" }).waitFor();
 });
 
 it("[MQTT-309] says of how many messages only a part could be searched, and without a match too", async () => {

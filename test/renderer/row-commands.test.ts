@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ServiceView } from "../../contract/service.ts";
 import type { HeaderList, HttpBody, HttpExchange } from "../../contract/traffic/http.ts";
 import type { MqttMessage } from "../../contract/traffic/mqtt.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
 import type { WebSocketConnection, WebSocketMessage } from "../../contract/traffic/websocket.ts";
 import type { ControlClient } from "../../renderer/src/control/control-client.ts";
 import { httpRowCommands } from "../../renderer/src/inspectors/http-row-commands.ts";
@@ -92,7 +93,12 @@ describe("a row that is sent again", () => {
     expect(asked).toEqual([
       ["mqtt", "publish", expect.objectContaining({ topic: "a/b", payload: "hello", qos: 1, retain: true, ...properties })],
     ]);
-    await expect(run({ ...message, bytes: 6 })).rejects.toThrow("Only the start of its payload was recorded.");
+    await expect(run({ ...message, bytes: 6 })).rejects.toThrow("Only the start of its payload is here, of 6 B.");
+    const copies = mqttRowCommands["mqtt-message"]?.copies ?? [];
+    for (const { text } of copies) expect(() => text({ ...message, bytes: 6 }, service("mqtt"), client)).toThrow("It cannot be copied.");
+    expect(() => mqttRowCommands["mqtt-message"]?.openInTry?.({ ...message, bytes: 6 }, {} as TrafficRow)).toThrow(
+      "It cannot be opened in Try.",
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import type { WebSocketMessage } from "../../../contract/traffic/websocket.ts";
 import type { ControlClient } from "../control/control-client.ts";
 import { formatTook } from "../ui/texts/time.ts";
 import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.ts";
-import { type KindCommands, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
+import { type KindCommands, keepsMore, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
 import { asJavaScript, asWebsocat, type WebSocketReplay, webSocketReplay } from "./websocket/websocket-copies.ts";
 
 /** Row commands of every service over HTTP; with "open in Try" if the service's Try tab takes recorded requests, or WebSockets. */
@@ -54,7 +54,7 @@ async function resendRequest(client: ControlClient, exchange: HttpExchange, serv
   if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.", copyHint);
   const { missingBytes, toFillIn = [] } = replayOf(exchange, service);
   if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`, copyHint);
-  if (missingBytes) throw notWhole("Only the start of its body was recorded.");
+  if (missingBytes) throw notWhole("Only the start of its body was recorded.", keepsMore("Recorded body"));
   const { status, reason, tookMs } = await client.action(httpActions, service.id, "resend", {
     tls: exchange.connection.tls !== undefined,
     method,

@@ -36,12 +36,11 @@ export const notCopied = (why: string, hint: string): FailureError =>
   new FailureError({ code: "CALL_INVALID", message: `It cannot be copied. ${why}`, hint });
 
 /** Why a recorded row cannot be opened in Try. */
-export const notForTry = (why: string): FailureError =>
-  new FailureError({
-    code: "CALL_INVALID",
-    message: `It cannot be opened in Try. ${why}`,
-    hint: "Copy it from its row, or send it again.",
-  });
+export const notForTry = (why: string, hint = "Copy it from its row, or send it again."): FailureError =>
+  new FailureError({ code: "CALL_INVALID", message: `It cannot be opened in Try. ${why}`, hint });
+
+/** The hint for what was recorded in part only; `setting` is a title. */
+export const keepsMore = (setting: string): string => `A larger “${setting}” in Config keeps more of the next ones.`;
 
 /** Rows that no longer exist. */
 export const notKept = (): FailureError =>

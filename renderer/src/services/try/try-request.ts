@@ -4,7 +4,7 @@ import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { isHidden, isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import { bodyText, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
-import { notForTry } from "../../inspectors/kind-commands.ts";
+import { keepsMore, notForTry } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
@@ -55,7 +55,8 @@ export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
   const target = request.target.replace(/^https?:\/\/[^/?]*/i, "");
   if (!target.startsWith("/")) throw notForTry("Its target is not a path.");
   const bytes = fromBase64(request.body.base64);
-  if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes) throw notForTry("Only the start of its body was recorded.");
+  if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes)
+    throw notForTry("Only the start of its body was recorded.", keepsMore("Recorded body"));
   const body = bodyText(bytes);
   if (body === undefined) throw notForTry("Its body is not text.");
   return { method, target, headers: withoutHidden(sentHeaders(request.headers)), body };

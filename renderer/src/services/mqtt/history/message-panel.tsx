@@ -2,6 +2,7 @@ import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { notWhole } from "../../../inspectors/kind-commands.ts";
 import { CommandButton } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
@@ -9,7 +10,8 @@ import { saveFile } from "../../../ui/copy/files.ts";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
 import { Chip, Note, PanelHead } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
-import { formatBytes } from "../../../ui/texts/quantity.ts";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { formatBytes, formatLimit } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -25,7 +27,7 @@ import { bytesInHexLine } from "../../../viewer/layout/hex-lines.ts";
 import type { LaidOutText } from "../../../viewer/layout/laid-out-text.ts";
 import { useContentLayout } from "../../../viewer/use-content-layout.ts";
 import { versionText } from "../clients/mqtt-texts.ts";
-import { draftOfMessage, type PublishDraft } from "../publish/publish-draft.ts";
+import { type PublishDraft, wholeDraftOf } from "../publish/publish-draft.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { CompareMenu } from "./compare-menu.tsx";
 import styles from "./message-panel.module.css";
@@ -127,15 +129,20 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
   const { laidOut } = layout;
   const image = laidOut?.format === "image" ? imageSize(bytes) : undefined;
   const note = noteText(laidOut, [
-    isCut && `The first ${formatBytes(bytes.length)} are kept.`,
+    isCut && `The first ${formatLimit(bytes.length)} are shown.`,
     showsDiff && isPreviousGone && "The other message is no longer kept.",
   ]);
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
   const commands: readonly Command[] = [
-    { id: "message-publish", title: "Edit and publish again", icon: IconRepeat, run: () => onPublish(draftOfMessage(message)) },
+    {
+      id: "message-publish",
+      title: "Edit and publish again",
+      icon: IconRepeat,
+      run: () => void attempt((async () => onPublish(wholeDraftOf(message, notWhole)))()),
+    },
     {
       id: "message-save",
-      title: "Save the payload as a file",
+      title: isCut ? "Save this part of the payload as a file" : "Save the payload as a file",
       icon: IconDownload,
       run: () => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes),
     },
@@ -160,7 +167,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         {commands.map((command) => (
           <CommandButton key={command.id} command={command} />
         ))}
-        <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" />
+        <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the payload" : "the payload"} />
       </PanelHead>
       <div className={styles.content}>
         {message.bytes === 0 ? (

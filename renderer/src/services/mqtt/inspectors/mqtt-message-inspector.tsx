@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { useService } from "../../../control/use-store.ts";
 import { CopyMenu } from "../../../inspectors/copy-menu.tsx";
 import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
+import { notCopied } from "../../../inspectors/kind-commands.ts";
 import { ToneMark } from "../../../list/tone-mark.tsx";
 import { Chip } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
@@ -11,7 +12,7 @@ import { versionText } from "../clients/mqtt-texts.ts";
 import { Deliveries } from "../history/delivery-panel.tsx";
 import { PayloadViewer } from "../history/payload-viewer.tsx";
 import { PropertyList } from "../history/property-list.tsx";
-import { draftOfMessage } from "../publish/publish-draft.ts";
+import { wholeDraftOf } from "../publish/publish-draft.ts";
 import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./mqtt-message-inspector.module.css";
 
@@ -21,7 +22,11 @@ export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"m
   const broker = useService(row.service);
   const copies = useMemo(
     () => [
-      { id: "mosquitto_pub", title: "mosquitto_pub", text: () => mosquittoPubOf(draftOfMessage(detail), brokerAddress(broker), undefined) },
+      {
+        id: "mosquitto_pub",
+        title: "mosquitto_pub",
+        text: () => mosquittoPubOf(wholeDraftOf(detail, notCopied), brokerAddress(broker), undefined),
+      },
       { id: "topic", title: "topic", text: () => topic },
     ],
     [detail, broker, topic],

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
 import { createHandover } from "../../../pages/service/handover.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
+import { formatLimit } from "../../../ui/texts/quantity.ts";
 import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/decode/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
@@ -106,6 +107,17 @@ export function draftOfMessage({ topic, payload, qos, retain, properties }: Mqtt
     ...propertyDraft(properties),
     correlationData: properties.correlationData === undefined ? "" : correlationText(fromBase64(properties.correlationData)),
   };
+}
+
+type Refusal = (why: string, hint: string) => Error;
+
+/** The same, where all of its payload is at hand; otherwise throws what `fault` makes. */
+export function wholeDraftOf(message: MqttMessage, fault: Refusal): PublishDraft {
+  if (fromBase64(message.payload).length < message.bytes) {
+    const hint = "Export it as JSONL and replay the file, or set a larger “Recorded payload” in Config.";
+    throw fault(`Only the start of its payload is here, of ${formatLimit(message.bytes)}.`, hint);
+  }
+  return draftOfMessage(message);
 }
 
 /** Whether it has properties that 3.1.1 does not have. */
