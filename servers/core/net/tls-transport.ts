@@ -4,8 +4,6 @@ import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
 
 /** RFC 8446 §5.1: content type, version and length. */
 const headerBytes = 5;
-/** Given to TLS at a time: each may be no more than one byte, or a change of the key. */
-const recordsAtOnce = 16;
 /** In a row, after the handshake: a client may change its key (RFC 8446 §4.6.3), for which each record is work and may ask for an answer. */
 const recordsWithoutData = 64;
 
@@ -26,7 +24,8 @@ export const tlsTransportOf = (tls: Socket): TlsTransport | undefined => transpo
 
 /**
  * What is between a TCP connection and TLS. Each record is work, however short it is, and Node carries out at once what a poll of the event loop has
- * read, of all connections. So what was read waits here for its turn, and is given to TLS a few records at a time. Nothing more is read until then.
+ * read, of all connections. So what was read waits here for its turn, and is given to TLS one record at a time: who takes what it has may pause then. Nothing more is
+ * read until then.
  * It has of a `Duplex` what Node's TLS uses: a whole one takes twice the time for each message.
  */
 export class TlsTransport extends EventEmitter {
@@ -103,7 +102,7 @@ export class TlsTransport extends EventEmitter {
         this.#share.later();
         return;
       }
-      const count = this.#countRecords();
+      const count = this.#recordBytes();
       const records = this.#rest.subarray(0, count);
       this.#rest = this.#rest.subarray(count);
       this.emit("data", records);
@@ -120,23 +119,20 @@ export class TlsTransport extends EventEmitter {
     return this.#records - this.#recordsWithData < recordsWithoutData;
   }
 
-  /** The bytes of the next records, with what has come of the last one. */
-  #countRecords(): number {
+  /** Of the next record, as far as it has come. */
+  #recordBytes(): number {
     let at = 0;
-    for (let records = 0; records < recordsAtOnce && at < this.#rest.length; records++) {
-      while (this.#left === 0 && at < this.#rest.length) {
-        this.#header.push(this.#rest[at++] as number);
-        if (this.#header.length < headerBytes) continue;
-        this.#left = ((this.#header[3] as number) << 8) + (this.#header[4] as number);
-        this.#header = [];
-        this.#records++;
-        break;
-      }
-      const taken = Math.min(this.#left, this.#rest.length - at);
-      this.#left -= taken;
-      at += taken;
+    while (this.#left === 0 && at < this.#rest.length) {
+      this.#header.push(this.#rest[at++] as number);
+      if (this.#header.length < headerBytes) continue;
+      this.#left = ((this.#header[3] as number) << 8) + (this.#header[4] as number);
+      this.#header = [];
+      this.#records++;
+      break;
     }
-    return at;
+    const taken = Math.min(this.#left, this.#rest.length - at);
+    this.#left -= taken;
+    return at + taken;
   }
 
   pause(): void {
