@@ -130,7 +130,7 @@ function Exchanged({ peer, total, onRow, onClose }: ExchangedProps) {
 }
 
 const exchangedColumns = (peer: string, names: Readonly<Record<string, string>>): readonly Column<LadderSignal>[] => [
-  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ from }) => (from === peer ? "↓ received" : "↑ sent") },
+  { id: "direction", title: "Direction", minSample: "from peer", rank: 1, cell: ({ from }) => (from === peer ? "from peer" : "to peer") },
   timeColumn(2),
   {
     id: "signal",
@@ -178,8 +178,8 @@ function PeerFacts({ detail, isHere }: { readonly detail: WebrtcPeer; readonly i
           <Pair name="Connected" mono title={isoTime(at)}>
             {clockTime(at)}
           </Pair>
-          <Pair name="Received">{formatCountOf(now?.received ?? detail.received, "message")}</Pair>
-          <Pair name="Sent">{formatCountOf(now?.sent ?? detail.sent, "message")}</Pair>
+          <Pair name="From peer">{formatCountOf(now?.received ?? detail.received, "message")}</Pair>
+          <Pair name="To peer">{formatCountOf(now?.sent ?? detail.sent, "message")}</Pair>
           {now !== undefined && now.unsentBytes > 0 && <Pair name="Not taken yet">{formatBytes(now.unsentBytes)}</Pair>}
           {ended !== undefined && <Pair name="Ended">{ended}</Pair>}
           {totalMs !== undefined && <Pair name="Lasted">{formatTook(totalMs)}</Pair>}

@@ -52,7 +52,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "received",
-    title: "Received",
+    title: "From peer",
     align: "end",
     minSample: "000,000",
     rank: 2,
@@ -60,7 +60,7 @@ export const roomColumns: readonly Column<RoomRow>[] = [
   },
   {
     id: "sent",
-    title: "Sent",
+    title: "To peer",
     align: "end",
     minSample: "000,000",
     rank: 2,
