@@ -16,6 +16,7 @@ import {
   tokenProtocol,
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/bounded-server.ts";
+import { readFramesInTurns } from "./core/http/frames-in-turns.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { WorkTurns } from "./core/service/work-turns.ts";
@@ -140,6 +141,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
       return;
     }
     accepted.handleUpgrade(request, socket, head, (webSocket) => {
+      readFramesInTurns(webSocket, turns.connection((socket as Socket).remoteAddress ?? ""));
       withoutToken.delete(socket as Socket);
       options.attach(webSocketPort(webSocket, turns), () => webSocket.close(1008, "not a frame"));
     });

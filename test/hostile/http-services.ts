@@ -17,6 +17,8 @@ const jsonHeader = "Content-Type: application/json\r\n";
 
 /** RFC 6455 §5.2: a masked text frame; the mask is zero. */
 const frame = (text: string) => Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+/** Of a message that goes on (RFC 6455 §5.4). */
+const fragment = (opcode: number) => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x78]);
 function longFrame(bytes: number): Buffer {
   const head = Buffer.alloc(14);
   head.set([0x82, 0x80 | 127]);
@@ -75,6 +77,8 @@ export const httpService: HostileService = {
     "200 event streams without a pause": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=100000&duration=0"), "all"),
     "event streams, unread": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "nothing"),
     "tiny WebSocket messages": (target) => throwAt(target, 20, Buffer.concat([upgrade, repeated(frame("x"), 2_000)]), "all"),
+    "WebSocket fragments of one byte": (target) =>
+      throwAt(target, 200, Buffer.concat([upgrade, fragment(2), repeated(fragment(0), 8_000)]), "all"),
     "WebSocket messages, echoes unread": (target) =>
       throwAt(target, 20, Buffer.concat([upgrade, repeated(frame("x".repeat(125)), 2_000)]), "nothing"),
     "a form with one name 15,000 times": (target) =>

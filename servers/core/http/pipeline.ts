@@ -314,7 +314,7 @@ export class Pipeline {
   }
 
   #parseStep(body: ChunkedBody, packet: Buffer): void {
-    const { stepBytes } = body;
+    const { bytes: stepBytes } = body.step;
     if (packet.length > stepBytes) {
       this.#unparsed.unshift(packet.subarray(stepBytes));
       this.#memory?.unparsed(packet.length - stepBytes);
@@ -328,7 +328,7 @@ export class Pipeline {
 
   #tookStep(body: ChunkedBody): void {
     const { isOver } = this.#share;
-    body.tookStep(isOver);
+    body.step.took(isOver);
     this.#awaitsReader = body.isUnread;
     if (!this.#awaitsReader && !isOver) return;
     this.#hold();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
@@ -62,6 +63,7 @@ export function createWebSocketEcho(options: {
       entry.aborted = closed.reason;
       log.warning(`The WebSocket of ${entry.head.connection.remote} was closed: ${closed.reason}`);
     });
+    readFramesInTurns(webSocket, recorder.connections.of(socket).work, () => heldBytes.count());
     webSocket.on("message", (data, isBinary) => {
       // After a stop ws goes on with what it has read, one message per turn.
       if (isClosed) return;

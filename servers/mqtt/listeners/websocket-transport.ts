@@ -3,8 +3,11 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
 import { boundPipelines } from "../../core/http/bound-pipelines.ts";
+import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { arrivingBytes } from "../../core/http/held-web-socket.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
+import type { Connection } from "../engine/connection/connection.ts";
 import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -92,7 +95,8 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     socket.once("close", () => engine.places.free(place));
   });
   // Of what is no upgrade only the first request is answered, and no more is read.
-  const pipelineOf = boundPipelines(server, 1);
+  const turns = new WorkTurns();
+  const pipelineOf = boundPipelines(server, 1, turns);
   server.on("request", (_request, response) => {
     response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade, close" });
     response.end("This port speaks MQTT over WebSocket, subprotocol mqtt.\n");
@@ -123,9 +127,10 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     }
     socket.setNoDelay(true);
     // Calls back before it returns.
-    webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket)),
-    );
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const connection = serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket));
+      readFramesInTurns(webSocket, turns.connection(socket.remoteAddress ?? ""), () => connection.countArriving());
+    });
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     pipelineOf(socket)?.end();
@@ -133,7 +138,13 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   });
 }
 
-function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean, place: Place | undefined): void {
+function serveWebSocket(
+  engine: Engine,
+  webSocket: WebSocket,
+  socket: Socket,
+  encrypted: boolean,
+  place: Place | undefined,
+): Pick<Connection, "receive" | "countArriving"> {
   const transport = new WebSocketTransport(webSocket);
   const origin = {
     transport: encrypted ? ("wss" as const) : ("ws" as const),
@@ -151,8 +162,7 @@ function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, en
     }
     connection.receive(data);
   });
-  // After the listener of ws, which has counted the bytes.
-  socket.on("data", () => connection.countArriving());
   webSocket.on("error", () => {});
   webSocket.on("close", () => connection.close("The connection was lost."));
+  return connection;
 }

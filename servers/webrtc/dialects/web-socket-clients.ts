@@ -2,10 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
+import { WorkTurns } from "../../core/service/work-turns.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {
@@ -159,6 +161,8 @@ export class WebSocketClients {
   readonly #fast = new Set<WebSocketClient>();
   readonly #large: { readonly client: WebSocketClient; readonly message: ReadMessage }[] = [];
   readonly #timer: NodeJS.Timeout;
+  /** In which frames are read. */
+  readonly #turns = new WorkTurns();
   #nextId = 1;
 
   constructor({ limits, faults, held }: { readonly limits: WebSocketLimits; readonly faults: FaultLog; readonly held: SharedBudget }) {
@@ -193,6 +197,7 @@ export class WebSocketClients {
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const webSocket = opened as SignallingSocket;
       const client = new WebSocketClient(webSocket, connection, request, handler, this);
+      readFramesInTurns(webSocket, this.#turns.connection(socket.remoteAddress ?? ""), () => client.held.count());
       webSocket.client = client;
       webSocket.clients = this;
       this.#clients.add(client);
