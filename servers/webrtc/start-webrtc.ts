@@ -137,7 +137,7 @@ export async function startWebrtc(
   });
   const held = new SharedBudget(config.allRequestBytes);
   const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held });
-  const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held });
+  const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held, turns });
   onStop(dialects.close);
   const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });
   const routes: readonly WebRoutes[] = [

@@ -3,6 +3,7 @@ import type { HttpRoute } from "../../core/http/http-route.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
 import type { Hub } from "../signalling/hub.ts";
 import type { WebRoutes } from "../web/web-routes.ts";
@@ -20,10 +21,12 @@ export interface DialectsOptions {
   readonly config: WebrtcConfig;
   readonly faults: FaultLog;
   readonly held: SharedBudget;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
 }
 
 /** All dialects of signalling, on the paths where their clients look for them. */
-export function openDialects({ hub, webSockets, iceServers, config, faults, held }: DialectsOptions): {
+export function openDialects({ hub, webSockets, iceServers, config, faults, held, turns }: DialectsOptions): {
   readonly routes: readonly WebRoutes[];
   close(): Promise<void>;
 } {
@@ -37,7 +40,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults, held
     offlineMessages: config.offlineMessages,
     offlineBytes: config.offlineBytes,
   });
-  const socketIo = socketIoDialect({ hub, faults, held, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
+  const socketIo = socketIoDialect({ hub, faults, held, turns, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
   return {
     routes: [
       jsonDialect({ hub, webSockets, messageDepth }),

@@ -8,6 +8,7 @@ import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
+import type { WorkTurns } from "../../../core/service/work-turns.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import type { Peer, PeerLink } from "../../signalling/peer.ts";
 import { defaultRoom } from "../../signalling/room.ts";
@@ -16,6 +17,7 @@ import type { WebRoutes } from "../../web/web-routes.ts";
 import { isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
 import { clientFileRoutes } from "./client-files.ts";
 import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
+import { takeInTurns } from "./polling-input.ts";
 import { type PollingLimits, PollingSessions } from "./polling-sessions.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
 import { signalOfSocketIo } from "./socketio-signal.ts";
@@ -24,6 +26,8 @@ export interface SocketIoDialectOptions {
   readonly hub: Hub;
   readonly faults: FaultLog;
   readonly held: SharedBudget;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   readonly limits: PollingLimits & {
     readonly messageBytes: number;
     readonly messageDepth: number;
@@ -40,7 +44,7 @@ const pollingCloseMs = 500;
 type Acknowledge = (answer: object) => void;
 
 /** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
-export function socketIoDialect({ hub, faults, held, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
+export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
   const polling = new PollingSessions(limits);
   const engine = new Engine({
     pingInterval: limits.heartbeatMs,
@@ -81,6 +85,7 @@ export function socketIoDialect({ hub, faults, held, limits }: SocketIoDialectOp
       // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
       connection.transport.closeTimeout = pollingCloseMs;
       polling.add(connection, connection.remoteAddress);
+      takeInTurns(connection, turns.connection(connection.remoteAddress), 2 * limits.messageBytes);
     }
     connection.on("close", (reason: string) => {
       // What waits is carried out before its client is gone.
