@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { connectWire, seen, startBroker, versions } from "./harness.ts";
+import { connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const retain = { retain: true };
@@ -105,6 +105,34 @@ describe("retained messages", () => {
     client.publish("three", "x", retain);
     expect(seen(await client.expect("publish")).topic).toBe("three");
     expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: 1 });
+  });
+
+  it("[MQTT-318] those of who wrote most give way to others: by address, and then by client", async () => {
+    const { engine } = await startEngine({ limits: { retainedMessages: 10 } });
+    const open = (clientId: string, address: string) => new MemoryClient(engine, clientId, {}, `${address}:1000`);
+    const [hog, neighbour, other] = [open("hog", "192.0.2.1"), open("neighbour", "192.0.2.1"), open("other", "192.0.2.2")];
+    await expect.poll(() => engine.clients.size).toBe(4);
+    let packetId = 0;
+    /** The reason of the answer. */
+    const keep = async (client: MemoryClient, topic: string) => {
+      const own = ++packetId;
+      client.send({ ...publishPacket(topic, "x"), ...retain, qos: 1, packetId: own });
+      const answers = () => client.received.flatMap((packet) => (packet.type === "puback" && packet.packetId === own ? packet.reason : []));
+      await expect.poll(answers).toHaveLength(1);
+      return answers()[0];
+    };
+    const kept = () => engine.bus.retained.matching("#").map(({ topic }) => topic);
+    for (let index = 0; index < 10; index++) expect(await keep(hog, `hog/${index}`)).toBe(0x10);
+    expect(await keep(hog, "hog/10")).toBe(0x97);
+    expect(await keep(neighbour, "neighbour/0")).toBe(0x10);
+    expect(await keep(other, "other/0")).toBe(0x10);
+    expect(kept().toSorted()).toEqual([...Array.from({ length: 8 }, (_, index) => `hog/${index + 2}`), "neighbour/0", "other/0"]);
+    for (let index = 1; index < 20; index++) await keep(other, `other/${index}`);
+    expect(kept().filter((topic) => topic.startsWith("other/"))).toHaveLength(5);
+    for (let index = 0; index < 20; index++) await keep(open(`one of many ${index}`, "192.0.2.1"), `many/${index}`);
+    expect(kept().filter((topic) => topic.startsWith("other/"))).toHaveLength(5);
+    expect(engine.bus.retained.count).toBe(10);
+    expect(await keep(open("late", "192.0.2.3"), "late")).toBe(0x10);
   });
 
   it.each([false, true])("[MQTT-67] many are sent to a slow client as it reads, none lost, persistence %s", async (persistence) => {

@@ -48,7 +48,7 @@ export const limitFields = {
   }),
   retainedMessages: memory(0, 10_000_000, 200_000, {
     title: "Retained messages",
-    help: "A further one is refused with 0x97.",
+    help: "For a further one the oldest of the client that wrote most is removed; its own is refused with 0x97.",
     unit: "messages",
     env: "MQTT_RETAINED_MESSAGES",
   }),

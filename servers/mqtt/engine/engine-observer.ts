@@ -56,6 +56,8 @@ export interface EngineObserver {
   publishRefused?(client: ObservedClient, topic: string, why: string): void;
   /** The message was routed but not retained: the limit is reached. */
   notRetained?(message: Message): void;
+  /** A retained message was removed to make room for one of a client that had fewer. */
+  retainedGaveWay?(): void;
   refused?(client: ObservedClient, error: PacketError): void;
   retainedChanged?(topic: string, message: Message | undefined): void;
 }

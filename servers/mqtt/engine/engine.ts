@@ -16,7 +16,7 @@ import type { Transport } from "./delivery/output.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver } from "./engine-observer.ts";
-import type { Message } from "./routing/message.ts";
+import { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
 import { gatherShared, redistribute } from "./routing/shared-handover.ts";
@@ -158,10 +158,14 @@ export class Engine {
   }
 
   private retain(message: Message): void {
-    if (message.payload.length > 0 && !this.retainedRoom(message)) {
+    if (message.payload.length > 0 && !this.makeRetainedRoom(message)) {
       this.observer.notRetained?.(message);
       return;
     }
+    this.keepRetained(message);
+  }
+
+  private keepRetained(message: Message): void {
     this.bus.retained.store(message);
     this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
   }
@@ -173,13 +177,25 @@ export class Engine {
     this.publish(message);
   };
 
-  retainedRoom(message: Message): boolean {
+  /** Whether there is room for the retained message. Those of who wrote most give way to it, the oldest first: nobody can take all the room there is. */
+  makeRetainedRoom(message: Message): boolean {
     if (message.payload.length === 0) return true;
     const { retained } = this.bus;
+    if (isLongName(message.topic) && !retained.has(message.topic) && retained.longTopics >= mostLongNames) return false;
+    while (!this.hasRetainedRoom(message)) {
+      const oldest = retained.oldestOfLargest(message);
+      if (!oldest) return false;
+      this.keepRetained(new Message({ topic: oldest.topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
+      this.observer.retainedGaveWay?.();
+    }
+    return true;
+  }
+
+  private hasRetainedRoom({ topic, bytes }: Message): boolean {
+    const { retained } = this.bus;
     const { retainedMessages, retainedBytes } = this.limits;
-    if (retained.has(message.topic)) return retained.heldBytes <= retainedBytes;
-    if (isLongName(message.topic) && retained.longTopics >= mostLongNames) return false;
-    return retained.count < retainedMessages && retained.heldBytes + message.bytes <= retainedBytes;
+    if (retained.has(topic)) return retained.heldBytes <= retainedBytes;
+    return retained.count < retainedMessages && retained.heldBytes + bytes <= retainedBytes;
   }
 
   /**

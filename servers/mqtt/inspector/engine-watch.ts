@@ -37,12 +37,14 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         : `${countText(count)} messages of ${shortName(clientId)} were refused, the last on ${shortName(topic)}: ${why}`,
     (kinds) => `Messages of ${kinds} more clients were refused.`,
   );
-  const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0, gaveWay: 0 };
+  const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0, retainedGaveWay: 0, gaveWay: 0 };
   const countedLines: Readonly<Record<keyof typeof counted, string>> = {
     turnedAway: "connections were closed: the limit of open connections is reached.",
     connectTimedOut: "connections were closed: no CONNECT came in time.",
     gaveWay:
       "sessions of absent clients ended for those of other clients: the limit of sessions (MQTT_SESSIONS) or of their memory (MQTT_MEMORY_BYTES) is reached.",
+    retainedGaveWay:
+      "retained messages were removed to make room for those of clients that have fewer: the limit of retained messages is reached.",
     notRetained: "messages were routed and not retained: the limit of retained messages is reached.",
   };
   function logCounted() {
@@ -166,6 +168,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     dropped: (clientId, why) => dropped.count(clientId, why),
     publishRefused: ({ clientId }, topic, why) => refusedMessages.count(clientId, why, topic),
     notRetained: () => void counted.notRetained++,
+    retainedGaveWay: () => void counted.retainedGaveWay++,
     gaveWay: () => void counted.gaveWay++,
     turnedAway: () => void counted.turnedAway++,
     connectTimedOut: () => void counted.connectTimedOut++,

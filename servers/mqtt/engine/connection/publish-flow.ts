@@ -17,7 +17,8 @@ export interface PublishParts {
   readonly counters: EngineCounters;
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
-  retainedRoom(message: Message): boolean;
+  /** Whether there is room for the retained message; others may give way to it. */
+  makeRetainedRoom(message: Message): boolean;
   /** Stores it if it is to be retained, and routes it. */
   publish(message: Message): void;
 }
@@ -60,6 +61,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
     expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
     publisherId: connection.clientId,
   });
+  message.publisherAddress = session.address;
   const refusal = refusalOf(parts, connection, packet, message);
   if (refusal) {
     parts.observer.publishRefused?.(connection, topic, refusal.text);
@@ -132,7 +134,7 @@ function refusalOf(
     return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
   // Without a reason code for it (3.1.1, QoS 0), the message is routed but not retained.
-  if (message.retain && connection.v5 && message.qos > 0 && !parts.retainedRoom(message)) {
+  if (message.retain && connection.v5 && message.qos > 0 && !parts.makeRetainedRoom(message)) {
     return { reason: reasonCode.quotaExceeded, text: "The limit of retained messages is reached." };
   }
   return undefined;

@@ -1,10 +1,11 @@
 import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
+import { RetainedShares, writerBytes } from "./retained-shares.ts";
 
 /** Memory of a topic level, and of a message in addition to its bytes; measured with 100,000 messages. */
 const levelBytes = 250;
-const messageBytes = 400;
+const messageBytes = 450;
 
 class Node {
   children: Map<string, Node> | undefined = undefined;
@@ -15,6 +16,8 @@ class Node {
 export class RetainedTree {
   private readonly root = new Node();
   private readonly byTopic = new Map<string, Message>();
+  /** Without those of $SYS. */
+  private readonly shares = new RetainedShares();
   /** Topics with more levels than the tree can hold. */
   private readonly deep = new Set<string>();
   bytes = 0;
@@ -27,7 +30,7 @@ export class RetainedTree {
   private levels = 0;
 
   get heldBytes(): number {
-    return this.bytes + this.levels * levelBytes + this.byTopic.size * messageBytes;
+    return this.bytes + this.levels * levelBytes + this.byTopic.size * messageBytes + this.shares.writers * writerBytes;
   }
 
   get count(): number {
@@ -43,7 +46,10 @@ export class RetainedTree {
     message.retainedOrder = ++this.order;
     const old = this.byTopic.get(message.topic);
     this.bytes += message.bytes - (old?.bytes ?? 0);
-    if (!old && isSystemTopic(message.topic)) this.systemCount++;
+    const isOfSystem = isSystemTopic(message.topic);
+    if (old) this.shares.remove(old);
+    if (!isOfSystem) this.shares.add(message);
+    else if (!old) this.systemCount++;
     if (!old && isLongName(message.topic)) this.longTopics++;
     this.byTopic.set(message.topic, message);
     if (hasMoreLevels(message.topic, treeLevels)) {
@@ -68,6 +74,7 @@ export class RetainedTree {
     const old = this.byTopic.get(topic);
     if (!old) return false;
     this.bytes -= old.bytes;
+    this.shares.remove(old);
     if (isSystemTopic(topic)) this.systemCount--;
     if (isLongName(topic)) this.longTopics--;
     this.byTopic.delete(topic);
@@ -83,6 +90,11 @@ export class RetainedTree {
       this.levels--;
     }
     return true;
+  }
+
+  /** The message that gives way to a new one when there is no room for it; undefined if its client has most. */
+  oldestOfLargest(newcomer: Message): Message | undefined {
+    return this.shares.oldestOfLargest(newcomer);
   }
 
   values(): IterableIterator<Message> {

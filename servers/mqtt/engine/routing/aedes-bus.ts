@@ -60,6 +60,7 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
         store?.retained(message);
       } else if (tree.delete(message.topic)) store?.retainedRemoved(message.topic);
     },
+    oldestOfLargest: (newcomer) => tree.oldestOfLargest(newcomer),
     matching: (filter) => [...living(tree.search(filter))].filter((message) => message !== undefined),
     get order() {
       return tree.order;

@@ -74,6 +74,8 @@ export class Message {
   trace: DeliveryTrace | undefined = undefined;
   /** Present if no client published it. */
   internalSource: MqttOwnPublisher | undefined = undefined;
+  /** From which its client published it, as `rateLimitKey`; empty if that is not known. */
+  publisherAddress = "";
   /** The will of a client. */
   isWill = false;
   /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */

@@ -19,6 +19,7 @@ export interface WillParts {
 /** A session that may have a will. */
 export interface WillHolder {
   readonly clientId: string;
+  readonly address: string;
   will: PendingWill | undefined;
   willDueAt: number;
   save(): void;
@@ -42,6 +43,7 @@ export function publishWill({ access, publishInternal }: WillParts, session: Wil
   if (isReservedTopic(topic) || !access.mayPublish({ clientId, username: will.username }, topic)) return 0;
   const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
   const message = new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt });
+  message.publisherAddress = session.address;
   message.isWill = true;
   publishInternal(message);
   return message.matched * payload.length;
