@@ -13,13 +13,14 @@ it("every rule of docs/spec/mqtt.md has a test with its number in the file it na
     readdirSync(path.join(import.meta.dirname, "..", folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".test.ts") && name !== path.basename(import.meta.filename))
       .map((name) => ({ file: path.join(import.meta.dirname, "..", folder, name), title: prefix + path.basename(name, ".test.ts") }));
-  const inBrowser = { file: path.join(import.meta.dirname, "../browser/mqtt.test.ts"), title: "browser" };
+  const browserFile = (name: string, title: string) => ({ file: path.join(import.meta.dirname, "../browser", `${name}.test.ts`), title });
   const refresher = { file: path.join(import.meta.dirname, "../renderer/refresher.test.ts"), title: "refresher" };
   const tested = [
     ...filesIn("mqtt", ""),
     ...filesIn("renderer-mqtt", "page-"),
     ...filesIn("renderer-viewer", "viewer-"),
-    inBrowser,
+    browserFile("mqtt", "browser"),
+    browserFile("mqtt-history", "mqtt-history"),
     refresher,
   ].flatMap(({ file, title }) => {
     const text = readFileSync(file, "utf8");
