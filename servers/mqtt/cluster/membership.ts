@@ -107,12 +107,21 @@ export class Membership {
     if (this.options.parts.redis.breaks !== breaks) throw new Error("the connection broke again");
   }
 
-  /** Loads retained messages; local changes that are not sent yet win. */
+  /** Loads retained messages, in the turns of all; local changes that are not sent yet win. What is there and stays is never missing. */
   private async loadRetained(): Promise<void> {
     const { parts, retained, tree } = this.options;
+    const { scheduler } = parts.engine;
     const { messages, broken } = await retained.load();
     if (broken > 0) parts.log.warning(`${broken} of the retained messages in Redis cannot be read and are left out.`);
-    for (const { topic } of [...tree.values()]) if (isShared(topic) && !parts.outgoing.keeps(topic)) tree.delete(topic);
-    for (const message of messages) if (!parts.outgoing.keeps(message.topic)) tree.set(message);
+    const topics = new Set<string>();
+    for (const message of messages) {
+      topics.add(message.topic);
+      if (!parts.outgoing.keeps(message.topic)) tree.set(message);
+      if (scheduler.isTurnOver()) await setImmediate();
+    }
+    for (const { topic } of [...tree.values()]) {
+      if (isShared(topic) && !topics.has(topic) && !parts.outgoing.keeps(topic)) tree.delete(topic);
+      if (scheduler.isTurnOver()) await setImmediate();
+    }
   }
 }

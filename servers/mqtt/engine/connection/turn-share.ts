@@ -8,7 +8,7 @@ const stepsBetweenLooks = 128;
 const littleBytes = 4_096;
 
 /** Messages of those that send little are routed also then, until the turn has had so many times its time. */
-const turnsOfLittle = 2;
+const turnsOfLittle = 4;
 
 /** Deliveries of one message that others feel: a client that made so many waits for its turn for some time, however little it sends. */
 const muchSteps = 2_048;
