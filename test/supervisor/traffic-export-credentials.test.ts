@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HeaderList } from "../../contract/traffic/http.ts";
+import { FoundCredentials } from "../../servers/core/credentials/found-credentials.ts";
 import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
+import { threadCpuMs } from "../support/cpu-time.ts";
 import { allOf, base64, exchange, options, row, storeOf } from "./exported-traffic.ts";
 
 describe("an export of traffic", () => {
@@ -315,6 +317,20 @@ describe("an export of traffic", () => {
         headers: [["Cookie", "sid=••••••"]],
         unparsed: { bytes: head.length, base64: base64("•••"), hiddenIn: head.length },
       });
+    });
+
+    it("in a time that grows with what is searched, also where a value nearly occurs everywhere", () => {
+      const found = new FoundCredentials();
+      const value = `${"a".repeat(120_000)}b`;
+      found.add(value);
+      const text = `password=${value}&z=${"a".repeat(140_000)}`;
+      let shown = "";
+      const took = threadCpuMs(() => {
+        shown = found.hideIn(`${text}c`, true);
+      });
+      expect(took).toBeLessThan(1_000);
+      expect(shown).toBe(`password=•••&z=${"a".repeat(140_000)}c`);
+      expect(found.hideIn(text, true)).toBe(`password=•••&z=${"a".repeat(20_000)}•••`);
     });
 
     it("with bounded work: where too many are found, all is hidden", async () => {
