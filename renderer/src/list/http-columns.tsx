@@ -24,6 +24,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     title: "Method",
     sortBy: "verb",
     minSample: "OPTIONS",
+    preferredSample: "PROPPATCH",
     face: "mono-bold",
     rank: 0,
     cell: (row) => (
