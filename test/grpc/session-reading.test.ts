@@ -137,6 +137,50 @@ it("[GRPC-197] where messages use up the time of a turn, no connection is read u
   expect([one.state.isReading, other.state.isReading]).toEqual([true, true]);
 });
 
+it("[GRPC-197] a connection with many messages is read now and then, however much the others have", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const [busy, ...others] = Array.from({ length: 10 }, () => connectionOf(readings, turns, "10.0.0.1", pass)) as [
+    Connection,
+    ...Connection[],
+  ];
+  for (let step = 0; step <= 512; step++) busy.tookStep();
+  let reads = 0;
+  for (let turn = 0; turn < 100; turn++) {
+    const startedAt = busy.state.startedAt;
+    for (const { state, tookStep } of others) {
+      if (!state.isReading) continue;
+      for (let item = 0; item <= 2 * itemsOfTurn; item++) pass();
+      tookStep();
+    }
+    await nextTurn();
+    if (busy.state.startedAt > startedAt) reads++;
+  }
+  expect(reads).toBeGreaterThan(10);
+  expect(reads).toBeLessThan(60);
+});
+
+it("[GRPC-197] what waits for its turn may take longer than one: connections are read after it all the same", async () => {
+  const { turns, pass } = workTime();
+  const readings = new SessionReadings(turns);
+  const [one, other] = [1, 2].map(() => connectionOf(readings, turns, "10.0.0.1", pass)) as [Connection, Connection];
+  let isDone = false;
+  const task = turns.join("10.0.0.2", () => {
+    for (let item = 0; item < 3 * itemsOfTurn; item++) pass();
+    // Of messages that Node had read before.
+    one.tookStep();
+    isDone = true;
+  });
+  task.later();
+  await nextTurn();
+  expect([isDone, other.state.isReading]).toEqual([true, true]);
+  one.tookStep();
+  expect(other.state.isReading).toBe(true);
+  for (let item = 0; item < itemsOfTurn; item++) pass();
+  one.tookStep();
+  expect(other.state.isReading).toBe(false);
+});
+
 it("[GRPC-198] of connections whose first calls cannot be read yet the newest and the oldest take turns", async () => {
   const { turns, pass } = workTime();
   const readings = new SessionReadings(turns);

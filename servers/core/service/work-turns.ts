@@ -46,6 +46,10 @@ export class WorkTurns {
   #turn = 0;
   #endMs: number | undefined;
   #immediate: NodeJS.Immediate | undefined;
+  /** What waits is being done. */
+  #isWorking = false;
+  /** When it was, so far. */
+  #workedMs = 0;
   /** Connections that have used up a share. */
   readonly #waiting = new WaitingConnections();
   /** Those that had less to do until now: they come first, for half of the time. */
@@ -98,10 +102,11 @@ export class WorkTurns {
     return this.connection("").run(stepsOf(items, act));
   }
 
-  /** Nobody has time left in this turn, which begins now if nobody has asked before. */
+  /** No time is left in this turn to read, which has some after what waited was done, however long that took. The turn begins now if nobody has asked before. */
   isUsedUp(): boolean {
+    if (this.#isWorking) return false;
     const nowMs = this.#now();
-    return nowMs >= this.#endOfTurn(nowMs) + turnMs;
+    return nowMs >= Math.max(this.#endOfTurn(nowMs), this.#workedMs) + turnMs;
   }
 
   /** The connection has tasks that wait. */
@@ -126,10 +131,13 @@ export class WorkTurns {
   };
 
   readonly #goOn = (): void => {
-    if (this.#waiting.size + this.#fresh.size === 0) return;
+    const isNext = this.#waiting.size + this.#fresh.size > 0;
+    if (!isNext && !this.#isWorking) return;
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);
-    if (nowMs >= endMs) return;
+    this.#isWorking = isNext && nowMs < endMs;
+    this.#workedMs = nowMs;
+    if (!this.#isWorking) return;
     const isFresh = this.#fresh.size > 0 && (nowMs < endMs - turnMs / 2 || this.#waiting.size === 0);
     const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
     const task = connection.takeTask();

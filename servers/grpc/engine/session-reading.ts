@@ -24,6 +24,8 @@ interface WaitingCall {
 const looksForReaderMs = 50;
 /** So long a connection with many calls or messages is read after the others. */
 const turnsBusy = 16;
+/** Polls for the others alone, at most: one that had to wait may be busy for that. */
+const roundsOfOthers = 3;
 /** Node takes some 15 kB for the stream of a call that waits. */
 const mostWaiting = 4_096;
 /** Of the connections of an address, which begin a few dozen in a turn. Beyond it none is read that may bring many more. */
@@ -72,6 +74,8 @@ export class SessionReadings {
   readonly #ofAddresses = new Map<string, WaitingCalls>();
   /** Where the time of a turn was over, all are stopped, and start again in the next polls. */
   #started: "none" | "others" | "all" = "all";
+  /** Polls since the busy ones were read. */
+  #rounds = 0;
   #goOn: NodeJS.Immediate | undefined;
 
   constructor(turns: WorkTurns) {
@@ -126,6 +130,7 @@ export class SessionReadings {
   pauseIfLate(): void {
     if (this.#started === "none" || !this.#turns.isUsedUp()) return;
     this.#each((reading) => reading.stop());
+    if (this.#started === "others") this.#rounds++;
     this.#started = "none";
     clearImmediate(this.#goOn);
     this.#goOn = setImmediate(this.#startOthers);
@@ -136,6 +141,11 @@ export class SessionReadings {
    * and again.
    */
   readonly #startOthers = (): void => {
+    if (this.#rounds >= roundsOfOthers) {
+      this.#startBusy();
+      this.#eachBeforeBusy((reading) => reading.startUnlessWaiting());
+      return;
+    }
     this.#started = "others";
     this.#goOn = setImmediate(this.#startBusy);
     this.#eachBeforeBusy((reading) => reading.startUnlessWaiting());
@@ -143,6 +153,7 @@ export class SessionReadings {
 
   readonly #startBusy = (): void => {
     this.#started = "all";
+    this.#rounds = 0;
     this.#goOn = undefined;
     for (const reading of this.#busy) reading.startUnlessWaiting();
   };
