@@ -276,6 +276,22 @@ it("[WEBRTC-424] a relay is that of the peer whose candidate names it, with what
   expect(found(ada({ user: "c", relayed: "127.0.0.1:50200" }))).toEqual(["waiting", "no-relay a"]);
 });
 
+it("[WEBRTC-420] a relay that is not used beside a direct way, such as one by names of multicast DNS, is no cause", () => {
+  const side = (port: number, candidates: readonly string[]) => ({
+    address: "127.0.0.1",
+    candidates: [...candidates, line("relay", "127.0.0.1", port)],
+    relays: [relay({ allocation: port, relayed: `127.0.0.1:${port}` })],
+    requests: [request("allocate", 0)],
+  });
+  const name = "3f2504e0-4f89-41d3-9a0c-0305e82c3301.local";
+  const hidden = check(side(50_112, [line("host", name)]), side(50_113, [line("host", name)]));
+  expect(hidden.verdict).toBe("direct");
+  expect(hidden.findings.filter(({ tone }) => tone === "bad" || tone === "warn")).toEqual([]);
+  expect(words(hidden, "a")).toContain("does not use its relay");
+  const shown = check(side(50_112, [line("host", "10.0.0.9")]), side(50_113, [line("host", "10.0.0.8")]));
+  expect(shown.verdict).toBe("direct");
+});
+
 it("[WEBRTC-425] data of a relay to a third peer says nothing about the second: ports count where relays share an address", () => {
   const toCarol = { permissions: ["127.0.0.1"], channels: ["127.0.0.1:50300"], ...passed(1_000) };
   const between = (ofAda: readonly SeenRelay[]) =>

@@ -83,8 +83,8 @@ export class RelayJudge {
   /** There is a relay: what keeps data from passing it. Undefined where a direct way may be used instead. */
   judge(relaySides: readonly IceSide[]): IceVerdict | undefined {
     let waits = false;
-    const { direct, natted } = pathsBetween(...this.#sides);
-    const hasDirect = direct !== undefined || natted !== undefined;
+    const { direct, natted, mdns } = pathsBetween(...this.#sides);
+    const hasDirect = direct !== undefined || natted !== undefined || mdns;
     for (const side of relaySides) {
       const other = this.#otherOf(side);
       const open = side.relays.filter(({ closed }) => closed === undefined);
@@ -111,6 +111,14 @@ export class RelayJudge {
           side,
           text: `${side.name}: a permission for an address of ${other.name} was refused with 403: it is not among the allowed peers.`,
           advice: "Relays reach loopback only, unless Config allows more peers. Or let both sides use a relay.",
+        });
+      } else if (!leadsTo(last, other) && hasDirect && isLate) {
+        // Browsers ask for none for names of multicast DNS, and need none where they connect directly.
+        this.#add("no-permission", {
+          tone: "note",
+          side,
+          text: `${side.name} does not use its relay for ${other.name}: it has not asked for a permission for an address of it.`,
+          advice: "Both may use a direct way, which does not pass here.",
         });
       } else if (!leadsTo(last, other)) {
         this.#add("no-permission", {
