@@ -1,6 +1,6 @@
 /** What every service that speaks HTTP does before its own routes, through one server in core. */
 import { describe, expect, it } from "vitest";
-import { readableFields } from "../../servers/core/http/malformed-request.ts";
+import { malformedBytes, readableFields } from "../../servers/core/http/malformed-request.ts";
 import { startAccount } from "../account/harness.ts";
 import { startEvents } from "../events/harness.ts";
 import { raw, rawConnection, startHttp } from "../http/harness.ts";
@@ -114,4 +114,11 @@ it("[HTTP-156] the fields of a malformed request are read in a time that grows w
   // Behind the value.
   const long = Buffer.from(`B\x01D / HTTP/1.1\r\na: x${" ".repeat(60_000)}y\r\n\r\n`);
   expect(threadCpuMs(() => readableFields(long))).toBeLessThan(200);
+});
+
+it("[HTTP-112] what came before a malformed request in its packet is not of it, also where that is answered already", () => {
+  const before = "GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\nabc def";
+  const rawPacket = Buffer.from(`${before}X`);
+  const error = Object.assign(new Error("Parse Error"), { code: "HPE_INVALID_METHOD", rawPacket, bytesParsed: before.length });
+  expect(malformedBytes(error, 0)?.toString()).toBe("X");
 });

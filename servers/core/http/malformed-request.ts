@@ -214,13 +214,16 @@ function fieldOf(line: string): readonly [name: string, value: string] | undefin
 
 /**
  * The packet from where the malformed message begins: a packet may bring valid requests before it.
- * `lastLength` is the Content-Length of the request before, whose body may lie between.
+ * `lastLength` is the Content-Length of the request before, whose body may lie between, where its head came in an earlier packet.
  */
-function malformedBytes({ code, rawPacket, bytesParsed = 0 }: ClientError, lastLength: number): Buffer | undefined {
+export function malformedBytes({ code, rawPacket, bytesParsed = 0 }: ClientError, lastLength: number): Buffer | undefined {
   // An empty line that ends where the parser stopped is the malformed message's own, unless its first line was at fault.
   const latestEnd = bytesParsed - (/^HPE_INVALID_(?:METHOD|CONSTANT|URL|VERSION)$/.test(code ?? "") ? 4 : 5);
   const headEnd = latestEnd >= 0 ? (rawPacket?.lastIndexOf("\r\n\r\n", latestEnd) ?? -1) : -1;
-  if (headEnd === -1) return rawPacket;
-  const start = headEnd + 4 + lastLength;
-  return rawPacket?.subarray(start <= bytesParsed ? start : headEnd + 4);
+  if (!rawPacket || headEnd === -1) return rawPacket;
+  const headStart = headEnd === 0 ? 0 : rawPacket.lastIndexOf("\r\n\r\n", headEnd - 1) + 1;
+  const head = rawPacket.toString("latin1", headStart, headEnd);
+  const length = Number(/\r\ncontent-length:[ \t]*(\d{1,15})/i.exec(head)?.[1] ?? lastLength);
+  const start = headEnd + 4 + length;
+  return rawPacket.subarray(start <= bytesParsed ? start : headEnd + 4);
 }
