@@ -5,6 +5,8 @@ import type { ClientFaults } from "./client-faults.ts";
 import { firstInOrder } from "./sorted-list.ts";
 
 const listedSubscriptions = 100;
+/** Of one list, in characters of names, which may have 65,535 each: it is sent twice a second. The first client is always there. */
+const listedText = 1 << 20;
 
 export interface ClientQuery {
   readonly text: string;
@@ -30,8 +32,20 @@ export function listClients(engine: Engine, clientFaults: ClientFaults, query: C
   const clients = firstInOrder(matching, offset + limit, connectedFirst)
     .slice(offset)
     .map((session) => describeClient(engine, session, clientFaults));
-  return { at: Date.now(), clients, matching: matching.length };
+  return { at: Date.now(), clients: firstWithin(clients, listedText), matching: matching.length };
 }
+
+function firstWithin(clients: readonly MqttClient[], text: number): readonly MqttClient[] {
+  let sum = 0;
+  const tooMany = clients.findIndex((client, index) => {
+    sum += textOf(client);
+    return index > 0 && sum > text;
+  });
+  return tooMany === -1 ? clients : clients.slice(0, tooMany);
+}
+
+const textOf = ({ clientId, username = "", will, subscriptions }: MqttClient): number =>
+  clientId.length + username.length + (will?.topic.length ?? 0) + subscriptions.reduce((sum, { filter }) => sum + filter.length, 0);
 
 export function describeClient(engine: Engine, session: Session, clientFaults: ClientFaults): MqttClient {
   const { will } = session;

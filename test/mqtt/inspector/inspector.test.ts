@@ -363,4 +363,15 @@ describe("actions and views of the page", () => {
     expect(clients[0]?.bytesOut).toBeGreaterThan(0);
     expect((await broker.act("client.list", { text: "a/#" })).clients.map(({ clientId }) => clientId)).toEqual(["busy"]);
   });
+
+  it("[MQTT-319] a list of clients with long names has those that fit into it, and says how many there are", async () => {
+    const broker = await startBroker();
+    const will = { topic: "w".repeat(15_000), payload: Buffer.from("x"), qos: 0 as const, retain: false };
+    for (let index = 0; index < 40; index++) {
+      await connectWire(broker, 5, { clientId: `${"c".repeat(15_000)}${index}`, will, username: "u".repeat(15_000) });
+    }
+    const { clients, matching } = await broker.act("client.list", {});
+    expect(matching).toBe(40);
+    expect(clients.length).toBe(Math.floor((1 << 20) / 45_002));
+  });
 });
