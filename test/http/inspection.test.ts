@@ -161,7 +161,7 @@ it("[HTTP-149] a large body is read and laid out in many small steps", () => {
 
 it("[HTTP-149] an answer in many pieces is written in the client's turns, as fast as it reads", async () => {
   const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") } as WorkingRequest;
-  const response = new EventEmitter() as HttpResponse;
+  const response = Object.assign(new EventEmitter(), { socket: request.socket }) as HttpResponse;
   const written: string[] = [];
   response.write = ((piece: string) => {
     written.push(piece);
@@ -178,7 +178,7 @@ it("[HTTP-149] an answer in many pieces is written in the client's turns, as fas
 
 it("[HTTP-149] of an answer in many small pieces the next are written when those before have left", async () => {
   const request = { socket: { destroyed: false }, work: new WorkTurns().connection("127.0.0.1") } as WorkingRequest;
-  const response = new EventEmitter() as HttpResponse;
+  const response = Object.assign(new EventEmitter(), { socket: request.socket }) as HttpResponse;
   const pieces = 10_000;
   let [all, waiting, most] = [0, 0, 0];
   response.write = ((_piece: string, sent?: () => void) => {
