@@ -85,6 +85,8 @@ export interface MqttEvent {
   readonly at: number;
   readonly clientId: string;
   readonly text: string;
+  /** Of the client's packet, by the standard's names; of a subscription also what was granted. Absent where there is no packet. */
+  readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
 /** Schemas of the fields. */

@@ -21,7 +21,7 @@ interface MqttContract {
   readonly views: MqttViews;
 }
 
-export interface Broker extends Pick<ServiceUnderTest<MqttContract>, "views" | "act" | "stop"> {
+export interface Broker extends Pick<ServiceUnderTest<MqttContract>, "views" | "act" | "stop" | "detail"> {
   readonly service: RunningService;
   readonly port: number;
   /** By label, as the service gives them. */
@@ -38,7 +38,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   const rows: TrafficRow[] = [];
   const logs: string[] = [];
   const counters: Counters[] = [];
-  const { running, endpoints, views, act, stop } = await startService<MqttContract>(mqttService, {
+  const { running, endpoints, views, act, detail, stop } = await startService<MqttContract>(mqttService, {
     config: { ...quiet, ...config },
     dataDir,
     onCounters: (figures) => counters.push(figures),
@@ -56,6 +56,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     views,
     counters,
     act,
+    detail,
     stop,
     port: Number(new URL(urls.MQTT ?? "").port),
   };

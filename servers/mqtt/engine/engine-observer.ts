@@ -1,4 +1,5 @@
-import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
+import type { ConnectPacket, DisconnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
+import type { Properties } from "../codec/properties.ts";
 import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import type { DropReason, Message } from "./routing/message.ts";
 
@@ -19,6 +20,10 @@ export interface ObservedClient {
   /** Empty before its CONNECT. */
   readonly clientId: string;
   readonly origin: ConnectionOrigin;
+  /** Its CONNECT, until that is answered. */
+  readonly asked?: ConnectPacket | undefined;
+  /** Its DISCONNECT. */
+  readonly goodbye?: DisconnectPacket | undefined;
 }
 
 /** The client that published a message. */
@@ -50,8 +55,8 @@ export interface EngineObserver {
   published?(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void;
   routed?(message: Message): void;
   /** With reason codes of 5.0, for clients of 3.1.1 too. */
-  subscribed?(client: ObservedClient, requests: readonly SubscriptionRequest[], reasons: readonly number[]): void;
-  unsubscribed?(client: ObservedClient, filters: readonly string[]): void;
+  subscribed?(client: ObservedClient, requests: readonly SubscriptionRequest[], reasons: readonly number[], properties?: Properties): void;
+  unsubscribed?(client: ObservedClient, filters: readonly string[], properties?: Properties): void;
   dropped?(clientId: string, why: DropReason): void;
   publishRefused?(client: ObservedClient, topic: string, why: string): void;
   /** The message was routed but not retained: the limit is reached. */

@@ -5,9 +5,9 @@ import { reasonName } from "../codec/reason-code.ts";
 import { type EngineObserver, type ObservedClient, orderlyEnds } from "../engine/engine-observer.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
+import { connectFields, disconnectFields, subscribeFields, unsubscribeFields, versionNames } from "./packet-fields.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
 
-const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 /** Most rows and log lines a second for connects and disconnects; further ones are only counted. */
 const eventsPerSecond = 500;
 const orderly: ReadonlySet<string> = new Set(orderlyEnds.values());
@@ -98,7 +98,8 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   const observer: EngineObserver = {
     published: (message, publisher, packet) => recorder.published(message, publisher, packet),
     routed: (message) => recorder.routed(message),
-    connected({ clientId, origin }, { version, cleanStart, keepAliveSeconds }) {
+    connected({ clientId, origin }, packet) {
+      const { version, cleanStart, keepAliveSeconds } = packet;
       const facts = `MQTT ${versionNames[version]}, ${origin.transport}, keep alive ${keepAliveSeconds} s${cleanStart ? ", clean start" : ""}`;
       show("info", `${shortName(clientId)} connected from ${origin.peer} (${facts})`, {
         verb: "CONNECT",
@@ -107,10 +108,11 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: `MQTT ${versionNames[version]}`,
         clientId,
         peer: origin.peer,
+        fields: connectFields(packet),
       });
     },
     connectRefused(client, why) {
-      const { clientId, origin } = client;
+      const { clientId, origin, asked } = client;
       broken.delete(client);
       show("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
         verb: "CONNECT",
@@ -119,10 +121,11 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: why,
         clientId,
         peer: origin.peer,
+        ...(asked && { fields: connectFields(asked) }),
       });
     },
     disconnected(client, why, wasConnected) {
-      const { clientId, origin } = client;
+      const { clientId, origin, goodbye } = client;
       const fault = broken.get(client);
       if (!wasConnected) {
         if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} violated the protocol: ${fault}`);
@@ -136,9 +139,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: why,
         clientId,
         peer: origin.peer,
+        ...(goodbye && { fields: disconnectFields(goodbye) }),
       });
     },
-    subscribed({ clientId, origin }, requests, reasons) {
+    subscribed({ clientId, origin }, requests, reasons, properties) {
       const isRefused = reasons.some((reason) => reason >= 0x80);
       const target = shortList(requests.map(({ filter }) => filter));
       const outcome = shortList(
@@ -152,9 +156,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome,
         clientId,
         peer: origin.peer,
+        fields: subscribeFields(requests, reasons, properties),
       });
     },
-    unsubscribed({ clientId, origin }, filters) {
+    unsubscribed({ clientId, origin }, filters, properties) {
       const target = shortList(filters);
       show("info", `${shortName(clientId)} unsubscribed from ${target}`, {
         verb: "UNSUBSCRIBE",
@@ -163,6 +168,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: "",
         clientId,
         peer: origin.peer,
+        fields: unsubscribeFields(filters, properties),
       });
     },
     dropped: (clientId, why) => dropped.count(clientId, why),

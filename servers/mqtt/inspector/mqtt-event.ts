@@ -1,9 +1,12 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import { secretName } from "../../core/http/http-log-line.ts";
 import { textWithoutCredentials } from "../../core/http/without-credentials.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { type PacketFields, userPropertyName } from "./packet-fields.ts";
 
 export interface MqttEventFacts {
   readonly id: number;
@@ -15,17 +18,18 @@ export interface MqttEventFacts {
   readonly clientId: string;
   readonly peer: string;
   readonly text: string;
+  readonly fields?: PacketFields;
 }
 
 const rowTargetLength = 1_000;
 const rowClientLength = 200;
 
 /** A row for what a client does beside publishing. */
-export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, text }: MqttEventFacts): TrafficEntry {
+export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, text, fields = [] }: MqttEventFacts): TrafficEntry {
   const at = Date.now();
   return {
     id,
-    heldBytes: 300 + target.length + text.length,
+    heldBytes: 300 + target.length + text.length + fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0),
     open: false,
     queueSlot: notQueued,
     write(record: RecordWriter) {
@@ -46,6 +50,7 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
       });
       record.text(clientId);
       record.text(text);
+      record.pairs(fields);
     },
   };
 }
@@ -53,7 +58,18 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
 export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
   detail({ row: { id, at }, detail }) {
     const reader = new RecordReader(detail);
-    return { kind: "mqtt-event", id, at, clientId: reader.text(), text: reader.text() };
+    const [clientId, text] = [reader.text(), reader.text()];
+    const fields = reader.atEnd ? [] : reader.pairs();
+    return { kind: "mqtt-event", id, at, clientId, text, ...(fields.length > 0 && { fields }) };
   },
-  withoutCredentials: ({ row, detail }, found) => ({ row: { ...row, preview: textWithoutCredentials(row.preview, found) }, detail }),
+  withoutCredentials: ({ row, detail }, found) => ({
+    row: { ...row, preview: textWithoutCredentials(row.preview, found) },
+    detail: detail?.fields ? { ...detail, fields: withoutSecrets(detail.fields) } : detail,
+  }),
 };
+
+const withoutSecrets = (fields: PacketFields): PacketFields =>
+  fields.map(([name, value]) => {
+    const isSecret = name.startsWith(userPropertyName) && secretName.test(name.slice(userPropertyName.length));
+    return isSecret ? [name, hidden] : [name, value];
+  });

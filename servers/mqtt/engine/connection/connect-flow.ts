@@ -39,6 +39,7 @@ export interface ConnectParts extends HandoverParts {
 
 /** From CONNECT to CONNACK, and the AUTH packets between and after. */
 export function handleConnect(parts: ConnectParts, connection: Connection, packet: ConnectPacket): void {
+  connection.asked = packet;
   connection.v5 = packet.version === 5;
   connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
@@ -278,6 +279,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   parts.observer.connected?.(connection, packet);
+  connection.asked = undefined;
   opened.session.resume(connection);
   gatherShared(parts, opened.session);
 }

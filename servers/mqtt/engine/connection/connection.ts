@@ -1,5 +1,5 @@
 import type { BudgetShare, SharedBudget } from "../../../core/limits/shared-budget.ts";
-import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.ts";
+import type { AckPacket, ConnectPacket, DisconnectPacket, Packet, Qos } from "../../codec/packet.ts";
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
 import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import type { ClusterLink } from "../cluster-link.ts";
@@ -84,6 +84,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   authenticationMethod: string | undefined = undefined;
   /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
   leftOpen: Set<number> | undefined = undefined;
+  asked: ConnectPacket | undefined = undefined;
+  goodbye: DisconnectPacket | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
   messagesIn = 0;

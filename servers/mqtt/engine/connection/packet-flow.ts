@@ -72,7 +72,8 @@ export function refusePacket(parts: PacketParts, connection: Connection, error: 
 }
 
 /** The client ends the connection (MQTT §3.14). */
-function handleDisconnect(parts: PacketParts, connection: Connection, { reason, properties }: DisconnectPacket): void {
+function handleDisconnect(parts: PacketParts, connection: Connection, packet: DisconnectPacket): void {
+  const { reason, properties } = packet;
   const { session } = connection;
   const expirySeconds = properties?.sessionExpiryInterval;
   if (session && expirySeconds !== undefined) {
@@ -85,5 +86,6 @@ function handleDisconnect(parts: PacketParts, connection: Connection, { reason, 
   // [MQTT-3.14.4-3]: the will is discarded, unless the client requests it with 0x04 or reports an error.
   const withWill = reason !== reasonCode.success;
   if (session && !withWill) session.will = undefined;
+  connection.goodbye = packet;
   connection.close(orderlyEnds.get(reason) ?? `disconnected: ${reasonName(reason)}`);
 }

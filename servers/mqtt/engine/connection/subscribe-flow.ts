@@ -68,7 +68,7 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
     v5 && text !== undefined && connection.problemInformation && parts.limits.reasonStrings ? { reasonString: text } : undefined;
   const sent = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
-  parts.observer.subscribed?.(connection, packet.subscriptions, reasons);
+  parts.observer.subscribed?.(connection, packet.subscriptions, reasons, packet.properties);
   connection.tookSteps(packet.subscriptions.length);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
   // All at once: a search for each takes time, and they share the client's turn.
@@ -152,7 +152,7 @@ export function handleUnsubscribe(parts: SubscribeParts, connection: Connection,
     unsubscribe(parts, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
   );
   connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
-  parts.observer.unsubscribed?.(connection, packet.filters);
+  parts.observer.unsubscribed?.(connection, packet.filters, packet.properties);
   connection.tookSteps(packet.filters.length);
 }
 

@@ -6,9 +6,9 @@ import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 
-/** A connection, refusal or subscription: client, time, and the broker's log text. */
+/** A connection, refusal or subscription: client, time, the broker's log text, and the fields of the packet. */
 export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqtt-event">) {
-  const { clientId, at, text } = detail;
+  const { clientId, at, text, fields = [] } = detail;
   return (
     <InspectorFrame
       title={
@@ -39,6 +39,18 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
             {text !== "" && <Pair name="Text">{text}</Pair>}
           </Pairs>
         </Section>
+        {fields.length > 0 && (
+          <Section title="Packet" actions={<CopyButton text={fields.map((field) => field.join(": ")).join("\n")} what="the fields" />}>
+            <Pairs>
+              {fields.map(([name, value], index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: they never change, and a name may repeat.
+                <Pair key={index} name={shownText(name)} mono>
+                  {shownText(value)}
+                </Pair>
+              ))}
+            </Pairs>
+          </Section>
+        )}
       </InspectorPanel>
     </InspectorFrame>
   );

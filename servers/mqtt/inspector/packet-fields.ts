@@ -1,0 +1,133 @@
+import type { ConnectPacket, DisconnectPacket, SubscriptionRequest, Will } from "../codec/packet.ts";
+import { decodeForwarded, type Properties } from "../codec/properties.ts";
+import { reasonName } from "../codec/reason-code.ts";
+
+/** What a client's packet said, by the standard's names of the fields; the value as a person reads it. */
+export type PacketFields = readonly (readonly [name: string, value: string])[];
+
+/** In characters. */
+const longestValue = 1_000;
+/** Further ones are counted. */
+const mostFields = 100;
+/** Of all fields of a packet, in characters. */
+const mostText = 16_384;
+export const userPropertyName = "User property ";
+
+export const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
+
+/** MQTT 5.0 §3.1, 3.1.1 §3.1. Of the password and of authentication data there is the size alone. */
+export function connectFields(packet: ConnectPacket): PacketFields {
+  const { version, cleanStart, keepAliveSeconds, clientId, username, password, will, properties = {} } = packet;
+  return bounded([
+    ["Protocol", `MQTT ${versionNames[version]}${packet.bridge ? ", of a bridge" : ""}`],
+    ["Client identifier", clientId === "" ? "none" : clientId],
+    [version === 5 ? "Clean start" : "Clean session", yesOrNo(cleanStart)],
+    ["Keep alive", keepAliveSeconds === 0 ? "off" : `${keepAliveSeconds} s`],
+    ...(username === undefined ? [] : [["User name", username] as const]),
+    ...(password === undefined ? [] : [["Password", `${password.length} bytes, not recorded`] as const]),
+    ...propertyFields(properties),
+    ...(will ? willFields(will) : []),
+  ]);
+}
+
+/** MQTT 5.0 §3.8; `reasons` are those of the answer. */
+export const subscribeFields = (
+  requests: readonly SubscriptionRequest[],
+  reasons: readonly number[],
+  properties: Properties | undefined,
+): PacketFields =>
+  bounded([
+    ...propertyFields(properties ?? {}),
+    ...requests.slice(0, mostFields + 1).map((request, index) => [request.filter, subscriptionText(request, reasons[index])] as const),
+  ]);
+
+/** MQTT 5.0 §3.10. */
+export const unsubscribeFields = (filters: readonly string[], properties: Properties | undefined): PacketFields =>
+  bounded([...propertyFields(properties ?? {}), ...filters.slice(0, mostFields + 1).map((filter) => ["Filter", filter] as const)]);
+
+/** MQTT 5.0 §3.14. */
+export const disconnectFields = ({ reason, properties = {} }: DisconnectPacket): PacketFields =>
+  bounded([["Reason code", `0x${reason.toString(16).padStart(2, "0")} ${reasonName(reason)}`], ...propertyFields(properties)]);
+
+function subscriptionText({ qos, noLocal, retainAsPublished, retainHandling }: SubscriptionRequest, reason: number | undefined): string {
+  const options = [
+    `QoS ${qos}`,
+    ...(noLocal ? ["no local"] : []),
+    ...(retainAsPublished ? ["retain as published"] : []),
+    ...(retainHandling > 0 ? [`retain handling ${retainHandling}`] : []),
+  ];
+  const granted = reason === undefined ? "" : reason < 3 ? `, granted QoS ${reason}` : `, refused: ${reasonName(reason)}`;
+  return `${options.join(", ")}${granted}`;
+}
+
+function willFields({ topic, qos, retain, payload, properties = {} }: Will): PacketFields {
+  return [
+    ["Will topic", topic],
+    ["Will QoS", String(qos)],
+    ["Will retain", yesOrNo(retain)],
+    ["Will payload", payloadText(payload)],
+    ...propertyFields({ ...properties, ...(properties.forwarded && decodeForwarded(properties.forwarded)) }).map(
+      ([name, value]) => [name.startsWith(userPropertyName) ? name : `Will: ${name}`, value] as const,
+    ),
+  ];
+}
+
+const yesOrNo = (is: boolean): string => (is ? "yes" : "no");
+
+function payloadText(payload: Buffer): string {
+  const start = payload.subarray(0, longestValue);
+  const text = start.toString("utf8");
+  const isText = Buffer.from(text).equals(start) || payload.length > start.length;
+  return isText
+    ? payload.length > start.length
+      ? `${text}… (${payload.length} bytes)`
+      : text
+    : `${payload.length} bytes: ${start.toString("hex")}`;
+}
+
+type Shown = readonly [name: string, text: (value: never) => string];
+const seconds = (value: number): string => (value === 0xffff_ffff ? "never" : `${value} s`);
+const bytes = (value: Buffer): string => `${value.length} bytes, not recorded`;
+const plain = (value: number | string): string => String(value);
+const names = {
+  sessionExpiryInterval: ["Session expiry interval", seconds],
+  receiveMaximum: ["Receive maximum", plain],
+  maximumPacketSize: ["Maximum packet size", plain],
+  topicAliasMaximum: ["Topic alias maximum", plain],
+  requestResponseInformation: ["Request response information", plain],
+  requestProblemInformation: ["Request problem information", plain],
+  authenticationMethod: ["Authentication method", plain],
+  authenticationData: ["Authentication data", bytes],
+  reasonString: ["Reason string", plain],
+  subscriptionIdentifiers: ["Subscription identifier", (value: number[]) => value.join(", ")],
+  willDelayInterval: ["delay interval", seconds],
+  payloadFormatIndicator: ["payload format", plain],
+  messageExpiryInterval: ["message expiry interval", seconds],
+  contentType: ["content type", plain],
+  responseTopic: ["response topic", plain],
+  correlationData: ["correlation data", (value: Buffer) => value.toString("hex")],
+} as const satisfies Partial<Record<keyof Properties, Shown>>;
+
+function propertyFields(properties: Properties): PacketFields {
+  const fields: (readonly [string, string])[] = [];
+  for (const [property, [name, text]] of Object.entries(names) as [keyof Properties, Shown][]) {
+    const value = properties[property];
+    if (value !== undefined) fields.push([name, text(value as never)]);
+  }
+  for (const [key, value] of (properties.userProperties ?? []).slice(0, mostFields + 1)) fields.push([`${userPropertyName}${key}`, value]);
+  return fields;
+}
+
+function bounded(fields: PacketFields): PacketFields {
+  const kept: (readonly [string, string])[] = [];
+  let text = 0;
+  for (const [name, value] of fields) {
+    const field = [cut(name), cut(value)] as const;
+    text += field[0].length + field[1].length;
+    if (kept.length === mostFields || text > mostText) return [...kept, ["", "Further fields are not recorded."]];
+    kept.push(field);
+  }
+  return kept;
+}
+
+const cut = (text: string): string => (text.length > longestValue ? `${text.slice(0, longestValue)}… (${text.length} characters)` : text);
