@@ -80,7 +80,7 @@ async function runServices(
   });
   const failed = await Promise.race([Promise.all(starts).then((each) => each.flat()), ended]);
   // A signal during the start is an end like any other.
-  if (!failed || signal.aborted) return [];
+  if (!failed || signal.aborted) return failedNow();
   if (named && failed.length > 0) return failed;
   output.ready(dashboard, failed);
 

@@ -6,16 +6,19 @@ import { writeFileAtomically } from "../core/files/atomic-file.ts";
 import type { Service } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 
+const formatVersion = 1;
+
 // By identifier of a service; a newer version may have more of them.
 const serviceValues = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** Unknown keys are kept: an older Backlot does not erase what a newer one saved. */
 const settingsSchema = z.looseObject({
-  version: z.literal(1),
+  version: z.literal(formatVersion),
   app: appSettings.loose().prefault({}),
   activeProfile: z.string(),
   profiles: z.record(z.string(), z.looseObject({ services: serviceValues.default({}) })),
 });
+const newerSettings = z.looseObject({ version: z.int().gt(formatVersion) });
 export type Settings = z.output<typeof settingsSchema>;
 
 export interface SettingsFile {
@@ -27,7 +30,8 @@ export interface SettingsFile {
 }
 
 const defaultProfile = "Default";
-const fresh = (): Settings => settingsSchema.parse({ version: 1, activeProfile: defaultProfile, profiles: { [defaultProfile]: {} } });
+const fresh = (): Settings =>
+  settingsSchema.parse({ version: formatVersion, activeProfile: defaultProfile, profiles: { [defaultProfile]: {} } });
 
 /**
  * Reads `settings.json`, else its backup. A file that cannot be read as settings is moved aside, never overwritten;
@@ -120,9 +124,11 @@ async function read(file: string, note: (problem: string) => void): Promise<Sett
   }
   let problem: string;
   try {
-    const parsed = settingsSchema.safeParse(JSON.parse(text));
+    const json: unknown = JSON.parse(text);
+    const parsed = settingsSchema.safeParse(json);
     if (parsed.success) return parsed.data;
-    problem = parsed.error.issues[0]?.message ?? "not settings";
+    const { success: isNewer } = newerSettings.safeParse(json);
+    problem = isNewer ? "it is of a newer Backlot" : (parsed.error.issues[0]?.message ?? "not settings");
   } catch (error) {
     problem = (error as Error).message;
   }

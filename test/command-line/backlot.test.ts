@@ -274,6 +274,14 @@ describe("services named by --only", () => {
     expect(states(run.lines.items).slice(-2)).toEqual(expect.arrayContaining(["mqtt stopped"]));
   });
 
+  it("[BL-83] a signal during a start, when another service has failed already, ends the run with exit code 1, and the last line says so", async () => {
+    const run = startFixtures(["--start-all", "--mqtt-starts", "fails", "--http-starts", "never", "--http-stops", "well"]);
+    await run.state("mqtt", "failed");
+    run.kill("SIGINT");
+    expect((await run.ended).code).toBe(1);
+    expect(run.lines.items.at(-1)).toMatchObject({ type: "failed", services: ["mqtt"] });
+  });
+
   it("[BL-22] a service named alone may use another service's variable", async () => {
     const env = { HTTP_STARTS: "fails" };
     const alone = startFixtures(["--only", "mqtt"], { env });

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { exampleEvent } from "../../contract/services/example-event.ts";
 import {
   type Attack,
+  atEndpoint,
   type HostileService,
   httpAttacks,
   httpRequest,
@@ -12,6 +13,7 @@ import {
   slowValues,
   throwAt,
 } from "./hostile-service.ts";
+import { throwRecordsOfOneByte } from "./tls-attacks.ts";
 
 const jsonHeader = "Content-Type: application/json\r\n";
 
@@ -67,11 +69,21 @@ const routesOfFields = [
 ] as const;
 
 export const httpService: HostileService = {
-  flags: ["--http-all-unsent-bytes", String(16 << 20), "--http-all-request-bytes", String(16 << 20)],
-  config: { allUnsentBytes: 16 << 20, allRequestBytes: 16 << 20 },
+  flags: [
+    "--http-all-unsent-bytes",
+    String(16 << 20),
+    "--http-all-request-bytes",
+    String(16 << 20),
+    "--http-https",
+    "true",
+    "--http-https-port",
+    "0",
+  ],
+  config: { allUnsentBytes: 16 << 20, allRequestBytes: 16 << 20, https: true, httpsPort: 0 },
   openBystander: async (addresses) => openHttpBystander(addresses, "/api/data"),
   attacks: {
     ...httpAttacks("/bytes/100000", "/ws/echo"),
+    "TLS records of one byte": (target) => throwRecordsOfOneByte(atEndpoint(target, "HTTPS"), 50, 1_000),
     "pipelined requests that wait": (target) => throwAt(target, 8, repeated(httpRequest("GET", "/delay/10"), 1_000), "all"),
     "200 event streams of 10 ms": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=0&duration=10ms"), "all"),
     "200 event streams without a pause": (target) => throwAt(target, 200, httpRequest("GET", "/api/stream?count=100000&duration=0"), "all"),

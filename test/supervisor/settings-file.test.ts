@@ -104,6 +104,14 @@ describe("settings file", () => {
     ]);
   });
 
+  it("[BL-31] settings of a newer Backlot are set aside, and said to be so", async () => {
+    const dir = temporaryDir();
+    writeFileSync(path.join(dir, "settings.json"), JSON.stringify({ version: 99, profiles: [] }));
+    const { warnings } = await open(dir);
+    expect(warnings).toEqual([expect.stringContaining("it is of a newer Backlot")]);
+    expect(files(dir)).toEqual([expect.stringMatching(/^settings\.json\.unreadable-/)]);
+  });
+
   it("[BL-32] keeps unknown settings", async () => {
     const dir = temporaryDir();
     const known = { version: 1, activeProfile: "Default", profiles: { Default: { services: {}, colour: "red" } } };
