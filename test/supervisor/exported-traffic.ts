@@ -1,4 +1,4 @@
-import type { Detail } from "../../contract/traffic/detail.ts";
+import type { Detail, DetailPart } from "../../contract/traffic/detail.ts";
 import type { HeaderList, HttpExchange } from "../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import type { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
@@ -50,8 +50,8 @@ export const exchange = (id: number, part: Partial<HttpExchange> = {}): HttpExch
   connection: { id: 7, remote: "127.0.0.1:5000", local: "127.0.0.1:8080", requests: 1, openedAt: 0 },
   ...part,
 });
-/** A store of rows with details that counts how many details were read. */
-export function storeOf(rows: TrafficRow[], details: ReadonlyMap<number, Detail>) {
+/** A store of rows with details that counts how many details were read; `parts` are those of all rows. */
+export function storeOf(rows: TrafficRow[], details: ReadonlyMap<number, Detail>, parts: readonly DetailPart[] = []) {
   const state = { details: 0 };
   return {
     state,
@@ -60,6 +60,10 @@ export function storeOf(rows: TrafficRow[], details: ReadonlyMap<number, Detail>
     read: async () => ({ rows: [], matching: rows.length, kept: rows.length, total: rows.length, dropped: 0 }),
     readAfter: async ({ after, upTo, limit }: { after: number; upTo: number; limit: number }) =>
       rows.filter(({ id }) => id > after && id <= upTo).slice(0, limit),
+    parts: async (_row: number, from = 0, limit = 0) => {
+      const page = parts.filter(({ index }) => index >= from).slice(0, limit);
+      return { parts: page, next: (page.at(-1)?.index ?? from) + 1, total: parts.length, leftOut: 0 };
+    },
     async detail(id: number) {
       state.details++;
       const detail = details.get(id);

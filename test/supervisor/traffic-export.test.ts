@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Detail } from "../../contract/traffic/detail.ts";
 import { harEntry } from "../../servers/supervisor/traffic/har.ts";
 import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
-import { allOf, exchange, options, row, storeOf } from "./exported-traffic.ts";
+import { allOf, base64, exchange, options, row, storeOf } from "./exported-traffic.ts";
 
 const message: Detail = { kind: "mqtt-event", id: 2, at: 1_500, clientId: "c", text: "connected" };
 
@@ -49,6 +49,40 @@ describe("an export of traffic", () => {
     expect(entry.request).not.toHaveProperty("postData");
     expect(entry).toMatchObject({ request: { bodySize: 0 }, response: { content: { size: 0 } } });
     expect(JSON.stringify(entry)).not.toContain("of 15 bytes");
+  });
+
+  it("[BL-206] has the messages of a WebSocket as Chrome's HAR does, an echo with the bytes of what it repeats, without credentials", async () => {
+    const parts = { total: 4, bytes: 30, leftOut: 1, leftOutBytes: 5 };
+    const opened: Detail = { ...exchange(1), kind: "websocket", parts };
+    const text = "I: abc.def!";
+    const said = { kind: "websocket-message", direction: "received", type: "text", body: { bytes: 11, base64: base64(text) } } as const;
+    const binary = { ...said, type: "binary", direction: "sent", body: { bytes: 3, base64: base64(Uint8Array.of(255, 0)) } } as const;
+    const of = (id: number) => ({ id, parent: 1, at: 0, index: id, outcome: "echoed" });
+    const details = new Map<number, Detail>([
+      [1, opened],
+      [2, { ...said, ...of(2) }],
+      [3, { ...binary, ...of(3) }],
+    ]);
+    const rows = [row(1, { kind: "websocket" }), ...[2, 3].map((id) => row(id, { kind: "websocket-message", parent: 1 }))];
+    const store = () =>
+      storeOf(rows, details, [
+        { ...said, index: 1, at: 1_500, row: 2 },
+        { ...said, index: 2, at: 1_600, row: 2, direction: "sent", echoOf: 1, body: { bytes: 11, base64: "" } },
+        { ...binary, index: 3, at: 1_700, row: 3 },
+      ]);
+    const entryOf = async (credentials: boolean) => {
+      const { text: har } = await allOf(createTrafficExport({ ...options, stores: [store()], format: "har", credentials }));
+      const { entries } = JSON.parse(har).log;
+      expect(entries).toHaveLength(1);
+      return entries[0];
+    };
+    const cut = { type: "receive", time: 1.7, opcode: 2, data: "/wA=", comment: "the first 2 of 3 bytes" };
+    expect(await entryOf(true)).toMatchObject({
+      _resourceType: "websocket",
+      _webSocketMessages: [{ type: "send", time: 1.5, opcode: 1, data: text }, { type: "receive", time: 1.6, opcode: 1, data: text }, cut],
+      comment: "1 of 4 messages are not in this file",
+    });
+    expect((await entryOf(false))._webSocketMessages).toMatchObject([{ data: "I: •••!" }, { data: "I: •••!" }, cut]);
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import type { ServiceId } from "../../../contract/service.ts";
 import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
 import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
+import type { HarMessages } from "./har-web-socket.ts";
 
 /** What is before the first entry. */
 export const harHead = (version: string): string =>
@@ -17,7 +18,8 @@ const unknown = -1;
 /** Of a WebSocket the handshake, which has no bodies: what is counted there are its messages. */
 const ofHandshake: HttpBody = { bytes: 0, base64: "" };
 
-export function harEntry(exchange: HttpExchange | WebSocketConnection, service: ServiceId): object {
+/** `messages`: those of a WebSocket. */
+export function harEntry(exchange: HttpExchange | WebSocketConnection, service: ServiceId, messages?: HarMessages): object {
   const { timing, connection, at, aborted } = exchange;
   const isWebSocket = exchange.kind === "websocket";
   const request = isWebSocket ? { ...exchange.request, body: ofHandshake } : exchange.request;
@@ -60,7 +62,8 @@ export function harEntry(exchange: HttpExchange | WebSocketConnection, service: 
     timings: { send: timing.receiveMs ?? 0, wait: timing.answerMs ?? 0, receive: timing.sendMs ?? 0 },
     connection: String(connection.id),
     _service: service,
-    ...(aborted !== undefined && { comment: `ended early: ${aborted}` }),
+    ...messages,
+    ...(aborted !== undefined && { comment: [`ended early: ${aborted}`, messages?.comment ?? []].flat().join("; ") }),
   };
 }
 

@@ -5,11 +5,12 @@ import { FoundCredentials } from "../../core/credentials/found-credentials.ts";
 import type { DetailDecoder, ExportedRow } from "../../core/traffic/detail-decoder.ts";
 import type { PartReader } from "../export-pump.ts";
 import { harEntry, harHead, harTail } from "./har.ts";
+import { harMessages } from "./har-web-socket.ts";
 import type { RowFilter } from "./row-matcher.ts";
 import type { TrafficStore } from "./traffic-store.ts";
 
 interface TrafficExportOptions extends RowFilter {
-  readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail" | "decoders">[];
+  readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail" | "parts" | "decoders">[];
   readonly format: "har" | "jsonl";
   /** Whether header fields, query fields and bodies keep the values of credentials. */
   readonly credentials: boolean;
@@ -46,10 +47,21 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
   }
 
   /** Empty where the format has no place for the row. */
-  function write({ row, detail }: ExportedRow): string {
+  async function write({ row, detail }: ExportedRow, store: ExportedStore): Promise<string> {
     if (format === "jsonl") return `${JSON.stringify({ ...row, detail })}\n`;
     if (detail?.kind !== "http" && detail?.kind !== "websocket") return "";
-    return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(detail, row.service))}`;
+    const shown = (read: ExportedRow) => shownOf(read, store);
+    const messages = detail.kind === "websocket" ? await harMessages(detail, { store, shown, pause }) : undefined;
+    return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(detail, row.service, messages))}`;
+  }
+
+  const shownOf = async (read: ExportedRow, store: ExportedStore) => (credentials ? read : await withoutCredentials(read, store));
+
+  let sliceEnd = 0;
+  async function pause(): Promise<void> {
+    if (performance.now() < sliceEnd) return;
+    await setImmediate();
+    sliceEnd = performance.now() + sliceMs;
   }
 
   async function countAll(): Promise<number> {
@@ -63,21 +75,19 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
     const total = isFirst && format === "jsonl" ? await countAll() : undefined;
     let text = isFirst && format === "har" ? harHead(version) : "";
     let items = 0;
-    let sliceEnd = performance.now() + sliceMs;
+    sliceEnd = performance.now() + sliceMs;
     while (text.length < partCharacters) {
       const found = await next();
       if (!found) return { text: format === "har" ? `${text}${harTail}` : text, items, ...(total !== undefined && { total }) };
       // As it is now: an open row that was filtered may have ended meanwhile.
       const read = (await found.store.detail(found.row.id)) ?? { row: found.row, detail: null };
-      const written = write(credentials ? read : await withoutCredentials(read, found.store));
+      const written = await write(await shownOf(read, found.store), found.store);
       if (written !== "") {
         text += written;
         items++;
         entries++;
       }
-      if (performance.now() < sliceEnd) continue;
-      await setImmediate();
-      sliceEnd = performance.now() + sliceMs;
+      await pause();
     }
     return { text, items, next: "more", ...(total !== undefined && { total }) };
   };
