@@ -55,6 +55,15 @@ it("[GRPC-160] a call names the rules that had a part in it, each once, while it
   stream.cancel();
 });
 
+it("[GRPC-99] the handler's answer to a message comes behind the reply of a rule to the one before", async () => {
+  const service = await startWithRules([
+    { method: greeter("BidirectionalStream"), when: { request: { message: "a" } }, delay: "50ms", reply: { response: "ruled" } },
+  ]);
+  const { replies } = await bothWays(service, ["a", "b", "a", "b"]);
+  const isRuled = replies.map((reply) => (reply as { readonly response?: string }).response === "ruled");
+  expect([isRuled[0], isRuled.indexOf(true, 1) > 1, isRuled.filter((ruled) => ruled).length]).toEqual([true, true, 2]);
+});
+
 it("[GRPC-91] conditions look at fields by their paths: equals, matches, contains, exists, greater and less, 64-bit numbers too", async () => {
   const subscribeRule = (test: unknown, value: string) => ({
     method: "example.StreamService/Subscribe",

@@ -45,8 +45,9 @@ class BothWays {
   readonly #begun: ChosenRule | undefined;
   #running = 0;
   #readsLater = false;
-  /** Replies are sent in the order of what they answer. */
+  /** Replies are sent in the order of what they answer; a message for the method's handler waits for those before it. */
   #replies: Promise<unknown> = Promise.resolve();
+  #replying = 0;
   /** Called when the client has sent its half-close and all its messages are answered. */
   #afterLast: (() => void) | undefined;
 
@@ -87,7 +88,11 @@ class BothWays {
       begun?.rule.reply && this.#ofMessages.includes(begun.rule)
         ? this.#chooseBefore(begun, received)
         : chooseRule(this.#ofMessages, received, this.#parts.counts);
-    if (!chosen) return false;
+    if (!chosen) {
+      if (this.#replying === 0) return false;
+      this.#run(this.#inOrder(async () => pass()));
+      return true;
+    }
     const { rule } = chosen;
     const passes = !rule.reply && !rule.script && !rule.status;
     const { held } = this.#call;
@@ -112,7 +117,8 @@ class BothWays {
   }
 
   #inOrder(answer: () => Promise<unknown>): Promise<unknown> {
-    this.#replies = this.#replies.then(answer);
+    this.#replying++;
+    this.#replies = this.#replies.then(answer).finally(() => this.#replying--);
     return this.#replies;
   }
 
