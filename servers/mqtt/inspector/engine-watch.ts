@@ -5,7 +5,7 @@ import { reasonName } from "../codec/reason-code.ts";
 import { type EngineObserver, type ObservedClient, orderlyEnds } from "../engine/engine-observer.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
-import { connectFields, disconnectFields, subscribeFields, unsubscribeFields, versionNames } from "./packet-fields.ts";
+import { connectFields, disconnectFields, type PacketFields, subscribeFields, unsubscribeFields, versionNames } from "./packet-fields.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
 
 /** Most rows and log lines a second for connects and disconnects; further ones are only counted. */
@@ -18,6 +18,11 @@ export interface WatchOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
   readonly recorder: MessageRecorder;
+}
+
+interface ShownEvent extends Omit<MqttEventFacts, "id" | "text" | "fields"> {
+  /** Asked only where there is a row: thousands of clients may connect in a second. */
+  readonly fields?: () => PacketFields;
 }
 
 /** Turns the engine's events into rows, log lines and records. */
@@ -86,10 +91,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     return true;
   }
 
-  function show(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
+  function show(level: "info" | "warning", line: string, { fields, ...event }: ShownEvent): void {
     if (!spend()) return;
     log[level](line);
-    traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
+    traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event, ...(fields && { fields: fields() }) }));
   }
 
   /** Violations of the standard, kept until the disconnect is logged. */
@@ -108,7 +113,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: `MQTT ${versionNames[version]}`,
         clientId,
         peer: origin.peer,
-        fields: connectFields(packet),
+        fields: () => connectFields(packet),
       });
     },
     connectRefused(client, why) {
@@ -121,7 +126,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: why,
         clientId,
         peer: origin.peer,
-        ...(asked && { fields: connectFields(asked) }),
+        ...(asked && { fields: () => connectFields(asked) }),
       });
     },
     disconnected(client, why, wasConnected) {
@@ -139,7 +144,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: why,
         clientId,
         peer: origin.peer,
-        ...(goodbye && { fields: disconnectFields(goodbye) }),
+        ...(goodbye && { fields: () => disconnectFields(goodbye) }),
       });
     },
     subscribed({ clientId, origin }, requests, reasons, properties) {
@@ -156,7 +161,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome,
         clientId,
         peer: origin.peer,
-        fields: subscribeFields(requests, reasons, properties),
+        fields: () => subscribeFields(requests, reasons, properties),
       });
     },
     unsubscribed({ clientId, origin }, filters, properties) {
@@ -168,7 +173,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: "",
         clientId,
         peer: origin.peer,
-        fields: unsubscribeFields(filters, properties),
+        fields: () => unsubscribeFields(filters, properties),
       });
     },
     dropped: (clientId, why) => dropped.count(clientId, why),
