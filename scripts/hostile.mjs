@@ -1,4 +1,4 @@
-/** `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt] [--write]`: attacks on the built services, beside a client that behaves. */
+/** `npm run hostile -- [options]`, see `--help`: attacks on the built services, beside a client that behaves. */
 import path from "node:path";
 import { buildWhatChanged, continueOnSuitableNode, installPackages, root, run } from "./setup.mjs";
 

@@ -1,4 +1,4 @@
-/** `npm run look -- [--only REGEX] [--sizes 900x700,1280x800] [--zooms 1,2] [--portion 1/4] [--contrast] [--pictures FOLDER]`: what is wrong with the layout of each page. */
+/** `npm run look -- [options]`, see `--help`: what is wrong with the layout of each page. */
 import path from "node:path";
 import { buildWhatChanged, continueOnSuitableNode, installPackages, root, run } from "./setup.mjs";
 

@@ -1,8 +1,4 @@
-/**
- * `npm run look -- [--only REGEX] [--sizes 1280x800,…] [--zooms 1,1.5,2] [--contrast] [--pictures FOLDER] [--schemes dark,light]
- * [--portion 1/4]`: opens every page and tab of the built program's dashboard with traffic, at each size and zoom, and prints what
- * `layoutFaults` finds. Not all of it is wrong: at 200 % zoom bars have several lines. A portion is every fourth of them, from the first one.
- */
+/** Opens every page and tab of the built program's dashboard with traffic, at each size and zoom, and prints what `layoutFaults` finds. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,26 +7,37 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { connectAsync } from "mqtt";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { WebSocket } from "ws";
 import { chromiumOptions } from "../support/chromium-options.ts";
 import { freePort } from "../support/free-port.ts";
 import { freePortFlags } from "../support/free-port-flags.ts";
+import { toolOptions } from "../support/tool-options.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { type Scene, scenes } from "./scenes.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: "string", default: "" },
-    sizes: { type: "string", default: "900x700,1280x800,1440x900,1920x1080" },
-    zooms: { type: "string", default: "1,1.5,2" },
-    contrast: { type: "boolean", default: false },
-    pictures: { type: "string" },
-    schemes: { type: "string", default: "dark,light" },
-    portion: { type: "string", default: "1/1" },
-  },
+const usage = `Usage: npm run look -- [options]
+
+Prints what is cut, covered or out of reach on each page. Not all of it is wrong: at a zoom of 2 bars have several lines.
+
+  --only REGEX        the scenes with such a name
+  --sizes WxH,…       of the window (900x700,1280x800,1440x900,1920x1080)
+  --zooms N,…         (1,1.5,2)
+  --schemes NAME,…    (dark,light)
+  --contrast          also what axe says of the contrast of texts
+  --pictures FOLDER   keep a picture of each
+  --portion N/M       every M-th scene, from the N-th
+`;
+
+const options = toolOptions(usage, {
+  only: { type: "string", default: "" },
+  sizes: { type: "string", default: "900x700,1280x800,1440x900,1920x1080" },
+  zooms: { type: "string", default: "1,1.5,2" },
+  contrast: { type: "boolean", default: false },
+  pictures: { type: "string" },
+  schemes: { type: "string", default: "dark,light" },
+  portion: { type: "string", default: "1/1" },
 });
 const sizes = options.sizes.split(",").map((size) => size.split("x").map(Number) as [width: number, height: number]);
 const zooms = options.zooms.split(",").map(Number);

@@ -1,6 +1,6 @@
 /**
- * `npm run hostile -- [--minutes N] [--seed N] [--only http,mqtt] [--match text] [--write]`: one client at a time does its worst to each service of the
- * built program, while another one asks on a fixed schedule. Prints a table; `--write` writes it into bench/README.md.
+ * One client at a time does its worst to each service of the built program, while another one asks on a fixed schedule. Prints a table, which
+ * bench/README.md has too.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,12 +10,12 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { machineLine } from "../../bench/harness.ts";
 import { figure, markdownTable } from "../../bench/markdown-table.ts";
 import { commandLineOf, processTree } from "../../bench/process-tree.ts";
 import { writeResults } from "../../bench/results-file.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { toolOptions } from "../support/tool-options.ts";
 import { dashboardLabel } from "./dashboard-control.ts";
 import type { Addresses, Bystander, HostileService } from "./hostile-service.ts";
 import { hostileTargets } from "./hostile-services.ts";
@@ -35,6 +35,15 @@ interface Measured {
   readonly longestTurnMs: number;
   readonly mebibytes: { readonly before: number; readonly peak: number; readonly after: number };
 }
+
+const usage = `Usage: npm run hostile -- [options]
+
+  --minutes N    of all attacks together (10)
+  --seed N       of what is random (1)
+  --only ID,…    the targets (${Object.keys(hostileTargets).join(",")})
+  --match TEXT   the attacks whose names have it
+  --write        put the table into bench/README.md
+`;
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -213,14 +222,12 @@ async function runAttack([target = "", name = "", urls = "", seconds = "", seed 
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: "string", default: "10" },
-      seed: { type: "string", default: "1" },
-      only: { type: "string", default: Object.keys(hostileTargets).join(",") },
-      match: { type: "string", default: "" },
-      write: { type: "boolean", default: false },
-    },
+  const values = toolOptions(usage, {
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string", default: "1" },
+    only: { type: "string", default: Object.keys(hostileTargets).join(",") },
+    match: { type: "string", default: "" },
+    write: { type: "boolean", default: false },
   });
   const asked = values.only.split(",").map((id) => {
     const target = hostileTargets[id];

@@ -37,7 +37,7 @@ export const sessionScopes = [
 /** Less is rounded to nothing. */
 const leastLoss = 0.0005;
 
-interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "besidePx" | "align"> {
+interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "face" | "besidePx" | "align"> {
   readonly textOf: (session: RtspSessionView) => string;
   readonly warns?: (session: RtspSessionView) => boolean;
   /** After its end; `figures` are absent of one that ended long ago. */
@@ -147,6 +147,8 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     title: "Loss",
     rank: 3,
     minSample: "00.0 %",
+    // With a warning it is a mark.
+    face: "mono-bold",
     besidePx: 14,
     align: "end",
     textOf: lossOf,
