@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ConnectPacket, DisconnectPacket, SubscriptionRequest, Will } from "../codec/packet.ts";
 import { decodeForwarded, type Properties } from "../codec/properties.ts";
 import { reasonName } from "../codec/reason-code.ts";
@@ -7,6 +8,8 @@ export type PacketFields = readonly (readonly [name: string, value: string])[];
 
 /** In characters. */
 const longestValue = 1_000;
+/** Of a payload that is no text; its length is shown beside them. */
+const mostHexBytes = 400;
 /** Further ones are counted. */
 const mostFields = 100;
 /** Of all fields of a packet, in characters. */
@@ -75,14 +78,9 @@ function willFields({ topic, qos, retain, payload, properties = {} }: Will): Pac
 const yesOrNo = (is: boolean): string => (is ? "yes" : "no");
 
 function payloadText(payload: Buffer): string {
-  const start = payload.subarray(0, longestValue);
-  const text = start.toString("utf8");
-  const isText = Buffer.from(text).equals(start) || payload.length > start.length;
-  return isText
-    ? payload.length > start.length
-      ? `${text}… (${payload.length} bytes)`
-      : text
-    : `${payload.length} bytes: ${start.toString("hex")}`;
+  if (isUtf8(payload)) return payload.toString("utf8");
+  const start = payload.subarray(0, mostHexBytes);
+  return `${payload.length} bytes: ${start.toString("hex")}${payload.length > start.length ? "…" : ""}`;
 }
 
 type Shown = readonly [name: string, text: (value: never) => string];

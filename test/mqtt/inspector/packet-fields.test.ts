@@ -80,3 +80,11 @@ it("[MQTT-320] they are bounded, and an export hides user properties with creden
   expect(JSON.stringify(shown)).toContain("v2");
   expect(JSON.stringify(shown)).not.toContain("tok-1234");
 });
+
+it("[MQTT-320] a will's payload is text only if all of it is", () => {
+  const shown = (payload: Buffer) => new Map(connectFields({ ...connect, will: { ...connect.will, payload } })).get("Will payload");
+  expect(shown(Buffer.alloc(2_000, 0xff))).toBe(`2000 bytes: ${"ff".repeat(400)}…`);
+  expect(shown(Buffer.concat([Buffer.from("a".repeat(1_500)), Buffer.from([0xff])]))).toBe(`1501 bytes: ${"61".repeat(400)}…`);
+  expect(shown(Buffer.from([0xff, 0x00]))).toBe("2 bytes: ff00");
+  expect(shown(Buffer.from("€".repeat(1_500)))).toBe(`${"€".repeat(1_000)}… (1500 characters)`);
+});
