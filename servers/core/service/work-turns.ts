@@ -1,4 +1,5 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { FairOrder, Rotation } from "./fair-order.ts";
 
 const turnMs = 4;
 /** Of one connection, before the others have theirs. */
@@ -51,9 +52,9 @@ export class WorkTurns {
   /** When it was, so far. */
   #workedMs = 0;
   /** Connections that have used up a share. */
-  readonly #waiting = new WaitingConnections();
+  readonly #waiting = new FairOrder<Connection>();
   /** Those that had less to do until now: they come first, for half of the time. */
-  readonly #fresh = new WaitingConnections();
+  readonly #fresh = new FairOrder<Connection>();
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
@@ -163,46 +164,6 @@ export class WorkTurns {
   }
 }
 
-/** Their addresses take turns, and those of one address. */
-class WaitingConnections {
-  readonly #ofKeys = new Map<string, Rotation<Connection>>();
-  readonly #keys = new Rotation<string>();
-
-  /** Of addresses. */
-  get size(): number {
-    return this.#keys.size;
-  }
-
-  has(connection: Connection): boolean {
-    return this.#ofKeys.get(connection.key)?.has(connection) ?? false;
-  }
-
-  add(connection: Connection): void {
-    const { key } = connection;
-    const known = this.#ofKeys.get(key);
-    const connections = known ?? new Rotation();
-    connections.add(connection);
-    if (known) return;
-    this.#ofKeys.set(key, connections);
-    this.#keys.add(key);
-  }
-
-  take(): Connection | undefined {
-    const key = this.#keys.take();
-    const connections = key === undefined ? undefined : this.#ofKeys.get(key);
-    if (key === undefined || !connections) return undefined;
-    const connection = connections.take();
-    if (connections.size > 0) this.#keys.add(key);
-    else this.#ofKeys.delete(key);
-    return connection;
-  }
-
-  clear(): void {
-    this.#ofKeys.clear();
-    this.#keys.clear();
-  }
-}
-
 class Connection implements WorkConnection {
   readonly turns: WorkTurns;
   readonly key: string;
@@ -290,39 +251,5 @@ class Task implements WorkShare {
 
   later(): void {
     this.#connection.later(this);
-  }
-}
-
-/** A queue in which each member is once. */
-class Rotation<Member> {
-  readonly #members = new Set<Member>();
-  /** Kept, because one that begins anew steps over all that was removed. It finds what is added before it ends. */
-  #from: Iterator<Member> | undefined;
-
-  get size(): number {
-    return this.#members.size;
-  }
-
-  has(member: Member): boolean {
-    return this.#members.has(member);
-  }
-
-  add(member: Member): void {
-    this.#members.add(member);
-  }
-
-  take(): Member | undefined {
-    if (this.#members.size === 0) return undefined;
-    this.#from ??= this.#members.values();
-    const member = this.#from.next().value as Member;
-    this.#members.delete(member);
-    // An iterator that has ended would find nothing again.
-    if (this.#members.size === 0) this.#from = undefined;
-    return member;
-  }
-
-  clear(): void {
-    this.#members.clear();
-    this.#from = undefined;
   }
 }
