@@ -223,3 +223,37 @@ it("[BL-345] a task of a connection does not overtake those that wait", async ()
   while (done.length < 5) await nextTurn();
   expect(done).toEqual(["first", "second", "third", "fourth", "fifth"]);
 });
+
+it("[BL-410] two jobs of other threads run at once, and addresses and connections that wait have them in turns", async () => {
+  const turns = new WorkTurns();
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const client = (name: string, address: string) => {
+    const connection = turns.connection(address);
+    return (count: number) =>
+      Array.from({ length: count }, () =>
+        connection.runElsewhere(async () => {
+          begun.push(name);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          if (name === "fails") throw new Error("damaged");
+          return name;
+        }),
+      );
+  };
+  const many = client("many", "10.0.0.1")(6);
+  const more = client("more", "10.0.0.1")(2);
+  const [failing] = client("fails", "10.0.0.2")(1);
+  const failed = expect(failing).rejects.toThrow("damaged");
+  for (let job = 0; job < 9; job++) {
+    while (ends.length === 0) await nextTurn();
+    if (job < 7) {
+      await nextTurn();
+      expect(begun.length).toBe(job + 2);
+    }
+    ends.shift()?.();
+  }
+  expect(await Promise.all([...many, ...more])).toHaveLength(8);
+  await failed;
+  expect(begun).toEqual(["many", "many", "many", "fails", "more", "many", "more", "many", "many"]);
+  turns.close();
+});

@@ -96,3 +96,13 @@ it("[HTTP-152] what was read behind a request that waits counts", async () => {
   await connection.closed();
   expect(await service.ended((row) => row.target === "/delay/10")).toMatchObject({ outcome: "too many bytes of requests" });
 });
+
+it("[HTTP-160] bodies are decompressed two at a time, so that many small ones that become large are not all in memory", async () => {
+  const service = await startHttp({ ...limits, allRequestBytes: 40 * mebibyte });
+  const coded = gzipSync(Buffer.alloc(4 * mebibyte));
+  const head = `POST /trailers HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: ${coded.length}\r\n\r\n`;
+  const all = Buffer.concat(Array.from({ length: 20 }, () => [Buffer.from(head), coded]).flat());
+  const connection = await rawConnection(service.port, Buffer.concat([all, Buffer.from("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")]));
+  const answers = await connection.received(/"status":"ok"/);
+  expect(answers.match(/^HTTP.*$/gm)).toEqual(Array(21).fill("HTTP/1.1 200 OK"));
+});

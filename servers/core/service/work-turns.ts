@@ -1,5 +1,6 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { FairOrder, Rotation } from "./fair-order.ts";
+import { ThreadTurns } from "./thread-turns.ts";
 
 const turnMs = 4;
 /** Of one connection, before the others have theirs. */
@@ -25,6 +26,8 @@ export interface WorkConnection {
   join(goOn: () => void): WorkShare;
   /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
   run<Result>(steps: Iterator<void, Result>): Promise<Result>;
+  /** A job of another thread, when it is the connection's turn to have one. Settles as the job does. */
+  runElsewhere<Result>(job: () => Promise<Result>): Promise<Result>;
 }
 
 /** Work that is one step, for `run`. */
@@ -55,6 +58,7 @@ export class WorkTurns {
   readonly #waiting = new FairOrder<Connection>();
   /** Those that had less to do until now: they come first, for half of the time. */
   readonly #fresh = new FairOrder<Connection>();
+  readonly threads = new ThreadTurns<Connection>();
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
@@ -161,6 +165,7 @@ export class WorkTurns {
     clearImmediate(this.#immediate);
     this.#waiting.clear();
     this.#fresh.clear();
+    this.threads.close();
   }
 }
 
@@ -205,6 +210,11 @@ class Connection implements WorkConnection {
       const share = this.join(goOn);
       goOn();
     });
+  }
+
+  runElsewhere<Result>(job: () => Promise<Result>): Promise<Result> {
+    // Jobs of clients that have left end at their beginning, thousands at once.
+    return this.turns.threads.run(this, async () => await this.run(oneStep(job)));
   }
 
   begin(turn: number): void {

@@ -2,9 +2,9 @@ import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { hasBody, readBody as readBytes } from "../../core/http/request-body.ts";
+import { ClientLeft, hasBody, readBody as readBytes } from "../../core/http/request-body.ts";
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+type Decoder = (body: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>;
 
 const gunzip: Decoder = promisify(zlib.gunzip);
 const inflate: Decoder = promisify(zlib.inflate);
@@ -35,9 +35,10 @@ async function decodeContent(request: HttpRequest, body: Buffer, codings: string
     const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
     if (!decode) throw unsupported();
     try {
-      decoded = await decode(decoded, { maxOutputLength: limitBytes });
+      decoded = await inTurn(request, decoded, decode, limitBytes);
       request.entry?.head.connection.held?.hold(request, decoded.length);
     } catch (error) {
+      if (error instanceof ClientLeft) throw error;
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         throw new HttpRefusal(413, `The body is larger than ${limitBytes} bytes once decompressed`);
       }
@@ -46,6 +47,19 @@ async function decodeContent(request: HttpRequest, body: Buffer, codings: string
   }
   return decoded;
 }
+
+/** Many bodies that grow at the same time would all be in memory before one of them is whole. */
+function inTurn({ socket, work }: HttpRequest, body: Buffer, decode: Decoder, maxOutputLength: number): Promise<Buffer> {
+  return work.runElsewhere(async () => {
+    if (socket.destroyed) throw new ClientLeft();
+    const decoded = await decode(body, { maxOutputLength, chunkSize: pieceBytes(body) });
+    // A short one would keep the whole piece in memory.
+    return decoded.length < decoded.buffer.byteLength / 2 ? Buffer.from(decoded) : decoded;
+  });
+}
+
+/** Each piece of the result is a job of the thread and a call of ours. */
+const pieceBytes = (body: Buffer): number => Math.min(64 << 10, Math.max(1 << 10, 8 * body.length));
 
 // RFC 9110 §15.5.16: the answer lists the supported codings.
 const unsupported = () =>

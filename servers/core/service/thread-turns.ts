@@ -1,0 +1,54 @@
+import { FairOrder } from "./fair-order.ts";
+
+/** libuv has four threads, which files, names and hashes of passwords need too. */
+const jobsAtOnce = 2;
+
+interface Client {
+  /** Of its address, as `rateLimitKey` has it. */
+  readonly key: string;
+}
+
+/** Jobs of libuv's threads, such as to decompress: a few at once. Those who wait take turns: addresses, then the connections of each. */
+export class ThreadTurns<Connection extends Client> {
+  readonly #order = new FairOrder<Connection>();
+  readonly #waiting = new Map<Connection, (() => void)[]>();
+  #running = 0;
+
+  /** Settles as the job does. */
+  run<Result>(connection: Connection, job: () => Promise<Result>): Promise<Result> {
+    if (this.#running < jobsAtOnce) return this.#begin(job);
+    return new Promise((resolve) => {
+      const begin = () => resolve(this.#begin(job));
+      const ofOne = this.#waiting.get(connection);
+      if (ofOne) ofOne.push(begin);
+      else this.#waiting.set(connection, [begin]);
+      this.#order.add(connection);
+    });
+  }
+
+  async #begin<Result>(job: () => Promise<Result>): Promise<Result> {
+    this.#running++;
+    try {
+      return await job();
+    } finally {
+      this.#running--;
+      this.#beginNext();
+    }
+  }
+
+  #beginNext(): void {
+    const connection = this.#order.take();
+    const ofOne = connection && this.#waiting.get(connection);
+    if (!ofOne) return;
+    const begin = ofOne.shift();
+    if (ofOne.length > 0) this.#order.add(connection);
+    else this.#waiting.delete(connection);
+    begin?.();
+  }
+
+  /** What waits is not done. */
+  close(): void {
+    this.#order.clear();
+    this.#waiting.clear();
+  }
+}
