@@ -11,7 +11,7 @@ import { sessionIdOf } from "../protocol/header-fields.ts";
 import { type HeaderFields, headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
 import type { ChannelReceiver } from "./choose-transport.ts";
-import { type HttpTunnels, httpRefusal, TunnelDecoder, type TunnelEnd, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
+import { type ByteInput, type HttpTunnels, httpRefusal, type TunnelEnd, TunnelInput, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
 import type { MulticastGroups } from "./multicast-groups.ts";
 import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
 import type { RtspSession, SessionUser } from "./rtsp-session.ts";
@@ -81,15 +81,15 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #unsentAnswers = 0;
   /** Too many answers wait for the client: nothing more of it is read before it has taken them. */
   #isBlocked = false;
-  /** Sockets that are not read until then: its own, or those by which the requests of its tunnel come. */
-  readonly #paused = new Set<Socket>();
+  /** What is not read until then: its own socket, or the POSTs of its tunnel. */
+  readonly #paused = new Set<ByteInput>();
   #isClosing = false;
   #activeAtMs = performance.now();
   #linger: NodeJS.Timeout | undefined;
   /** Of the GET of a tunnel. */
   #tunnelCookie: string | undefined;
   /** Of its POST: where the requests go. */
-  #tunnel: { readonly end: TunnelEnd; readonly decoder: TunnelDecoder } | undefined;
+  #tunnel: TunnelInput | undefined;
 
   constructor(id: number, socket: Socket, parts: ConnectionParts) {
     this.id = id;
@@ -164,7 +164,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   #receive(chunk: Buffer): void {
     if (this.#isClosing) return;
     if (this.#tunnel) {
-      this.#tunnel.end.receiveTunnelled(this.#tunnel.decoder.decode(chunk), this.#socket);
+      this.#tunnel.receive(chunk);
       return;
     }
     // The bytes behind the GET of a tunnel mean nothing.
@@ -172,7 +172,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.receiveTunnelled(chunk, this.#socket);
   }
 
-  receiveTunnelled(bytes: Buffer, from: Socket): void {
+  receiveTunnelled(bytes: Buffer, from: ByteInput): void {
     if (this.#isClosing) return;
     this.#parser.push(bytes);
     this.#work();
@@ -205,8 +205,9 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#work();
     this.#count();
     if (this.#isBusy || this.#isBlocked) return;
-    for (const socket of this.#paused) socket.resume();
+    const paused = [...this.#paused];
     this.#paused.clear();
+    for (const input of paused) input.resume();
   };
 
   #count(): void {
@@ -280,7 +281,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
       this.#tunnelCookie = cookie;
       this.#socket.write(tunnelAnswer);
     } else if (request.method === "POST" && end && end !== this) {
-      this.#tunnel = { end, decoder: new TunnelDecoder() };
+      this.#tunnel = new TunnelInput(end, this.#socket, this.#parts.turns);
       this.#receive(this.#parser.take());
     } else {
       const isTunnel = cookie !== undefined;
