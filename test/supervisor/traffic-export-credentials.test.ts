@@ -333,6 +333,25 @@ describe("an export of traffic", () => {
       expect(found.hideIn(text, true)).toBe(`password=•••&z=${"a".repeat(20_000)}•••`);
     });
 
+    it("in one pass for all values, also where hundreds begin alike and overlap", () => {
+      const found = new FoundCredentials();
+      const value = (index: number) => `${"a".repeat(20)}b${"a".repeat(3)}${index}`;
+      for (let index = 0; index < 390; index++) found.add(value(index));
+      const text = "a".repeat(250_000);
+      let shown = "";
+      const took = threadCpuMs(() => {
+        shown = found.hideIn(`${text},${value(7)}b${value(389)}.`);
+      });
+      expect(took).toBeLessThan(1_000);
+      expect(shown).toBe(`${text},•••b•••.`);
+      found.add("c-one-two");
+      found.add("two-three");
+      expect(found.hideIn("c-one-two-three|c-one-twotwo-three|two-thr", true)).toBe("•••|••••••|•••");
+      expect(found.hideInBytes(Buffer.from("ü two-three\xff", "latin1"))).toEqual(
+        Buffer.concat([Buffer.from("ü ", "latin1"), Buffer.from("•••"), Buffer.from([0xff])]),
+      );
+    });
+
     it("with bounded work: where too many are found, all is hidden", async () => {
       const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`token${index}`, `value-${index}`]));
       const shown = await texts({ headers: json, body: JSON.stringify(fields), answer: "value-4999" });

@@ -1,6 +1,6 @@
 /**
- * Rows and details for an export, without the values of credentials: those that a name points to, and the same values elsewhere. What the first
- * step finds is added to `found`, so that an exchange is complete when it has passed twice.
+ * Rows and details for an export, without the values of credentials: those that a name points to, and the same values elsewhere. What is found
+ * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";

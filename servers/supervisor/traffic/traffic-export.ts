@@ -26,7 +26,7 @@ const sliceMs = 4;
 /** One export of the rows that are kept when it begins: the oldest first, of several services by their time. It has to be read in order. */
 export function createTrafficExport({ stores, format, credentials, version, ...filter }: TrafficExportOptions): PartReader {
   const caller = {};
-  const withoutCredentials = createCredentialRemoval();
+  const withoutCredentials = createCredentialRemoval(() => pause());
   const cursors = stores.map((store) => ({ store, upTo: store.newestId(), after: 0, rows: [] as TrafficRow[], isDone: false }));
   let entries = 0;
 
@@ -96,7 +96,7 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
 type ExportedStore = TrafficExportOptions["stores"][number];
 
 /** Removes credentials of rows that come one after the other: messages of a connection are without those of its handshake too. */
-function createCredentialRemoval() {
+function createCredentialRemoval(pause: () => Promise<void>) {
   const ofParents = new Map<string, FoundCredentials>();
 
   async function remove(exported: ExportedRow, store: ExportedStore, found: FoundCredentials): Promise<ExportedRow> {
@@ -104,10 +104,11 @@ function createCredentialRemoval() {
     const decoder: DetailDecoder | undefined = await store.decoders[row.kind]?.();
     // Without its decoder nobody knows what a row contains.
     if (!decoder) return { row: { ...row, target: "", preview: "" }, detail: null };
-    const known = found.size;
-    const shown = decoder.withoutCredentials(exported, found);
-    // What was found at the end may occur at the beginning.
-    return found.size === known ? shown : decoder.withoutCredentials(exported, found);
+    // What is found at the end may occur at the beginning.
+    const shown = found.collect(() => decoder.withoutCredentials(exported, found));
+    if (found.size === 0) return shown;
+    await pause();
+    return decoder.withoutCredentials(exported, found);
   }
 
   async function ofParent({ service, parent }: TrafficRow, store: ExportedStore): Promise<FoundCredentials | undefined> {
