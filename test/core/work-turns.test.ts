@@ -14,20 +14,22 @@ function open() {
   const done: string[] = [];
   const client = (name: string, items: number, address = name, ms = itemMs) => {
     let left = items;
+    let each = ms;
     const goOn = () => {
       for (; left > 0; left--) {
         if (share.isOver) {
           share.later();
           return;
         }
-        nowMs += ms;
+        nowMs += each;
         done.push(name);
       }
     };
     const share = turns.join(address, goOn);
     goOn();
     return {
-      receive(more: number) {
+      receive(more: number, itemMs = ms) {
+        each = itemMs;
         left += more;
         goOn();
       },
@@ -102,6 +104,36 @@ it("[BL-344] what others do between two items of a client does not count for it"
   client("b", 1, "b", 1);
   a.receive(1);
   expect(count("a")).toBe(2);
+});
+
+it("[BL-344] clients whose items take long have fewer of them: those with short ones have as much time", async () => {
+  const { done, client, count } = open();
+  const long = ["1", "2", "3", "4"].flatMap((address) => [`${address}a`, `${address}b`]);
+  for (const name of long) client(name, 1_000, name[0], 8);
+  while (done.length < 8 * long.length) await nextTurn();
+  for (const address of ["1", "5"]) {
+    const before = done.length;
+    const name = `short ${address}`;
+    client(name, 16 * itemsOfShare, address);
+    while (count(name) < 16 * itemsOfShare) await nextTurn();
+    // Else one of each before each share.
+    expect(done.slice(before).filter((other) => long.includes(other)).length).toBeLessThanOrEqual(2 * long.length);
+  }
+});
+
+it("[BL-344] an item that was held up by something else does not put a client behind those whose items always take long", async () => {
+  const { done, client, count } = open();
+  for (const name of ["a", "b", "c", "d"]) client(name, 1_000, "address", 4);
+  const little = client("little", 0, "address");
+  for (let item = 0; item < 20; item++) {
+    little.receive(1);
+    await nextTurn();
+  }
+  little.receive(1, 20);
+  little.receive(2 * itemsOfShare, itemMs);
+  const before = done.length;
+  while (count("little") < 21 + 2 * itemsOfShare) await nextTurn();
+  expect(done.slice(before).filter((name) => name !== "little").length).toBeLessThanOrEqual(6);
 });
 
 it("[BL-345] many connections of one address do not delay that of another", async () => {

@@ -1,8 +1,13 @@
+/** So many addresses may owe turns while they do not wait. */
+const mostOwing = 4_096;
+
 /** Addresses take turns, and the members of each. */
 export class FairOrder<Member extends { readonly key: string }> {
   /** By the address, as `rateLimitKey` has it. */
-  readonly #ofKeys = new Map<string, Rotation<Member>>();
-  readonly #keys = new Rotation<string>();
+  readonly #ofKeys = new Map<string, Rounds<Member>>();
+  readonly #keys = new Rounds<string>();
+  /** Of addresses that do not wait. */
+  readonly #owedOfKeys = new Map<string, number>();
 
   /** Of addresses. */
   get size(): number {
@@ -13,14 +18,26 @@ export class FairOrder<Member extends { readonly key: string }> {
     return this.#ofKeys.get(member.key)?.has(member) ?? false;
   }
 
-  add(member: Member): void {
+  /** An address has had as much as in so many turns more: the others have theirs before, when it is its turn again. */
+  owe(key: string, turns: number): void {
+    if (this.#owedOfKeys.size >= mostOwing) this.#owedOfKeys.clear();
+    this.#owedOfKeys.set(key, (this.#owedOfKeys.get(key) ?? 0) + turns);
+  }
+
+  /** One that owes turns comes when the others of its address have had theirs. */
+  add(member: Member, owed = 0): void {
     const { key } = member;
     const known = this.#ofKeys.get(key);
-    const members = known ?? new Rotation();
-    members.add(member);
+    const members = known ?? new Rounds();
+    members.add(member, owed);
     if (known) return;
     this.#ofKeys.set(key, members);
-    this.#keys.add(key);
+    this.#addKey(key);
+  }
+
+  #addKey(key: string): void {
+    this.#keys.add(key, this.#owedOfKeys.get(key) ?? 0);
+    this.#owedOfKeys.delete(key);
   }
 
   take(): Member | undefined {
@@ -28,7 +45,7 @@ export class FairOrder<Member extends { readonly key: string }> {
     const members = key === undefined ? undefined : this.#ofKeys.get(key);
     if (key === undefined || !members) return undefined;
     const member = members.take();
-    if (members.size > 0) this.#keys.add(key);
+    if (members.size > 0) this.#addKey(key);
     else this.#ofKeys.delete(key);
     return member;
   }
@@ -36,6 +53,52 @@ export class FairOrder<Member extends { readonly key: string }> {
   clear(): void {
     this.#ofKeys.clear();
     this.#keys.clear();
+    this.#owedOfKeys.clear();
+  }
+}
+
+/** Rounds that a member may owe. */
+const mostRounds = 256;
+
+/** A queue in which each member is once, and comes so many rounds later as it owes. */
+class Rounds<Member> {
+  /** By their numbers; there are no empty ones. */
+  readonly #rounds = new Map<number, Rotation<Member>>();
+  readonly #members = new Set<Member>();
+  #round = 0;
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  has(member: Member): boolean {
+    return this.#members.has(member);
+  }
+
+  /** What is owed beyond some limit is forgiven. */
+  add(member: Member, owed: number): void {
+    if (this.#members.has(member)) return;
+    this.#members.add(member);
+    // Not into the round that goes on, which would have no end.
+    const number = this.#round + 1 + Math.min(Math.floor(owed), mostRounds);
+    const round = this.#rounds.get(number) ?? new Rotation();
+    round.add(member);
+    this.#rounds.set(number, round);
+  }
+
+  take(): Member | undefined {
+    if (this.#members.size === 0) return undefined;
+    while (!this.#rounds.has(this.#round)) this.#round++;
+    const round = this.#rounds.get(this.#round) as Rotation<Member>;
+    const member = round.take() as Member;
+    if (round.size === 0) this.#rounds.delete(this.#round);
+    this.#members.delete(member);
+    return member;
+  }
+
+  clear(): void {
+    this.#rounds.clear();
+    this.#members.clear();
   }
 }
 

@@ -9,6 +9,8 @@ const shareMs = 0.25;
 const itemsBehindTime = 8;
 /** So long one that has used up a share comes behind those with less to do. */
 const turnsBehind = 16;
+/** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
+const mostOfUsual = 8;
 
 /** The part of one task in the turns of all. */
 export interface WorkShare {
@@ -91,7 +93,7 @@ export class WorkTurns {
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);
     if (connection.turn !== this.#turn) connection.begin(this.#turn);
-    if (this.#running === connection) connection.spentMs += nowMs - this.#askedMs;
+    this.#spendUntil(nowMs, connection);
     this.#running = connection;
     this.#askedMs = nowMs;
     if (connection.spentMs >= shareMs) return true;
@@ -100,6 +102,16 @@ export class WorkTurns {
     const isLate = nowMs >= endMs && (connection.items >= itemsBehindTime || nowMs >= endMs + turnMs);
     if (!isLate) connection.items++;
     return isLate;
+  }
+
+  /** What passed since the connection asked last is its own, if no other one has asked since. */
+  #spendUntil(nowMs: number, connection: Connection): void {
+    if (this.#running !== connection) return;
+    const owedMs = connection.spend(nowMs - this.#askedMs);
+    if (owedMs <= 0) return;
+    const owed = owedMs / shareMs;
+    connection.owed += owed;
+    this.#waiting.owe(connection.key, owed);
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -116,9 +128,15 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.hadMuch || connection.isBackground) this.#waiting.add(connection);
+    if (connection.hadMuch || connection.isBackground) this.#wait(connection);
     else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
+  }
+
+  #wait(connection: Connection): void {
+    if (this.#waiting.has(connection)) return;
+    this.#waiting.add(connection, connection.owed);
+    connection.owed = 0;
   }
 
   #endOfTurn(nowMs: number): number {
@@ -139,6 +157,8 @@ export class WorkTurns {
     const isNext = this.#waiting.size + this.#fresh.size > 0;
     if (!isNext && !this.#isWorking) return;
     const nowMs = this.#now();
+    if (this.#running) this.#spendUntil(nowMs, this.#running);
+    this.#running = undefined;
     const endMs = this.#endOfTurn(nowMs);
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
@@ -147,8 +167,7 @@ export class WorkTurns {
     const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
-    if (connection.isWaiting) this.#waiting.add(connection);
-    this.#running = undefined;
+    if (connection.isWaiting) this.#wait(connection);
     connection.begin(this.#turn);
     connection.current = task;
     // What the task goes on with in promises is done before the next one, and within the time of the turn.
@@ -179,6 +198,10 @@ class Connection implements WorkConnection {
   turn = -1;
   spentMs = 0;
   items = 0;
+  /** Turns, for what it had beyond its shares. */
+  owed = 0;
+  /** Between two questions, of late. */
+  #usualMs = 0;
   #usedUpTurn = Number.NEGATIVE_INFINITY;
 
   constructor(turns: WorkTurns, key: string, isBackground: boolean) {
@@ -222,6 +245,14 @@ class Connection implements WorkConnection {
     this.turn = turn;
     this.spentMs = 0;
     this.items = 0;
+  }
+
+  /** Returns what is beyond its share. */
+  spend(ms: number): number {
+    const most = mostOfUsual * this.#usualMs;
+    this.#usualMs += (ms - this.#usualMs) / mostOfUsual;
+    this.spentMs += ms;
+    return Math.min(this.spentMs - shareMs, ms, most);
   }
 
   /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. */
