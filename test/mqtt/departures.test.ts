@@ -84,7 +84,7 @@ describe("many that leave together", () => {
     const members = Array.from("abcde", (clientId) => ({ clientId, recipient: {} as object | undefined, rank: 4 }));
     const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 } as const;
     for (const member of members) {
-      const session = Object.assign(member, { expirySeconds: 1, readiness: () => member.rank, deliver: () => {} });
+      const session = Object.assign(member, { expirySeconds: 1, hasEnded: false, readiness: () => member.rank, deliver: () => {} });
       group.add(new Subscription(session, group.name, options, group));
     }
     const message = new Message({ topic: "jobs", payload: Buffer.from("one"), qos: 1, retain: false });
@@ -152,6 +152,80 @@ describe("many that leave together", () => {
       const [least] = inside.sort((one, other) => one.rank - other.rank || one.order - other.order);
       expect([heap.size, heap.first]).toEqual([inside.length, least]);
     }
+  });
+});
+
+describe("a client with thousands of topic filters", () => {
+  const options = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+  const filters = Array.from({ length: 5_000 }, (_, index) => `f/${index}`);
+  const subscribe = { type: "subscribe", packetId: 7, subscriptions: filters.map((filter) => ({ filter, ...options })) } as const;
+
+  /** While `busy` is true, clients have had their time in each turn. */
+  async function startBusyEngine() {
+    const { engine, bystander } = await startEngine();
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver");
+    const publish = (topic: string, payload: string, retain = false) => {
+      const message = new Message({ topic, payload: Buffer.from(payload), qos: 1, retain });
+      engine.publishInternal(message);
+      return message.matched;
+    };
+    const busy = (isBusy: boolean) => {
+      // A large packet is begun once only.
+      if (isBusy) turn.mockReturnValueOnce(false).mockReturnValue(true);
+      else turn.mockReset();
+    };
+    return { engine, bystander, publish, busy };
+  }
+
+  it("[MQTT-321] subscribes and unsubscribes over several turns of the event loop; what is retained meanwhile comes once", async () => {
+    const { engine, publish, busy } = await startBusyEngine();
+    const client = new MemoryClient(engine, "many", kept);
+    await expect.poll(() => client.received.length).toBe(1);
+    const subscribed = () => engine.counters.subscriptions - 1;
+    publish("f/1", "before", true);
+    publish("f/4998", "before", true);
+    busy(true);
+    client.send(subscribe);
+    client.send({ type: "pingreq" });
+    expect(subscribed()).toBeGreaterThan(0);
+    expect(subscribed()).toBeLessThan(500);
+    publish("f/1", "after", true);
+    publish("f/4999", "between", true);
+    busy(false);
+    await expect.poll(() => client.received.at(-1)?.type).toBe("pingresp");
+    await expect.poll(() => published(client).toSorted()).toEqual(["after", "before", "between"]);
+    expect(client.received.find(({ type }) => type === "suback")).toMatchObject({ packetId: 7, reasons: filters.map(() => 1) });
+    expect(subscribed()).toBe(filters.length);
+    busy(true);
+    client.send({ type: "unsubscribe", packetId: 8, filters });
+    expect(subscribed()).toBeLessThan(5_000);
+    expect(subscribed()).toBeGreaterThan(4_500);
+    busy(false);
+    await expect.poll(() => client.received.at(-1)).toMatchObject({ type: "unsuback", packetId: 8, reasons: filters.map(() => 0) });
+    expect(subscribed()).toBe(0);
+  });
+
+  it("[MQTT-321] they are removed over several turns when its session ends, and bring nothing to nobody meanwhile", async () => {
+    const { engine, publish, busy } = await startBusyEngine();
+    const client = new MemoryClient(engine, "many", kept);
+    client.send({ ...subscribe, subscriptions: [...subscribe.subscriptions, { filter: "$share/group/f/1", ...options }] });
+    await expect.poll(() => client.received.at(-1)?.type).toBe("suback");
+    expect(publish("f/4999", "one")).toBe(1);
+    client.connection.cutOff("The connection was lost.");
+    expect(publish("f/4999", "waits")).toBe(1);
+    busy(true);
+    engine.scheduler.isTurnOver();
+    const back = new MemoryClient(engine, "many");
+    await expect.poll(() => back.received[0]).toMatchObject({ type: "connack", sessionPresent: false });
+    expect(engine.counters.subscriptions).toBeGreaterThan(4_000);
+    expect(publish("f/4999", "none")).toBe(0);
+    expect(publish("f/1", "none")).toBe(0);
+    back.subscribe("f/4999");
+    expect(publish("f/4999", "new")).toBe(1);
+    busy(false);
+    await expect.poll(() => engine.counters.subscriptions).toBe(2);
+    expect([engine.groups.size, publish("f/4999", "last")]).toEqual([0, 1]);
+    await expect.poll(() => published(back)).toEqual(["new", "last"]);
   });
 });
 

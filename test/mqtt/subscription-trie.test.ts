@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Overlap, Subscription } from "../../servers/mqtt/engine/routing/subscription.ts";
 import { SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
 
-const session = { clientId: "c", recipient: undefined, expirySeconds: 0, readiness: () => 0, deliver: () => {} };
+const session = { clientId: "c", recipient: undefined, expirySeconds: 0, hasEnded: false, readiness: () => 0, deliver: () => {} };
 const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 } as const;
 
 it("[MQTT-315] many overlapping subscriptions of a session are merged once for a topic, until one that may match it changes", () => {

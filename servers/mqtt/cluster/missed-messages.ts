@@ -31,7 +31,7 @@ export class FrameHistory {
 }
 
 /** Only what matches is asked for. */
-const nobody: Subscriber = { clientId: "", recipient: undefined, expirySeconds: 0, readiness: () => 0, deliver: () => {} };
+const nobody: Subscriber = { clientId: "", recipient: undefined, expirySeconds: 0, hasEnded: false, readiness: () => 0, deliver: () => {} };
 
 /** The messages for a session that it has not seen. */
 export class MissedMessages {

@@ -9,7 +9,6 @@ import type { Access } from "./connection/access.ts";
 import { Connection } from "./connection/connection.ts";
 import { handlePacket, refusePacket } from "./connection/packet-flow.ts";
 import { type Place, Places } from "./connection/places.ts";
-import { unsubscribe } from "./connection/subscribe-flow.ts";
 import type { QueueLoad } from "./delivery/delivery-queue.ts";
 import { FlushScheduler } from "./delivery/flush-scheduler.ts";
 import type { Transport } from "./delivery/output.ts";
@@ -24,6 +23,7 @@ import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
 import { Departures } from "./session/departures.ts";
+import { EndedSubscriptions } from "./session/ended-subscriptions.ts";
 import { restoreSession } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
@@ -73,6 +73,7 @@ export class Engine {
   readonly groups = new Map<string, SharedGroup>();
   readonly away = new AwaySessions();
   readonly departures = new Departures(this);
+  readonly endedSubscriptions = new EndedSubscriptions(this);
   readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private stopped: Promise<void> | undefined = undefined;
@@ -333,12 +334,12 @@ export class Engine {
   /** Removes the session with its subscriptions and queue; a pending will is published now. */
   endSession(session: Session): void {
     if (session.will && session.recipient === undefined) publishWill(this, session);
-    for (const filter of [...session.subscriptions.keys()]) unsubscribe(this, session, filter);
     this.away.delete(session);
     this.sessions.delete(session.clientId);
     redistribute(this, session);
     if (session.store) this.forgetStored(session);
     session.release();
+    this.endedSubscriptions.remove(session);
     this.cluster?.ended(session.clientId);
   }
 

@@ -241,7 +241,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
-      if (turn.endsWithPacket()) this.holdUntilWritten();
+      if (turn.endsWithStep()) this.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
@@ -253,9 +253,22 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     if (isMuch(message.matched, bytes)) this.holdUntilWritten();
   }
 
-  /** So many deliveries were made for its packet, or as much work of other kinds was done. */
-  tookSteps(count: number): void {
-    this.turn.took(count);
+  /** Work for its packet of which there may be much: in the turns of all clients. Its next packets wait until it is done. */
+  inSteps(work: Iterator<unknown>): void {
+    if (this.turn.goOn(work)) return;
+    this.hold();
+    const { scheduler } = this.context;
+    const goOn = () => {
+      let isDone = true;
+      if (this.state !== "closed") {
+        this.run(() => {
+          isDone = this.turn.goOn(work);
+        });
+      }
+      if (isDone) this.turn.give(() => this.release());
+      else scheduler.whenWritten(goOn);
+    };
+    scheduler.whenWritten(goOn);
   }
 
   /** It is read no further until others have had their turn, and those that read have lost nothing. */

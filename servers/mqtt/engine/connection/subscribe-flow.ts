@@ -6,7 +6,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { type FeedSource, RetainedFeed } from "../retained/retained-feed.ts";
-import type { MessageBus } from "../routing/message-bus.ts";
+import type { MessageBus, RetainedStore } from "../routing/message-bus.ts";
 import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
 import { groupBytes, SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
 import { mostBytesOf, ownBytesOf, type SubscriptionTrie } from "../routing/subscription-trie.ts";
@@ -44,32 +44,42 @@ export function handleSubscribe(parts: SubscribeParts, connection: Connection, p
     });
     return;
   }
+  connection.inSteps(subscribeAll(parts, connection, session, packet));
+}
+
+/** A step for each filter, and the answer. */
+function* subscribeAll(parts: SubscribeParts, connection: Connection, session: Session, packet: SubscribePacket) {
+  const { v5 } = connection;
+  const { retained } = parts.bus;
   const identifier = packet.properties?.subscriptionIdentifiers?.[0] ?? 0;
-  const source = feedSource(parts.bus, connection);
+  const source = feedSource(retained, connection);
   const feeds: RetainedFeed[] = [];
   let text: string | undefined;
   /** Mostly those of all filters of a packet: kept once. */
   let last: { readonly request: SubscriptionRequest; readonly options: SubscriptionOptions } | undefined;
-  const reasons = packet.subscriptions.map((request) => {
+  const reasons: number[] = [];
+  for (const request of packet.subscriptions) {
+    if (reasons.length > 0) yield;
     const refusal = refusalOf(parts, connection, request.filter);
     if (refusal) {
       text = refusal.text;
-      return refusal.reason;
+      reasons.push(refusal.reason);
+      continue;
     }
     if (!last || !isSameRequest(last.request, request)) last = { request, options: optionsOf(request, identifier, connection.bridge) };
     const { options } = last;
     const isNew = subscribe(parts, session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
-    const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
-    if (retained && mayHaveRetained(parts.bus, request.filter)) feeds.push(new RetainedFeed(source, request.filter, options));
-    return request.qos;
-  });
+    const asks = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
+    // Those that are retained later come as messages.
+    if (asks && mayHaveRetained(retained, request.filter)) feeds.push(new RetainedFeed(source, request.filter, retained.order, options));
+    reasons.push(request.qos);
+  }
   const properties =
     v5 && text !== undefined && connection.problemInformation && parts.limits.reasonStrings ? { reasonString: text } : undefined;
   const sent = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
   parts.observer.subscribed?.(connection, packet.subscriptions, reasons, packet.properties);
-  connection.tookSteps(packet.subscriptions.length);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
   // All at once: a search for each takes time, and they share the client's turn.
   session.feed(feeds);
@@ -93,13 +103,12 @@ const optionsOf = (
   identifier,
 });
 
-const mayHaveRetained = ({ retained }: Pick<MessageBus, "retained">, filter: string): boolean =>
+const mayHaveRetained = (retained: Pick<RetainedStore, "count" | "has">, filter: string): boolean =>
   hasWildcard(filter) ? retained.count > 0 : retained.has(filter);
 
-function feedSource({ retained }: Pick<MessageBus, "retained">, { clientId, session }: Connection): FeedSource {
-  const { order } = retained;
+function feedSource(retained: RetainedStore, { clientId, session }: Connection): FeedSource {
   return {
-    search: (filter) => retained.search(filter, order),
+    search: (filter, upTo) => retained.search(filter, upTo),
     // [MQTT5-3.8.3-3]
     accepts: (message, { noLocal }) => !session?.hidden?.(message.topic) && (!noLocal || message.publisherId !== clientId),
   };
@@ -148,12 +157,18 @@ export function handleUnsubscribe(parts: SubscribeParts, connection: Connection,
     connection.send({ type: "unsuback", packetId: packet.packetId, reasons: packet.filters.map(() => reasonCode.packetIdentifierInUse) });
     return;
   }
-  const reasons = packet.filters.map((filter) =>
-    unsubscribe(parts, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
-  );
+  connection.inSteps(unsubscribeAll(parts, connection, session, packet));
+}
+
+/** A step for each filter, and the answer. */
+function* unsubscribeAll(parts: SubscribeParts, connection: Connection, session: Session, packet: UnsubscribePacket) {
+  const reasons: number[] = [];
+  for (const filter of packet.filters) {
+    if (reasons.length > 0) yield;
+    reasons.push(unsubscribe(parts, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted);
+  }
   connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
   parts.observer.unsubscribed?.(connection, packet.filters, packet.properties);
-  connection.tookSteps(packet.filters.length);
 }
 
 /** What a subscription counts in its session: as if no other one had the nodes of the tree or the group that it needs. */

@@ -73,17 +73,18 @@ export class TurnShare {
 
   routed({ matched, visited }: Pick<Message, "matched" | "visited">): void {
     const steps = matched + Math.floor(visited / visitsOfStep);
-    this.took(steps);
+    this.steps += steps;
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();
   }
 
-  /** So many deliveries were made for its packet, or as much work of other kinds was done. */
-  took(steps: number): void {
-    this.steps += steps;
+  /** Does some of the work. False if the rest is to be done in another turn. */
+  goOn(work: Iterator<unknown>): boolean {
+    while (!work.next().done) if (this.endsWithStep()) return false;
+    return true;
   }
 
-  /** A packet was handled. True if the rest is to be handled in another turn. */
-  endsWithPacket(): boolean {
+  /** A packet was handled, or a step of one. True if the rest is to be handled in another turn. */
+  endsWithStep(): boolean {
     if (++this.steps < stepsBetweenLooks) return false;
     this.steps = 0;
     return this.parts.scheduler.isTurnOver();

@@ -10,8 +10,8 @@ export interface RetainedItem {
 
 /** What the feeds of one SUBSCRIBE have in common: there may be thousands. */
 export interface FeedSource {
-  /** The messages as they were at the SUBSCRIBE; undefined for each step of the search that finds none. */
-  search(filter: string): Iterator<Message | undefined>;
+  /** The messages up to this order; undefined for each step of the search that finds none. */
+  search(filter: string, upTo: number): Iterator<Message | undefined>;
   accepts(message: Message, options: SubscriptionOptions): boolean;
 }
 
@@ -22,11 +22,14 @@ export class RetainedFeed {
   private search: Iterator<Message | undefined> | undefined = undefined;
   private readonly source: FeedSource;
   private readonly filter: string;
+  private readonly upTo: number;
   private readonly options: SubscriptionOptions;
 
-  constructor(source: FeedSource, filter: string, options: SubscriptionOptions) {
+  /** `upTo`: the order of the last message that was retained before the subscription. */
+  constructor(source: FeedSource, filter: string, upTo: number, options: SubscriptionOptions) {
     this.source = source;
     this.filter = filter;
+    this.upTo = upTo;
     this.options = options;
   }
 
@@ -34,7 +37,7 @@ export class RetainedFeed {
   peek(): RetainedItem | "searching" | "done" {
     if (this.item) return this.item;
     const { options } = this;
-    this.search ??= this.source.search(this.filter);
+    this.search ??= this.source.search(this.filter, this.upTo);
     const { value: message, done } = this.search.next();
     if (done) return "done";
     if (!message || !this.source.accepts(message, options)) return "searching";

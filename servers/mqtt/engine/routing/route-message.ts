@@ -61,6 +61,7 @@ export function routeToSession(session: Session, messages: readonly Message[]): 
 function deliverToAll(subscriptions: Match["subscriptions"], message: Message): void {
   for (let index = 0; index < subscriptions.length; index++) {
     let found = subscriptions[index] as Subscription | Overlap;
+    if (found.session.hasEnded) continue;
     // [MQTT5-3.8.3-3]
     if (found.options.noLocal && found.session.clientId === message.publisherId) {
       const own = found instanceof Overlap ? found.ofItself() : undefined;

@@ -16,6 +16,8 @@ export interface Subscriber {
   /** The connected client, if there is one. */
   readonly recipient: object | undefined;
   readonly expirySeconds: number;
+  /** Nothing is delivered to it any more. */
+  readonly hasEnded: boolean;
   /** Its rank as a member of a shared subscription, from 0 (cannot take the message) to 4 (can take it now). */
   readiness(message: Message | undefined, member: Subscription): number;
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void;

@@ -1,11 +1,12 @@
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
-import { type SubscriptionParts, subscribe, unsubscribe } from "../connection/subscribe-flow.ts";
+import { type SubscriptionParts, subscribe } from "../connection/subscribe-flow.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
 import { routeToSession } from "../routing/route-message.ts";
 import { type HandoverParts, redistribute } from "../routing/shared-handover.ts";
 import type { AwaySessions } from "./away-sessions.ts";
 import type { Departures } from "./departures.ts";
+import type { EndedSubscriptions } from "./ended-subscriptions.ts";
 import { Session, type SessionContext } from "./session.ts";
 import type { StoredDelivery, StoredSession } from "./session-store.ts";
 
@@ -19,6 +20,7 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
 export interface MoveParts extends RestoreParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly departures: Pick<Departures, "begin" | "finish">;
+  readonly endedSubscriptions: Pick<EndedSubscriptions, "remove">;
   /** Sessions by client identifier. */
   readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
   endSession(session: Session): void;
@@ -96,9 +98,8 @@ export function surrenderAll(parts: MoveParts): void {
 
 /** Removes the session from this broker's memory only. */
 function forgetSession(parts: MoveParts, session: Session): void {
-  session.expirySeconds = 0;
-  for (const filter of [...session.subscriptions.keys()]) unsubscribe(parts, session, filter);
   parts.away.delete(session);
   parts.sessions.delete(session.clientId);
   session.release();
+  parts.endedSubscriptions.remove(session);
 }

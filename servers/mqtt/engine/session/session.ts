@@ -84,6 +84,8 @@ export class Session {
   /** When a delayed will is due; 0 if none is pending. */
   willDueAt = 0;
   dropped = 0;
+  /** It is over, or at another broker: nothing is delivered to it, though some of its subscriptions may still be there. */
+  hasEnded = false;
   readonly createdAt = Date.now();
   /** Deliveries of `inflight` that were not retransmitted yet after a reconnect. */
   private unsent: Delivery[] = [];
@@ -117,6 +119,8 @@ export class Session {
 
   /** The session is over, or at another broker. */
   release(): void {
+    this.hasEnded = true;
+    this.expirySeconds = 0;
     this.will = undefined;
     if (this.heldBytes > 0 && isLongName(this.clientId)) this.context.counters.longClients--;
     this.count(0);
