@@ -16,6 +16,11 @@ export function runForClient<Result>({ socket, work }: WorkingRequest, steps: It
 export const runOnceForClient = <Result>(request: WorkingRequest, act: () => Result): Promise<Result> =>
   runForClient(request, oneStep(act));
 
+/** A job of another thread, in turns likewise. It is not begun for a client that has disconnected. */
+export function runElsewhereForClient<Result>({ socket, work }: WorkingRequest, job: () => Promise<Result>): Promise<Result> {
+  return work.runElsewhere(() => (socket.destroyed ? Promise.reject(new ClientLeft()) : job()));
+}
+
 type Piece = string | Uint8Array;
 
 /**

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
+import { runElsewhereForClient } from "../../core/http/client-work.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { ClientLeft, hasBody, readBody as readBytes } from "../../core/http/request-body.ts";
@@ -49,9 +50,8 @@ async function decodeContent(request: HttpRequest, body: Buffer, codings: string
 }
 
 /** Many bodies that grow at the same time would all be in memory before one of them is whole. */
-function inTurn({ socket, work }: HttpRequest, body: Buffer, decode: Decoder, maxOutputLength: number): Promise<Buffer> {
-  return work.runElsewhere(async () => {
-    if (socket.destroyed) throw new ClientLeft();
+function inTurn(request: HttpRequest, body: Buffer, decode: Decoder, maxOutputLength: number): Promise<Buffer> {
+  return runElsewhereForClient(request, async () => {
     const decoded = await decode(body, { maxOutputLength, chunkSize: pieceBytes(body) });
     // A short one would keep the whole piece in memory.
     return decoded.length < decoded.buffer.byteLength / 2 ? Buffer.from(decoded) : decoded;
