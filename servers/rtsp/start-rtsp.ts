@@ -101,7 +101,7 @@ export async function startRtsp(
   });
   const udp = config.udp ? new UdpPorts(turns) : undefined;
   await udp?.listen({ port: config.rtpPort, openToLan: config.openToLan, onStop, log });
-  const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config, faults)) : undefined;
+  const multicast = config.multicast ? await MulticastGroups.open(multicastOptions(config, faults, turns)) : undefined;
   if (multicast) onStop(() => multicast.close());
   const server = await listenRtsp({
     turns,
@@ -230,9 +230,11 @@ export async function startRtsp(
 }
 
 const multicastOptions = (
-  { multicastAddress, multicastPort, multicastTtl, openToLan, faultBytes }: RtspConfig,
+  { multicastAddress, multicastPort, multicastTtl, openToLan, faultBytes, unsentBytes }: RtspConfig,
   registry: Faults,
+  turns: WorkTurns,
 ): MulticastOptions => ({
+  ...{ turns, unsentBytes },
   address: multicastAddress,
   port: multicastPort,
   ttl: multicastTtl,

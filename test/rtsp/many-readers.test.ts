@@ -1,14 +1,18 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import type { FramePackets } from "../../servers/rtsp/media/track.ts";
+import { MulticastGroups } from "../../servers/rtsp/sessions/multicast-groups.ts";
 import { createUdpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { BatchedWriter, WriteBatch } from "../../servers/rtsp/sessions/write-batch.ts";
+import type { Stream } from "../../servers/rtsp/streams/stream.ts";
 import { onEnd } from "../support/start-service.ts";
 
 it("[RTSP-200] the packets of one picture for many readers over UDP are sent in turns", async () => {
@@ -69,6 +73,63 @@ it("[RTSP-200] what is written to many readers over TCP goes out in turns, and a
     expect(flushed()).toBeGreaterThan(before);
   }
   expect(all.every(({ state }) => state.corked === 1 && state.flushed === 1)).toBe(true);
+});
+
+it("[RTSP-200] a picture for a multicast group is sent in turns, and what comes faster is lost", async () => {
+  let nowMs = 0;
+  // Each step of several packets asks once.
+  const turns = new WorkTurns(() => {
+    nowMs += 0.125;
+    return nowMs;
+  });
+  const groups = await MulticastGroups.open({
+    ...{ address: "239.255.42.1", port: 40_000, ttl: 0, interfaceAddress: "127.0.0.1" },
+    ...{ faults: { registry: new Faults(), mostHeldBytes: 1 }, turns, unsentBytes: 100_000 },
+  });
+  onEnd(() => groups.close());
+  const group = groups.of({ tracks: [{ clockRate: 90_000 }], keyTrack: 0 } as unknown as Stream, "live");
+  const offsets = Array.from({ length: 3_000 }, (_, index) => index * 20);
+  const packets = { frame: { track: 0 }, bytes: Buffer.alloc(60_000), offsets } as unknown as FramePackets;
+  for (let picture = 0; picture < 10; picture++) group.onPackets(packets);
+  const inTurn = 40 * 16 * 16;
+  expect(groups.bytesSent).toBeLessThan(inTurn);
+  // Two wait; the second one is more than is kept.
+  const all = 2 * 3_000 * 16;
+  for (let before = groups.bytesSent; before < all; before = groups.bytesSent) {
+    await nextTurn();
+    expect(groups.bytesSent - before).toBeLessThan(inTurn);
+    expect(groups.bytesSent).toBeGreaterThan(before);
+  }
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(groups.bytesSent).toBe(all);
+  turns.close();
+});
+
+it("[RTSP-203] writes of a few bytes that a client over TCP does not take count with the memory of each", async () => {
+  const turns = new WorkTurns();
+  const taken: (() => void)[] = [];
+  const socket = new Writable({
+    highWaterMark: 1,
+    write: (_chunk, _encoding, callback) => void taken.push(callback),
+    writev: (_chunks, callback) => void taken.push(callback),
+  });
+  const writer = new BatchedWriter(socket as Socket, new WriteBatch(), turns.background("a"));
+  for (let frame = 0; frame < 1_000; frame++) {
+    for (let packet = 0; packet < 3; packet++) writer.write(Buffer.alloc(4));
+    writer.flush();
+  }
+  expect(writer.unsentBytes).toBeGreaterThan(3_000 * 100);
+  // The first three were on their way, the others follow in one.
+  taken.shift()?.();
+  for (let packet = 0; packet < 3; packet++) writer.write(Buffer.alloc(4));
+  await nextTurn();
+  taken.shift()?.();
+  await nextTurn();
+  expect(writer.unsentBytes).toBeLessThan(10 * 300);
+  taken.shift()?.();
+  await nextTurn();
+  expect(writer.unsentBytes).toBe(0);
+  turns.close();
 });
 
 it("[RTSP-201] what a client sends by UDP is worked off in its turns", async () => {

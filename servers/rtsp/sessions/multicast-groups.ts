@@ -1,9 +1,13 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
+import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
+import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep, type WorkTurns } from "../../core/service/work-turns.ts";
 import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import type { PacketReader, Stream } from "../streams/stream.ts";
+import { datagramsOf, sendInSteps } from "./packet-datagrams.ts";
 
 export interface MulticastOptions {
   /** The first group; each stream has one of its own after it. */
@@ -15,21 +19,25 @@ export interface MulticastOptions {
   readonly interfaceAddress: string | undefined;
   /** Of paths: a group has those of its path. */
   readonly faults: Omit<ReaderFaults, "session">;
+  /** Of all clients: a group is as one of them. */
+  readonly turns: WorkTurns;
+  /** Of a group, while they wait for its turn; frames beyond it are lost, as they would be on the way. */
+  readonly unsentBytes: number;
 }
-
-const prefixBytes = 4;
 
 /** One group for each stream that is played by multicast: its packets are sent once for all sessions. */
 export class MulticastGroups {
   readonly #options: MulticastOptions;
   readonly #groups = new Map<Stream, MulticastGroup>();
   readonly #socket: Socket;
+  readonly #sender: DatagramSender;
   #next = 0;
   bytesSent = 0;
 
   private constructor(options: MulticastOptions, socket: Socket) {
     this.#options = options;
     this.#socket = socket;
+    this.#sender = createDatagramSender(socket);
   }
 
   static async open(options: MulticastOptions): Promise<MulticastGroups> {
@@ -48,23 +56,21 @@ export class MulticastGroups {
     const known = this.#groups.get(stream);
     if (known) return known;
     for (const [ended] of this.#groups) if (ended.ended !== undefined) this.#groups.delete(ended);
-    const { address, port, ttl } = this.#options;
+    const { address, port, ttl, turns, unsentBytes } = this.#options;
     const number = this.#next++ % groupCount;
     const group = new MulticastGroup({
-      stream,
-      ttl,
+      ...{ stream, ttl, turns, unsentBytes },
       address: nthAddress(address, number),
       port: port + 2 * number * pairsPerGroup,
       faults: { ...this.#options.faults, session: { path } },
-      send: (bytes, start, length, to) => this.#send(bytes, start, length, to, group.address),
+      send: (datagram, to) => this.#send(datagram, to, group.address),
     });
     this.#groups.set(stream, group);
     return group;
   }
 
-  #send(bytes: Buffer, start: number, length: number, port: number, address: string): void {
-    this.bytesSent += length;
-    this.#socket.send(bytes, start, length, port, address);
+  #send(datagram: Buffer, port: number, address: string): void {
+    if (this.#sender.send(datagram, port, address) === undefined) this.bytesSent += datagram.length;
   }
 
   close(): Promise<void> {
@@ -92,8 +98,10 @@ interface MulticastGroupOptions {
   readonly port: number;
   readonly ttl: number;
   readonly faults: ReaderFaults;
-  /** Sends a part of a buffer to a port of the group. */
-  readonly send: (bytes: Buffer, start: number, length: number, port: number) => void;
+  readonly turns: WorkTurns;
+  readonly unsentBytes: number;
+  /** Sends a datagram to a port of the group. */
+  readonly send: (datagram: Buffer, port: number) => void;
 }
 
 export class MulticastGroup implements PacketReader {
@@ -103,12 +111,14 @@ export class MulticastGroup implements PacketReader {
   #users = 0;
   #remove: (() => void) | undefined;
   #faults: PacketFaults;
+  readonly #queue: WorkQueue;
 
   constructor(options: MulticastGroupOptions) {
     this.address = options.address;
     this.ttl = options.ttl;
     this.#options = options;
     this.#faults = this.#newFaults();
+    this.#queue = new WorkQueue(options.turns.background(options.address), () => {});
   }
 
   #newFaults(): PacketFaults {
@@ -146,6 +156,8 @@ export class MulticastGroup implements PacketReader {
   }
 
   stop(): void {
+    // The goodbyes of a stream that has ended are sent.
+    if (this.#remove) this.#queue.clear();
     this.#faults.stop();
     this.#remove?.();
     this.#remove = undefined;
@@ -156,12 +168,14 @@ export class MulticastGroup implements PacketReader {
     else this.#send(packets);
   }
 
-  #send({ bytes, offsets, frame }: FramePackets): void {
-    const [port] = this.portsOf(frame.track);
-    for (const [index, offset] of offsets.entries()) {
-      const start = offset + prefixBytes;
-      this.#options.send(bytes, start, (offsets[index + 1] ?? bytes.length) - start, port);
-    }
+  #send(packets: FramePackets): void {
+    const { send, unsentBytes } = this.#options;
+    const [port] = this.portsOf(packets.frame.track);
+    if (this.#queue.bytes > unsentBytes) return;
+    this.#queue.add(
+      packets.bytes.length,
+      sendInSteps(datagramsOf(packets), (datagram) => send(datagram, port)),
+    );
   }
 
   onReport(track: number, report: Buffer): void {
@@ -170,7 +184,11 @@ export class MulticastGroup implements PacketReader {
   }
 
   #sendReport(track: number, report: Buffer): void {
-    this.#options.send(report, 0, report.length, this.portsOf(track)[1]);
+    const [, port] = this.portsOf(track);
+    this.#queue.add(
+      report.length,
+      oneStep(() => this.#options.send(report, port)),
+    );
   }
 
   onEnd(reason: string): void {

@@ -137,7 +137,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   }
 
   get unsentBytes(): number {
-    return this.#socket.writableLength;
+    return this.#packets.unsentBytes;
   }
 
   writePackets(bytes: Buffer): void {

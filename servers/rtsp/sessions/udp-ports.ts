@@ -8,7 +8,7 @@ import { WorkQueue } from "../../core/service/work-queue.ts";
 import { oneStep, type WorkConnection, type WorkTurns } from "../../core/service/work-turns.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
-import { interleavedBytes } from "../rtp/packet-writer.ts";
+import { datagramsOf, sendInSteps } from "./packet-datagrams.ts";
 
 export type UdpPart = "rtp" | "rtcp";
 
@@ -26,8 +26,6 @@ export interface UdpPortsOptions {
 const attempts = 50;
 /** Of a source, while they wait for its turn; more are lost, as they would be on the way. */
 const mostWaitingBytes = 1 << 20;
-/** Sent in one step: a fraction of a millisecond. */
-const packetsAtOnce = 16;
 
 interface Source {
   readonly receive: DatagramReceiver;
@@ -126,13 +124,10 @@ export class UdpPorts {
   /** The packets of a frame, in steps, without what they have in front of them on an interleaved connection. */
   *sendPackets(packets: FramePackets, address: string, port: number): Generator<void, void> {
     const sender = this.#senderFor("rtp", address);
-    let sent = 0;
-    for (const datagram of this.#datagramsOf(packets)) {
-      if (sent > 0 && sent % packetsAtOnce === 0) yield;
-      sent++;
+    yield* sendInSteps(this.#datagramsOf(packets), (datagram) => {
       if (sender && sender.send(datagram, port, address) === undefined) this.bytesSent += datagram.length;
       else this.packetsUnsent++;
-    }
+    });
   }
 
   /** Those of the last frame are known: it is sent to all its readers at once. */
@@ -146,8 +141,5 @@ export class UdpPorts {
     return this.#senders[part][address.includes(":") ? "IPv6" : "IPv4"];
   }
 }
-
-const datagramsOf = ({ bytes, offsets }: FramePackets): readonly Buffer[] =>
-  offsets.map((offset, index) => bytes.subarray(offset + interleavedBytes, offsets[index + 1] ?? bytes.length));
 
 const sourceKey = (address: string, port: number): string => `${plainAddress(address)} ${port}`;

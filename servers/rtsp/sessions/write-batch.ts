@@ -16,12 +16,18 @@ export class WriteBatch {
   }
 }
 
+/** What a write counts beside its bytes until the client has taken it: a frame may have a few bytes. */
+const writeOverheadBytes = 200;
+
 /** Writes to one client: one system call for what is due together, in the turns of all, since a frame may be for thousands. */
 export class BatchedWriter {
   readonly #socket: Socket;
   readonly #batch: WriteBatch;
   readonly #share: WorkShare;
   #isCorked = false;
+  /** So far, and those of them that the client has taken. */
+  #written = 0;
+  #taken = 0;
 
   constructor(socket: Socket, batch: WriteBatch, connection: WorkConnection) {
     this.#socket = socket;
@@ -29,13 +35,25 @@ export class BatchedWriter {
     this.#share = connection.join(() => this.flushInTurn());
   }
 
+  /** That the client has not taken yet, also of other writes to the socket. */
+  get unsentBytes(): number {
+    const { writableLength } = this.#socket;
+    return writableLength === 0 ? 0 : writableLength + (this.#written - this.#taken) * writeOverheadBytes;
+  }
+
   write(bytes: Buffer): void {
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      this.#batch.add(this);
+    const before = this.#written++;
+    if (this.#isCorked) {
+      this.#socket.write(bytes);
+      return;
     }
-    this.#socket.write(bytes);
+    this.#isCorked = true;
+    this.#socket.cork();
+    this.#batch.add(this);
+    // When the first of these is taken, all before it are.
+    this.#socket.write(bytes, () => {
+      this.#taken = before;
+    });
   }
 
   flushInTurn(): void {
