@@ -68,6 +68,9 @@ it("[HTTP-64] /trailers sends trailer fields and returns those received", async 
   const old = await raw(port, "GET /trailers HTTP/1.0\r\n\r\n");
   expect(old).toMatch(/^HTTP\/1.1 200 /);
   expect(old).not.toContain("X-Body-Bytes");
+  const head = await raw(port, "HEAD /trailers HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  expect(head).toMatch(/^HTTP\/1.1 200 /);
+  expect(head).not.toContain("Trailer");
 });
 
 it("[HTTP-65] /gzip, /deflate and /brotli respond in that coding", async () => {

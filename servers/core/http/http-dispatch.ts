@@ -32,6 +32,9 @@ export interface HttpDispatchOptions {
 
 export type HttpDispatch = (request: HttpRequest, response: HttpResponse) => void;
 
+/** Fields of an answer that is not sent: of its content and its framing. */
+const ofContent = /^(?:content-.*|trailer|transfer-encoding)$/;
+
 /** Finds the handler of a request's route, and turns what it throws into an answer. */
 export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   const { cors, errors, log, tidyPath } = options;
@@ -72,9 +75,14 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
       entry.user ??= refusal.user;
       entry.reason = refusal.reason;
     }
-    for (const name of response.getHeaderNames()) if (name.startsWith("content-")) response.removeHeader(name);
+    for (const name of response.getHeaderNames()) if (ofContent.test(name)) response.removeHeader(name);
     const { status, message, headers } = refusal;
-    send(response, status, errors.contentType ?? jsonType, refusal.body ?? errors.body(status, message), headers);
+    try {
+      send(response, status, errors.contentType ?? jsonType, refusal.body ?? errors.body(status, message), headers);
+    } catch (error) {
+      log.error(`${request.method} failed, and so did its refusal: ${errorText(error)}`);
+      response.destroy();
+    }
   }
 
   function refusalOf(thrown: unknown, request: HttpRequest): HttpRefusal {

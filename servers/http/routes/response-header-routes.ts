@@ -73,8 +73,8 @@ async function sendTrailers(request: HttpRequest, response: HttpResponse, limitB
   const body = await readBody(request, response, limitBytes);
   const shown = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
-  // HTTP/1.0 has no chunks, and so no trailers.
-  if (request.httpVersion !== "1.0") {
+  // HTTP/1.0 has no chunks, and so no trailers; no more has an answer without content.
+  if (request.httpVersion !== "1.0" && request.method !== "HEAD") {
     response.setHeader("Trailer", "X-Body-Bytes, X-Body-SHA256");
     response.addTrailers({ "X-Body-Bytes": String(body.length), "X-Body-SHA256": createHash("sha256").update(body).digest("hex") });
   }
