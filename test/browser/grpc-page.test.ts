@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
@@ -99,6 +100,28 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');
   await page.getByRole("list", { name: "Problems" }).getByRole("button").click();
   await page.getByRole("textbox", { name: "The rule as JSON" }).and(page.locator(":focus")).waitFor();
+});
+
+it("[GRPC-210] a replies file that changes while it is edited is not overwritten without a question", async () => {
+  const { page, host } = await open();
+  await openTab(page, "Replies");
+  const rules = (name: string) =>
+    `{ "rules": [\n{ "name": "${name}", "method": "example.Greeter/SayHello", "reply": { "message": "${name}" } }\n] }`;
+  const save = page.getByRole("button", { name: "Save the file" });
+  await page.getByRole("button", { name: "Edit file" }).click();
+  const text = page.getByRole("textbox", { name: "Text of the file" });
+  await text.fill(rules("mine"));
+  const file = await page.getByRole("dialog").locator("code").first().innerText();
+  writeFileSync(file, rules("theirs"));
+  await page.getByText("The file was changed meanwhile").waitFor();
+  expect(await save.isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Load the changed file" }).click();
+  await expect.poll(() => text.inputValue()).toBe(rules("theirs"));
+  await text.fill(rules("mine"));
+  writeFileSync(file, rules("others"));
+  await page.getByRole("button", { name: "Keep this text" }).click();
+  await text.press("Control+Enter");
+  await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("mine");
 });
 
 it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {

@@ -151,6 +151,12 @@ export function malformedVerdict(error: ClientError, bytes: Buffer | undefined, 
       if (isOtherVersion(bytes)) return otherVersion;
       break;
   }
+  if (bytes && isTls(bytes)) {
+    return {
+      status: 400,
+      message: "The client began TLS on a port of plain HTTP: use http://, or https:// on the port of HTTPS where it is switched on",
+    };
+  }
   if (bytes && endsFirstLineWithLf(bytes)) {
     // RFC 9112 §2.2: LF alone may be taken for a line end; who does so reads other messages than a proxy before it.
     return { status: 400, message: "Malformed request: lines end with CRLF, not with LF alone" };
@@ -158,6 +164,9 @@ export function malformedVerdict(error: ClientError, bytes: Buffer | undefined, 
   const detail = error.reason ?? error.message.replace(/^Parse Error:?\s*/, "");
   return { status: 400, message: `Malformed request${detail ? `: ${detail}` : ""}` };
 }
+
+/** A record of a handshake (RFC 8446 §5.1). */
+const isTls = (bytes: Buffer) => bytes[0] === 0x16 && bytes[1] === 3;
 
 const startsLikeRequest = (bytes: Buffer) => /^[A-Z]+ \S/.test(bytes.toString("latin1", 0, 40));
 

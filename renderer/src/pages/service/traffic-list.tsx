@@ -1,4 +1,4 @@
-import { SegmentedControl } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
@@ -18,7 +18,7 @@ import { useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { useClearTraffic } from "../../ui/services/use-clear-traffic.ts";
 import { NoRows } from "../../ui/status/empty-state.tsx";
-import { capitalized, formatCountOf, type Noun } from "../../ui/texts/quantity.ts";
+import { capitalized, formatCountOf } from "../../ui/texts/quantity.ts";
 import { IconButton, PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import type { TrafficTab } from "./define-service-page.ts";
@@ -104,19 +104,34 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           columns={columns.columns}
           onFollow={list.follow}
           commandsOf={commandsOf}
-          empty={isEmpty && <NoneMatches rows={rows} item={item} onAll={() => setFilter(noFilter)} />}
+          empty={isEmpty && <NoneMatches rows={rows} tab={tab} filter={filter} onFilter={setFilter} />}
         />
       )}
     </ListPage>
   );
 }
 
-function NoneMatches({ rows, item, onAll }: { readonly rows: TrafficRows; readonly item: Noun; readonly onAll: () => void }) {
+interface NoneMatchesProps {
+  readonly rows: TrafficRows;
+  readonly tab: Pick<TrafficTab, "item" | "details">;
+  readonly filter: TrafficFilter;
+  readonly onFilter: (filter: TrafficFilter) => void;
+}
+
+function NoneMatches({ rows, tab: { item, details }, filter, onFilter }: NoneMatchesProps) {
   const kept = useRowsView(rows, (view) => view.kept);
   const inPart = useRowsView(rows, (view) => view.searchedInPart);
-  const none = `None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`;
-  const text = inPart > 0 ? `${none} ${searchedInPartText(inPart)}: of long bodies and messages the start is kept.` : none;
-  return <NoRows text={text} action="Show all" onAction={onAll} />;
+  const isMoreToSearch = details !== undefined && filter.text !== "" && !filter.inDetails;
+  const texts = [
+    `None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`,
+    isMoreToSearch && `Of ${details}, only what the list shows was searched.`,
+    inPart > 0 && `${searchedInPartText(inPart)}: of long bodies and messages the start is kept.`,
+  ];
+  return (
+    <NoRows text={texts.filter((text) => text !== false).join(" ")} action="Show all" onAction={() => onFilter(noFilter)}>
+      {isMoreToSearch && <Button onClick={() => onFilter({ ...filter, inDetails: true })}>{`Search ${details} too`}</Button>}
+    </NoRows>
+  );
 }
 
 interface OpenedRowProps {

@@ -1,6 +1,5 @@
 import { Button, Tooltip } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
-import type { KeyboardEvent } from "react";
 
 interface SendButtonProps {
   readonly title?: string;
@@ -30,10 +29,3 @@ export function SendButton({ title = "Send", running, sending, isValid = true, o
     </Tooltip>
   );
 }
-
-/** Sends from any field of a form. */
-export const onCtrlEnter = (send: () => void) => (event: KeyboardEvent) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  send();
-};

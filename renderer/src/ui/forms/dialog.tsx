@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import { Boundary } from "../status/boundary.tsx";
+import { submitOnCtrlEnter } from "./ctrl-enter.ts";
 import styles from "./dialog.module.css";
 
 interface DialogProps {
@@ -49,7 +50,7 @@ interface FormDialogProps extends DialogProps {
   onSubmit(): void;
 }
 
-/** A dialog with fields: Enter and the button submit, Cancel and Escape close. */
+/** A dialog with fields: Enter, Ctrl Enter and the button submit, Cancel and Escape close. */
 export function FormDialog(props: FormDialogProps) {
   const { action, disabled = false, isQuestion = false, isDestructive = false, others, onSubmit, children, ...dialog } = props;
   const submit = (event: FormEvent) => {
@@ -58,7 +59,7 @@ export function FormDialog(props: FormDialogProps) {
   };
   return (
     <Dialog {...dialog}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit} onKeyDown={submitOnCtrlEnter}>
         {children}
         <DialogButtons>
           <Button onClick={dialog.onClose}>Cancel</Button>

@@ -1,3 +1,4 @@
+import { Button, Group } from "@mantine/core";
 import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { ReplyTexts } from "../../../../../contract/services/grpc-replies.ts";
@@ -16,12 +17,21 @@ interface FileDialogProps {
 }
 
 const emptyFile = '{\n  "rules": []\n}\n';
+const textOf = (texts: ReplyTexts): string => texts.text || emptyFile;
 
 /** The text of the whole file, even if it is broken. */
 export function FileDialog({ file, texts, onClose }: FileDialogProps) {
   const client = useControl();
   const area = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(texts.text || emptyFile);
+  /** What the text was begun with. */
+  const [begun, setBegun] = useState(texts);
+  const [text, setText] = useState(textOf(texts));
+  const isOverdue = texts.text !== begun.text;
+  const load = () => {
+    setBegun(texts);
+    setText(textOf(texts));
+  };
+  if (isOverdue && text === textOf(begun)) load();
   const [refused, setRefused] = useState<string>();
   const problems = useReplyProblems("file", text);
   const save = async () => {
@@ -38,7 +48,7 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
       title="Edit the replies file"
       size="lg"
       action="Save the file"
-      disabled={text === texts.text}
+      disabled={isOverdue || text === texts.text}
       onClose={onClose}
       onSubmit={() => void save()}
     >
@@ -60,6 +70,15 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
         }}
       />
       <ReplyProblems of="file" problems={problems} onLine={(line) => area.current && goToLine(area.current, line)} />
+      {isOverdue && (
+        <Notice tone="warn" role="alert">
+          The file was changed meanwhile, on disk or in another window.
+          <Group gap="xs" mt="xs">
+            <Button onClick={load}>Load the changed file</Button>
+            <Button onClick={() => setBegun(texts)}>Keep this text</Button>
+          </Group>
+        </Notice>
+      )}
       {refused !== undefined && problems.length === 0 && (
         <Notice tone="bad" role="alert">
           {refused}

@@ -6,6 +6,7 @@ import type { ServiceView } from "../../../../../contract/service.ts";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { CommandLine } from "../../../ui/copy/command-line.tsx";
+import { submitOnCtrlEnter } from "../../../ui/forms/ctrl-enter.ts";
 import { Dialog } from "../../../ui/forms/dialog.tsx";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { Caption, Note } from "../../../ui/panel.tsx";
@@ -58,7 +59,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Publish a message" size="lg">
-      <form onSubmit={submit}>
+      <form onSubmit={submit} onKeyDown={submitOnCtrlEnter}>
         <PublishForm form={draftForm(draft, change, parsed)} />
         <div className={styles.command}>
           {"params" in parsed ? (
