@@ -35,7 +35,7 @@ function open() {
       },
     };
   };
-  return { done, client, count: (name: string) => done.filter((other) => other === name).length };
+  return { turns, done, client, count: (name: string) => done.filter((other) => other === name).length };
 }
 
 it("[BL-337] work of the service for many goes on in the next turns, and a client has its share between", async () => {
@@ -134,6 +134,21 @@ it("[BL-344] an item that was held up by something else does not put a client be
   const before = done.length;
   while (count("little") < 21 + 2 * itemsOfShare) await nextTurn();
   expect(done.slice(before).filter((name) => name !== "little").length).toBeLessThanOrEqual(6);
+});
+
+it("[BL-412] a turn after a connection was accepted is short, and those with little to do come first in it too", async () => {
+  const { turns, done, client, count } = open();
+  client("a", 5 * itemsOfTurn);
+  await nextTurn();
+  expect(count("a")).toBe(itemsOfShare + itemsOfTurn);
+  turns.accepted("b");
+  client("c", 1, "c", 8);
+  client("b", 1);
+  const before = done.length;
+  await nextTurn();
+  expect(done.slice(before).join("")).toBe("baaaa");
+  await nextTurn();
+  expect(count("a")).toBe(itemsOfShare + 2 * itemsOfTurn + 4);
 });
 
 it("[BL-345] many connections of one address do not delay that of another", async () => {

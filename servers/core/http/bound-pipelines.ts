@@ -27,7 +27,7 @@ export function boundPipelines(
   const pipelines = new WeakMap<Socket, Pipeline>();
   // Of a server with TLS, "connection" has what is below it.
   server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
-    const work = turns.connection(socket.remoteAddress ?? "");
+    const work = turns.accepted(socket.remoteAddress ?? "");
     closeInTurns(socket, work);
     pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
   });

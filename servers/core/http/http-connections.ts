@@ -61,7 +61,7 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
   return {
     opened(socket, unansweredRequests, held) {
       const address = socket.remoteAddress ?? "";
-      const work = workOf(socket);
+      const work = turns.accepted(address);
       closeInTurns(socket, work);
       const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
       const pipeline = new Pipeline(socket, unansweredRequests, work, heldRequests);

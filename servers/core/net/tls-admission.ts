@@ -63,6 +63,7 @@ export class TlsAdmission {
   }
 
   #hold(socket: Socket, withinMs: number, faults: HandshakeFaults, begin: (transport: TlsTransport) => void): void {
+    const connection = this.#turns.accepted(socket.remoteAddress ?? "");
     const failed = (code: string) => faults.handshakeFailed(Object.assign(new Error(code), { code }), socket);
     const onError = ({ code = "" }: NodeJS.ErrnoException) => failed(code);
     socket.once("error", onError);
@@ -81,7 +82,6 @@ export class TlsAdmission {
         socket.off("error", onError);
         begin(new TlsTransport(socket, connection));
       };
-      const connection = this.#turns.connection(socket.remoteAddress ?? "");
       const turn = connection.join(goOn);
       goOn();
     };

@@ -3,6 +3,8 @@ import { FairOrder, Rotation } from "./fair-order.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 
 const turnMs = 4;
+/** After a connection was accepted: libuv accepts one in a turn of the event loop, so those behind it wait for as many turns. */
+const acceptingTurnMs = 0.5;
 /** Of one connection, before the others have theirs. */
 const shareMs = 0.25;
 /** Of a connection that has had less in a turn whose time is used up. */
@@ -64,6 +66,10 @@ export class WorkTurns {
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
+  /** A connection came since the last turn of the event loop. */
+  #hasAccepted = false;
+  /** Of this turn. */
+  #lengthMs = turnMs;
 
   /** `now` is in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -77,6 +83,13 @@ export class WorkTurns {
 
   connection(address: string): WorkConnection {
     return new Connection(this, rateLimitKey(address), false);
+  }
+
+  /** For one that a listener has just accepted. */
+  accepted(address: string): WorkConnection {
+    this.#hasAccepted = true;
+    this.#immediate ??= setImmediate(this.#next);
+    return this.connection(address);
   }
 
   /** For what goes on by itself, such as media to a player: it never comes before the work for those who ask for little. */
@@ -140,7 +153,7 @@ export class WorkTurns {
   }
 
   #endOfTurn(nowMs: number): number {
-    this.#endMs ??= nowMs + turnMs;
+    this.#endMs ??= nowMs + this.#lengthMs;
     this.#immediate ??= setImmediate(this.#next);
     return this.#endMs;
   }
@@ -148,6 +161,8 @@ export class WorkTurns {
   readonly #next = (): void => {
     this.#immediate = undefined;
     this.#endMs = undefined;
+    this.#lengthMs = this.#hasAccepted ? acceptingTurnMs : turnMs;
+    this.#hasAccepted = false;
     this.#running = undefined;
     this.#turn++;
     this.#goOn();
@@ -163,7 +178,7 @@ export class WorkTurns {
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
     if (!this.#isWorking) return;
-    const isFresh = this.#fresh.size > 0 && (nowMs < endMs - turnMs / 2 || this.#waiting.size === 0);
+    const isFresh = this.#fresh.size > 0 && (nowMs < endMs - this.#lengthMs / 2 || this.#waiting.size === 0);
     const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.

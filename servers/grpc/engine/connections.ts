@@ -88,7 +88,7 @@ export class GrpcConnections {
       ...connectionHead(++this.#opened, socket),
       tls: tls && `${tls.getProtocol()} ${tls.getCipher()?.name}`,
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
-      work: this.#options.turns.connection(remoteAddress),
+      work: this.#options.turns.accepted(remoteAddress),
       openCalls,
       refusals: new Set(),
       reading: undefined,

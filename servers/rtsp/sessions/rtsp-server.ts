@@ -46,7 +46,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
 
   function accept(socket: Socket): void {
     if (!count.admit(socket)) return;
-    closeInTurns(socket, options.turns.connection(socket.remoteAddress ?? ""));
+    closeInTurns(socket, options.turns.accepted(socket.remoteAddress ?? ""));
     connections.add(new RtspConnection(nextId++, socket, { ...options, writes, held, onClosed: forget }));
   }
 

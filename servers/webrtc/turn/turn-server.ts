@@ -59,7 +59,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
       engine.connectionsRefused = count.refused;
       return;
     }
-    closeInTurns(socket, turns.connection(socket.remoteAddress ?? ""));
+    closeInTurns(socket, turns.accepted(socket.remoteAddress ?? ""));
     const client = new StreamClient({
       ...{ transport, socket, now, turns, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
