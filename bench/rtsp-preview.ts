@@ -1,3 +1,4 @@
+import { SharedBudget } from "../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../servers/core/service/work-turns.ts";
 import { pullUpstream } from "../servers/rtsp/client/pull-upstream.ts";
 import { paintedFrames } from "../test/browser/bar-code.ts";
@@ -71,6 +72,7 @@ async function watchSent(url: string): Promise<SentFrames> {
   let sinceKey = 0;
   const upstream = await pullUpstream({
     turns: new WorkTurns(),
+    media: new SharedBudget(1 << 30),
     url,
     packetBytes: 1_400,
     keptBytes: 16 << 20,

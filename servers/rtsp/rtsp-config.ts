@@ -250,6 +250,12 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_ALL_UNSENT_BYTES",
   }),
+  allMediaBytes: limit(1 << 20, 2 ** 40, 512 << 20, {
+    title: "Media of all streams",
+    help: "The most bytes of frames since the key frames, of pictures that are received in part, and of segments of HLS. Beyond it, those streams lose what is kept that have most: their players wait for the next key frame.",
+    unit: "B",
+    env: "RTSP_ALL_MEDIA_BYTES",
+  }),
 
   faultBytes: limit(1 << 16, 1 << 30, 4 << 20, {
     title: "Held back by faults",

@@ -6,6 +6,7 @@ import { loadDigestUsers } from "../core/credentials/digest-users.ts";
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { assetFile } from "../core/files/asset-file.ts";
 import { budgetOf } from "../core/http/body-budget.ts";
+import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { createOriginCheck } from "../core/net/allowed-origins.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/service/work-turns.ts";
@@ -47,7 +48,8 @@ export async function startRtsp(
   context: ServiceContext<RtspConfig, RtspActions, RtspViews, RtspBinary, typeof rtspProvided>,
 ): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
-  const limits = sessionLimits(config);
+  const media = new SharedBudget(config.allMediaBytes);
+  const limits = sessionLimits(config, media);
   const turns = new WorkTurns();
   const paths = new Paths({ mostPaths: config.paths, replacePublishers: config.replacePublishers });
   onStop(() => paths.closeAll(serviceStops));
@@ -169,7 +171,7 @@ export async function startRtsp(
     rtmp: rtmp && `rtmp://127.0.0.1:${rtmp.port}`,
   });
   const remoteOf = (session: RtspSession) => recorder.entryOf(session)?.remote ?? session.address;
-  const hls = new HlsOutputs(paths, hlsOptions(config, faults));
+  const hls = new HlsOutputs(paths, hlsOptions(config, faults, media));
   onStop(() => hls.close());
   const readers = new HttpReaders({
     recorder,
@@ -212,8 +214,7 @@ export async function startRtsp(
     tlsPort: server.tlsPort,
     packetBytes: config.packetBytes,
     keptBytes: config.keptBytes,
-    tls,
-    turns,
+    ...{ media, tls, turns },
     show: (view) => context.view("try", view),
   });
   onStop(() => player.stop());
@@ -245,7 +246,9 @@ const multicastOptions = (
 const hlsOptions = (
   { hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds, faultBytes }: RtspConfig,
   registry: Faults,
+  media: SharedBudget,
 ): HlsOutputOptions => ({
+  media,
   faults: { registry, mostHeldBytes: faultBytes },
   segmentSeconds: hlsSegmentSeconds,
   segmentCount: hlsSegments,
@@ -253,7 +256,8 @@ const hlsOptions = (
   idleMs: hlsIdleSeconds * 1_000,
 });
 
-const sessionLimits = (config: RtspConfig): SessionLimits => ({
+const sessionLimits = (config: RtspConfig, media: SharedBudget): SessionLimits => ({
+  media,
   packetBytes: config.packetBytes,
   keptBytes: config.keptBytes,
   unsentBytes: config.unsentBytes,

@@ -5,6 +5,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { HlsOutputs } from "../../servers/rtsp/management/hls-outputs.ts";
@@ -22,7 +23,13 @@ import { h264Pps, h264Sps } from "./mp4-builder.ts";
 
 const video: Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [h264Sps], pps: [h264Pps] };
 const streamOf = (tracks: readonly Track[]) => {
-  const stream = new Stream({ tracks, clock: { ptsAt: () => 0 }, packetBytes: 1_400, keptBytes: 1 << 20 });
+  const stream = new Stream({
+    tracks,
+    clock: { ptsAt: () => 0 },
+    packetBytes: 1_400,
+    keptBytes: 1 << 20,
+    media: new SharedBudget(1 << 30),
+  });
   onEnd(() => stream.end("the test is over"));
   return stream;
 };
@@ -50,7 +57,14 @@ const outputsOf = (first: Stream, ...others: Stream[]) => {
   const paths = new Paths({ mostPaths: 1, replacePublishers: true });
   const open = async () => (first.ended === undefined ? first : (others[0] ?? first));
   paths.add("a", { kind: "clip", title: "a", stream: first, open, close: () => {} });
-  const outputs = new HlsOutputs(paths, { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20, idleMs: 30_000, faults: noFaults });
+  const outputs = new HlsOutputs(paths, {
+    segmentSeconds: 1,
+    segmentCount: 7,
+    mostBytes: 64 << 20,
+    idleMs: 30_000,
+    faults: noFaults,
+    media: new SharedBudget(1 << 30),
+  });
   onEnd(() => outputs.close());
   return outputs;
 };

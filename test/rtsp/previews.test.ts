@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { RtspPictureHeader, RtspSoundHeader } from "../../contract/services/rtsp.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import type { BinaryFromService } from "../../servers/core/streams/binary-publisher.ts";
 import type { ProviderMessage } from "../../servers/core/streams/peer-messages.ts";
 import { Previews } from "../../servers/rtsp/observe/previews.ts";
@@ -97,7 +98,7 @@ it("[RTSP-63] the picture follows a path to its next source", async () => {
   } as const;
   const source = () => {
     const clock = { ptsAt: () => 0 };
-    const stream = new Stream({ tracks: [h264], clock, packetBytes: 1_400, keptBytes: 1 << 20 });
+    const stream = new Stream({ tracks: [h264], clock, packetBytes: 1_400, keptBytes: 1 << 20, media: new SharedBudget(1 << 30) });
     const publish = (pts: number) => stream.publish({ track: 0, units: [Buffer.from([0x65, pts])], pts, dts: pts, isKey: true });
     return {
       stream,

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { maskedAddressLines, restoredAddressLines, withoutUserinfo } from "../../servers/core/credentials/masked-secrets.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -154,7 +155,7 @@ it("[RTSP-84] no bytes of an upstream make its client fail in another way, hang,
     });
     try {
       const options = { url: `rtsp://127.0.0.1:${port}/x`, tls: async () => ({}), packetBytes: 1_400, keptBytes: 1 << 20 };
-      const { stream } = await pullUpstream({ ...options, turns: new WorkTurns(), onDropped: dropped });
+      const { stream } = await pullUpstream({ ...options, turns: new WorkTurns(), media: new SharedBudget(1 << 30), onDropped: dropped });
       played++;
       expect(stream.tracks.length).toBeLessThan(3);
       await isDropped;

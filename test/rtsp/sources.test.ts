@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { createLog } from "../../servers/core/service/log.ts";
 import { openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
 import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
@@ -13,7 +14,7 @@ import { loop } from "./containers.ts";
 import { ffmpeg, lacksFfmpeg } from "./media-programs.ts";
 import { avcEntry, buildMp4, four, pictures } from "./mp4-builder.ts";
 
-const limits = { packetBytes: 1_400, keptBytes: 1 << 20 };
+const limits = { packetBytes: 1_400, keptBytes: 1 << 20, media: new SharedBudget(1 << 30) };
 
 function playing(clip: Clip) {
   const lines: string[] = [];

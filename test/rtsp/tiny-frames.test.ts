@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { HlsMuxer } from "../../servers/rtsp/hls/hls-muxer.ts";
 import { snapshotOf } from "../../servers/rtsp/management/snapshot.ts";
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
@@ -21,7 +22,13 @@ const tiny = (index: number, units = [Buffer.from([index === 0 ? 0x65 : 0x41, 0x
 const mostKept = 1 << 20;
 
 function kept(count: number, frame: (index: number) => Frame): readonly Frame[] {
-  const stream = new Stream({ tracks: [video], clock: { ptsAt: () => 0 }, packetBytes: 1_400, keptBytes: mostKept });
+  const stream = new Stream({
+    tracks: [video],
+    clock: { ptsAt: () => 0 },
+    packetBytes: 1_400,
+    keptBytes: mostKept,
+    media: new SharedBudget(1 << 30),
+  });
   for (let index = 0; index < count; index++) stream.publish(frame(index));
   const frames: Frame[] = [];
   stream.addFrameReader({ onFrame: (one) => void frames.push(one), onEnd: () => {} })();
@@ -37,7 +44,13 @@ it("[RTSP-195] kept frames count with the memory of their objects", () => {
 });
 
 it("[RTSP-195] answers with the same key frame share their memory", async () => {
-  const stream = new Stream({ tracks: [video], clock: { ptsAt: () => 0 }, packetBytes: 1_400, keptBytes: mostKept });
+  const stream = new Stream({
+    tracks: [video],
+    clock: { ptsAt: () => 0 },
+    packetBytes: 1_400,
+    keptBytes: mostKept,
+    media: new SharedBudget(1 << 30),
+  });
   stream.publish(tiny(0));
   const first = await snapshotOf(stream);
   expect((await snapshotOf(stream)) === first).toBe(true);

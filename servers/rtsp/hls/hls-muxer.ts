@@ -125,6 +125,13 @@ export class HlsMuxer {
     return this.#segments.find(({ sequence }) => segmentName(sequence) === name)?.bytes;
   }
 
+  /** Gives up so much, or all: the oldest segments first. */
+  lose(excess: number): void {
+    const target = this.keptBytes - excess;
+    while (this.keptBytes > target && this.#segments.length > 0) this.#forgetOldest();
+    if (this.keptBytes > target) this.#giveUp();
+  }
+
   get keptBytes(): number {
     return this.#bytes + this.#openBytes;
   }
@@ -186,10 +193,14 @@ export class HlsMuxer {
   #forgetOld(): void {
     const { segmentCount, mostBytes } = this.#options;
     while (this.#segments.length > segmentCount + keptBehindPlaylist || (this.#bytes > mostBytes / 2 && this.#segments.length > 1)) {
-      const oldest = this.#segments.shift();
-      this.#bytes -= oldest?.bytes.length ?? 0;
-      if (oldest?.isAfterGap) this.#forgottenGaps++;
+      this.#forgetOldest();
     }
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#segments.shift();
+    this.#bytes -= oldest?.bytes.length ?? 0;
+    if (oldest?.isAfterGap) this.#forgottenGaps++;
   }
 
   #giveUp(): void {

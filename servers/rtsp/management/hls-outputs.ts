@@ -1,7 +1,9 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { everySecond } from "../../core/service/every-second.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
+import type { Frame } from "../media/track.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { FrameReader, Stream } from "../streams/stream.ts";
 
@@ -14,6 +16,8 @@ export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
   /** Segments are no longer made once there has been no request for this time. */
   readonly idleMs: number;
   readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "deliver">;
+  /** Memory of all streams. */
+  readonly media: SharedBudget;
 }
 
 const firstSegmentMs = 15_000;
@@ -74,6 +78,7 @@ class HlsOutput implements FrameReader {
   readonly #options: HlsOutputOptions;
   readonly #remove: () => void;
   readonly #faults: FrameFaults;
+  readonly #share: BudgetShare;
   #waiting: (() => void)[] = [];
 
   /** `before` made the segments of the path until now. */
@@ -81,11 +86,24 @@ class HlsOutput implements FrameReader {
     this.stream = stream;
     this.#options = options;
     this.muxer = this.#muxerAfter(before);
-    this.#faults = new FrameFaults({ ...options.faults, path, keyTrack: stream.keyTrack, deliver: (frame) => this.muxer.push(frame) });
+    this.#share = options.media.open(stream.owner, (excess) => {
+      this.muxer.lose(excess);
+      this.#count();
+    });
+    this.#faults = new FrameFaults({ ...options.faults, path, keyTrack: stream.keyTrack, deliver: (frame) => this.#mux(frame) });
     this.#remove = stream.addFrameReader(this);
   }
 
-  onFrame(frame: Parameters<FrameReader["onFrame"]>[0]): void {
+  #mux(frame: Frame): void {
+    this.muxer.push(frame);
+    this.#count();
+  }
+
+  #count(): void {
+    this.#share.set(this.muxer.keptBytes);
+  }
+
+  onFrame(frame: Frame): void {
     this.#faults.push(frame);
   }
 
@@ -135,6 +153,8 @@ class HlsOutput implements FrameReader {
     this.#faults.stop();
     this.isOver = true;
     this.#remove();
+    this.#share.set(0);
+    this.#share.close();
     this.#wake();
   }
 }

@@ -2,7 +2,7 @@ import type { Frame } from "./track.ts";
 
 /** What a frame and each of its units count beside their bytes: the objects that describe them and their packets. */
 const frameOverheadBytes = 768;
-const unitOverheadBytes = 256;
+export const unitOverheadBytes = 256;
 /** Less than this is not worth a copy. */
 const leastSavedBytes = 4 << 10;
 

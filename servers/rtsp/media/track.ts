@@ -134,6 +134,10 @@ export interface DepacketizedFrame {
  */
 export interface Depacketizer {
   push(payload: Buffer, timestamp: number, isMarked: boolean, isAfterLoss: boolean): readonly DepacketizedFrame[];
+  /** Of what has come of frames that are not complete. */
+  readonly heldBytes: number;
+  /** The frame that has begun is dropped, and counted. */
+  giveUp(): void;
   /** Payloads that the format does not allow, and parts of frames that were lost. */
   readonly dropped: number;
 }

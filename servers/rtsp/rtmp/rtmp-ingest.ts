@@ -232,6 +232,7 @@ export class RtmpIngest {
       const publisher = new RtmpPublisher({
         path,
         user,
+        address: publish.address,
         paths,
         limits,
         onEnd: (ended, reason, by) => {

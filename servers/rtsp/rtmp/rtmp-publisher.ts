@@ -9,6 +9,7 @@ import { FlvError, FlvMedia } from "./flv-media.ts";
 export interface RtmpPublisherOptions {
   readonly path: string;
   readonly user: string | undefined;
+  readonly address: string;
   readonly paths: Paths;
   readonly limits: StreamLimits;
   /** Called once. */
@@ -37,7 +38,7 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
     this.user = options.user;
     this.#media = new FlvMedia({
       onTracks: (tracks) => {
-        this.stream = new Stream({ ...options.limits, tracks, clock: this });
+        this.stream = new Stream({ ...options.limits, tracks, clock: this, owner: options.address });
         options.paths.publish(this.path, this);
       },
       onTrack: (index, track) => this.stream?.setTrack(index, track),

@@ -34,6 +34,14 @@ export class AacDepacketizer implements Depacketizer {
     this.#frameDuration = Math.round((samplesPerFrame * clockRate) / coreSampleRate);
   }
 
+  get heldBytes(): number {
+    return this.#fragments.length;
+  }
+
+  giveUp(): void {
+    this.#dropFragments();
+  }
+
   push(payload: Buffer, timestamp: number, _isMarked: boolean, isAfterLoss: boolean): readonly DepacketizedFrame[] {
     if (this.#fragments.length > 0 && (isAfterLoss || timestamp !== this.#timestamp)) this.#dropFragments();
     try {

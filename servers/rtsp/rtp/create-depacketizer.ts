@@ -26,11 +26,14 @@ export function createDepacketizer(track: Track, parameters: Readonly<Record<str
 /** Opus and G.711: a payload is a frame, whose length is a multiple of `unitBytes`. */
 class PlainDepacketizer implements Depacketizer {
   dropped = 0;
+  readonly heldBytes = 0;
   readonly #unitBytes: number;
 
   constructor(unitBytes: number) {
     this.#unitBytes = unitBytes;
   }
+
+  giveUp(): void {}
 
   push(payload: Buffer, timestamp: number): readonly DepacketizedFrame[] {
     if (payload.length > 0 && payload.length % this.#unitBytes === 0) return [{ timestamp, units: [payload], isKey: true }];

@@ -12,6 +12,14 @@ export class LatmDepacketizer implements Depacketizer {
   #timestamp = 0;
   #isBroken = false;
 
+  get heldBytes(): number {
+    return this.#fragments.length;
+  }
+
+  giveUp(): void {
+    if (this.heldBytes > 0) this.#break();
+  }
+
   push(payload: Buffer, timestamp: number, isMarked: boolean, isAfterLoss: boolean): readonly DepacketizedFrame[] {
     if (this.#fragments.length > 0 && (isAfterLoss || timestamp !== this.#timestamp)) this.#break();
     if (timestamp !== this.#timestamp) this.#isBroken = false;

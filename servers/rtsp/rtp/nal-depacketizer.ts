@@ -1,4 +1,4 @@
-import { compact } from "../media/frame-memory.ts";
+import { compact, unitOverheadBytes } from "../media/frame-memory.ts";
 import { mostUnits } from "../media/nal-units.ts";
 import type { DepacketizedFrame, Depacketizer } from "../media/track.ts";
 import { FragmentBuffer } from "./fragment-buffer.ts";
@@ -22,6 +22,14 @@ export class NalDepacketizer implements Depacketizer {
 
   constructor(payloads: NalPayloads) {
     this.#payloads = payloads;
+  }
+
+  get heldBytes(): number {
+    return this.#bytes + this.#units.length * unitOverheadBytes;
+  }
+
+  giveUp(): void {
+    if (this.heldBytes > 0) this.#break();
   }
 
   push(payload: Buffer, timestamp: number, isMarked: boolean, isAfterLoss: boolean): readonly DepacketizedFrame[] {

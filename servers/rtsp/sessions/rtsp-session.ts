@@ -159,7 +159,7 @@ export class RtspSession {
     if (media.role !== "publish") throw new RtspRefusal(455, "the session plays");
     if (this.state === "recording") return;
     const { limits, paths } = this.#options;
-    const source = new RtpSource({ ...limits, tracks: media.tracks, isUnordered: !this.#isOverTcp() });
+    const source = new RtpSource({ ...limits, tracks: media.tracks, isUnordered: !this.#isOverTcp(), owner: this.address });
     const pathSource: PathSource = {
       kind: "publisher",
       title: this.id,

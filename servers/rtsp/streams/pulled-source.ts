@@ -83,7 +83,7 @@ export class PulledSource implements PathSource {
   }
 
   async #fetch(): Promise<void> {
-    const { url, tls, turns, packetBytes, keptBytes, onReceived } = this.#options;
+    const { url, tls, turns, packetBytes, keptBytes, media, onReceived } = this.#options;
     try {
       const upstream = await pullUpstream({
         url,
@@ -91,6 +91,7 @@ export class PulledSource implements PathSource {
         turns,
         packetBytes,
         keptBytes,
+        media,
         onReaders: () => this.#restartIdle(),
         onPacket: (_, bytes) => onReceived(bytes),
         continues: this.stream && { stream: this.stream, afterSeconds: (performance.now() - this.#beganMs) / 1_000 },

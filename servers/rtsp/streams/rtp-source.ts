@@ -11,7 +11,7 @@ import { PublishedClock } from "../rtp/published-clock.ts";
 import { type ReceivedPacket, RtpReceiver } from "../rtp/rtp-receiver.ts";
 import { cname, type SourceClock, Stream, type StreamLimits, type StreamOptions } from "./stream.ts";
 
-export interface RtpSourceOptions extends StreamLimits, Pick<StreamOptions, "onReaders"> {
+export interface RtpSourceOptions extends StreamLimits, Pick<StreamOptions, "onReaders" | "owner"> {
   readonly tracks: readonly DescribedTrack[];
   /** Of a source before it that has dropped: its readers go on with this one, at the time that has passed. */
   readonly continues?: { readonly stream: Stream; readonly afterSeconds: number } | undefined;
@@ -77,6 +77,7 @@ export class RtpSource implements SourceClock {
     this.#waitsForKey = continues !== undefined && continues.stream.keyTrack >= 0;
     this.stream = continues?.stream ?? new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
     this.stream.clock = this;
+    this.stream.giveUpBegun = () => this.#giveUpBegun();
     if (continues) for (const [index, { track }] of options.tracks.entries()) this.stream.setTrack(index, track);
   }
 
@@ -110,6 +111,18 @@ export class RtpSource implements SourceClock {
       const frames = track.depacketizer.push(packet.payload, packet.timestamp, packet.isMarked, isAfterLoss);
       for (const frame of frames) this.#publish(index, track, frame, nowMs);
     }
+    this.#countBegun();
+  }
+
+  #countBegun(): void {
+    let bytes = 0;
+    for (const { depacketizer } of this.#tracks) bytes += depacketizer.heldBytes;
+    this.stream.setBegun(bytes);
+  }
+
+  #giveUpBegun(): void {
+    for (const { depacketizer } of this.#tracks) depacketizer.giveUp();
+    this.#countBegun();
   }
 
   #publish(index: number, received: ReceivedTrack, { timestamp, units, isKey }: DepacketizedFrame, nowMs: number): void {

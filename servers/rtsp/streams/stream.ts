@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { writeRtcp } from "../../core/rtp/rtcp.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { compactFrame, memoryOf } from "../media/frame-memory.ts";
@@ -6,6 +7,7 @@ import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { AacGroups, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
+import { StreamMemory } from "./stream-memory.ts";
 
 /** Takes frames: HLS, MPEG-TS, the page's picture. */
 export interface FrameReader {
@@ -33,11 +35,15 @@ export interface StreamLimits {
   readonly packetBytes: number;
   /** Memory of what is kept since the last key frame; a longer group of pictures is not kept. */
   readonly keptBytes: number;
+  /** Memory of all streams: what they keep, and what is received in part. */
+  readonly media: SharedBudget;
 }
 
 export interface StreamOptions extends StreamLimits {
   readonly tracks: readonly Track[];
   readonly clock: SourceClock;
+  /** The address of who sends it; what is the service's own has none. */
+  readonly owner?: string;
   /** Called with the number of readers whenever it changes. */
   readonly onReaders?: (count: number) => void;
 }
@@ -65,6 +71,9 @@ export class Stream {
   readonly counts: readonly TrackCounts[];
   /** Of the current source. */
   clock: SourceClock;
+  /** Of the current source: gives up the pictures that it has received in part. */
+  giveUpBegun: (() => void) | undefined;
+  readonly owner: string;
   /** Of its description, which changes with the parameter sets. */
   readonly id = randomInt(2 ** 40);
   version = 1;
@@ -86,6 +95,9 @@ export class Stream {
   /** Frames since the last key frame, empty where they are too many. */
   #kept: KeptFrame[] = [];
   #keptBytes = 0;
+  /** Of the packets that kept frames have been made into. */
+  #packetBytes = 0;
+  readonly #memory: StreamMemory;
   #keyFrames = 0;
   #framesAtKey = 0;
   #groupFrames = 0;
@@ -97,6 +109,11 @@ export class Stream {
   constructor(options: StreamOptions) {
     this.#options = options;
     this.clock = options.clock;
+    this.owner = options.owner ?? "";
+    this.#memory = new StreamMemory(options.media, this.owner, () => {
+      this.forget();
+      this.giveUpBegun?.();
+    });
     this.#tracks = [...options.tracks];
     this.#packetizers = options.tracks.map((track, index) =>
       createPacketizer(track, { track: index, payloadType: payloadTypeOf(track, index), packetBytes: options.packetBytes }),
@@ -184,8 +201,7 @@ export class Stream {
       }
       this.#dtsAtKey = frame.dts;
       this.#framesAtKey = counts.frames;
-      this.#kept = [];
-      this.#keptBytes = 0;
+      this.#dropKept();
     }
     const kept: KeptFrame = { frame, packets: undefined };
     this.#keep(kept);
@@ -202,6 +218,7 @@ export class Stream {
     if (!first) return;
     const packets = this.#packetize(group.length === 1 ? first.frame : joined(group.map(({ frame }) => frame)));
     for (const kept of group) kept.packets = kept === first ? packets : "shared";
+    this.#countPackets(packets);
     for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
   }
 
@@ -229,8 +246,30 @@ export class Stream {
     // Without its beginning the group is useless.
     if (!isBegin && this.#kept.length === 0) return;
     this.#keptBytes += memoryOf(kept.frame);
-    if (this.#keptBytes > this.#options.keptBytes) this.#kept = [];
+    if (this.#keptBytes > this.#options.keptBytes) this.#dropKept();
     else this.#kept.push(kept);
+    this.#countKept();
+  }
+
+  #dropKept(): void {
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#packetBytes = 0;
+  }
+
+  #countKept(): void {
+    this.#memory.set("kept", this.#keptBytes + this.#packetBytes);
+  }
+
+  #countPackets({ bytes }: FramePackets): void {
+    if (this.#kept.length === 0) return;
+    this.#packetBytes += bytes.length;
+    this.#countKept();
+  }
+
+  /** What its source has received in part. */
+  setBegun(bytes: number): void {
+    this.#memory.set("begun", bytes);
   }
 
   #packetize(frame: Frame): FramePackets {
@@ -257,7 +296,10 @@ export class Stream {
     this.#sendGroups();
     this.#packetReaders.add(reader);
     for (const kept of this.#kept) {
-      kept.packets ??= this.#packetize(kept.frame);
+      if (kept.packets === undefined) {
+        kept.packets = this.#packetize(kept.frame);
+        this.#countPackets(kept.packets);
+      }
       if (kept.packets !== "shared") reader.onPackets(kept.packets);
     }
     this.#reportTimer ??= setInterval(() => this.#sendReports(), reportIntervalMs);
@@ -334,8 +376,8 @@ export class Stream {
 
   /** The kept frames are no longer current: the source pauses. */
   forget(): void {
-    this.#kept = [];
-    this.#keptBytes = 0;
+    this.#dropKept();
+    this.#countKept();
   }
 
   /** Ends it for all readers. */
@@ -345,6 +387,7 @@ export class Stream {
     this.#ended = reason;
     this.#stopReports();
     this.forget();
+    this.#memory.close();
     const readers = [...this.#packetReaders, ...this.#frameReaders];
     this.#packetReaders.clear();
     this.#frameReaders.clear();

@@ -62,6 +62,7 @@ export class WebMedia {
           const publisher = new WebPublisher({
             path,
             user,
+            address,
             session,
             tracks,
             paths,

@@ -16,6 +16,8 @@ import type { Stream, StreamLimits } from "../streams/stream.ts";
 export interface WebPublisherOptions {
   readonly path: string;
   readonly user: string | undefined;
+  /** Of the browser. */
+  readonly address: string;
   /** Of the WebRTC service. */
   readonly session: string;
   readonly tracks: readonly PublishedTrack[];
@@ -49,7 +51,8 @@ export class WebPublisher implements RecordedSession, PathSource {
     this.#options = options;
     this.path = options.path;
     this.user = options.user;
-    this.#source = new RtpSource({ ...options.limits, tracks: options.tracks.map(describedTrack), isUnordered: true });
+    const { limits, tracks, address } = options;
+    this.#source = new RtpSource({ ...limits, tracks: tracks.map(describedTrack), isUnordered: true, owner: address });
     this.#incoming = options.services.open(webrtcProvided, "published", { session: options.session }, { items: 512, bytes: 4 << 20 });
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }

@@ -1,0 +1,35 @@
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+
+/** What a stream keeps for its next players, and what its source has received in part. */
+type MemoryPart = "kept" | "begun";
+
+/** The part of one stream of the memory of all streams. */
+export class StreamMemory {
+  readonly #budget: SharedBudget;
+  readonly #owner: string;
+  readonly #lose: () => void;
+  readonly #bytes: Record<MemoryPart, number> = { kept: 0, begun: 0 };
+  /** From the first bytes on: a source may be made and never begin. */
+  #share: BudgetShare | undefined;
+  #isClosed = false;
+
+  /** `owner`: the address of who sends it. `lose` gives up all. */
+  constructor(budget: SharedBudget, owner: string, lose: () => void) {
+    this.#budget = budget;
+    this.#owner = owner;
+    this.#lose = lose;
+  }
+
+  set(part: MemoryPart, bytes: number): void {
+    if (this.#isClosed || this.#bytes[part] === bytes) return;
+    this.#bytes[part] = bytes;
+    this.#share ??= this.#budget.open(this.#owner, () => this.#lose());
+    this.#share.set(this.#bytes.kept + this.#bytes.begun);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#share?.set(0);
+    this.#share?.close();
+  }
+}
