@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { curl } from "./curl.ts";
-import { onEnd, startHttp, until } from "./harness.ts";
+import { onEnd, raw, startHttp, until } from "./harness.ts";
 
 const authority = (folder: string) => path.join(folder, "authority-with-private-key.pem");
 
@@ -68,4 +68,11 @@ it("[BL-204] a request that came over TLS is not sent again while HTTPS is off",
   const service = await startHttp();
   const refused = service.act("resend", { tls: true, method: "GET", target: "/get" });
   await expect(refused).rejects.toMatchObject({ code: "CALL_INVALID", message: "The request came over HTTPS, which is off now" });
+});
+
+it("[HTTP-161] TLS on the port of plain HTTP is called that", async () => {
+  const service = await startHttp();
+  const hello = Buffer.concat([Buffer.from([0x16, 3, 1, 0, 60, 1, 0, 0, 56, 3, 3]), Buffer.alloc(54, 0x0a)]);
+  expect(await raw(service.port, hello)).toMatch(/^HTTP\/1.1 400 [\s\S]*began TLS on a port of plain HTTP/);
+  expect(JSON.stringify(await service.ended((row) => row.target === "(malformed)"))).toContain("began TLS");
 });

@@ -197,13 +197,6 @@ it("[HTTP-36] an unknown method is 501, another version 505, and CONNECT is not 
   await stillServes(url);
 });
 
-it("[HTTP-161] TLS on the port of plain HTTP is called that", async () => {
-  const service = await startHttp();
-  const hello = Buffer.concat([Buffer.from([0x16, 3, 1, 0, 60, 1, 0, 0, 56, 3, 3]), Buffer.alloc(54, 0x0a)]);
-  expect(await raw(service.port, hello)).toMatch(/^HTTP\/1.1 400 [\s\S]*began TLS on a port of plain HTTP/);
-  expect(JSON.stringify(await service.ended((row) => row.target === "(malformed)"))).toContain("began TLS");
-});
-
 it("[HTTP-115] lines that end with LF alone are 400, not another version", async () => {
   const { port } = await startHttp();
   for (const request of ["GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\nHost: a\r\n\r\n", "GET / HTTP/1.0\n\n"]) {

@@ -9,6 +9,7 @@ import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
+import { cancelled } from "../engine/stream-end.ts";
 import { sharedTexts, writeHead } from "./call-head.ts";
 import type { MethodCounts } from "./call-metrics.ts";
 import { callTag, isCompressed, messageFlags, overBudgetFlag, type RecordedMethod } from "./call-record.ts";
@@ -175,7 +176,13 @@ export class CallEntry implements TrafficEntry {
   end(end: SentEnd): void {
     this.#endedAt = performance.now();
     this.#transport = undefined;
-    this.#end = end;
+    this.#end = end.aborted === cancelled && this.#isAtDeadline() ? { ...end, aborted: `${cancelled} at its deadline` } : end;
+  }
+
+  /** The client's clock began before ours, by the way of the request, so it cancels a little earlier. */
+  #isAtDeadline(): boolean {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = this.head;
+    return this.tookMs >= timeoutMs - Math.max(20, timeoutMs / 20);
   }
 
   get open(): boolean {
