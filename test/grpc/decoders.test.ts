@@ -71,11 +71,12 @@ it("[GRPC-139] random bytes are a message or INTERNAL, also damaged ones of a me
 
 it("[GRPC-139] random bytes that say to be compressed are INTERNAL", async () => {
   const random = seededRandom(3);
+  const work = new WorkTurns().connection("");
   for (let round = 0; round < 200; round++) {
     const coding = random.chance(0.5) ? "gzip" : "deflate";
-    await expect(inflateMessage(Buffer.concat([Buffer.from([0x1f, 0x8b]), bytesOf(random, 40)]), coding, 1_000)).rejects.toThrow(
-      StatusError,
-    );
+    // A long one is left to another thread.
+    const bytes = bytesOf(random, round % 20 === 0 ? 10_000 : 40);
+    await expect(inflateMessage(Buffer.concat([Buffer.from([0x1f, 0x8b]), bytes]), coding, 1_000, work)).rejects.toThrow(StatusError);
   }
 });
 

@@ -1,19 +1,25 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
 import type { CallEvents, CallHead, CallTransport } from "../../servers/grpc/engine/call-transport.ts";
 import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { Http2Call } from "../../servers/grpc/engine/http2-call.ts";
+import { frameOf } from "../../servers/grpc/engine/message-type.ts";
 import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
+import { type BodyReader, TextBody } from "../../servers/grpc/web/body-reader.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
-import { itemsOfTurn, workTime } from "../support/work-time.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
+import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
 
-const limits = { largestMessage: 1_000, malformed: "INTERNAL", metadataBytes: 1_000 } as const;
+const limits = { largestMessage: 100_000, malformed: "INTERNAL", metadataBytes: 1_000 } as const;
 /** What a connection is for the reader of a call. */
-const connectionOf = (work: WorkConnection) => ({ work, shares: { received: { add() {} } }, calls: 0 }) as unknown as GrpcConnection;
+const connectionOf = (work: WorkConnection, add: (bytes: number) => void = () => {}) =>
+  ({ work, shares: { received: { add } }, calls: 0 }) as unknown as GrpcConnection;
 
 interface Reader {
   readonly transport: CallTransport;
@@ -22,14 +28,15 @@ interface Reader {
   readonly isPaused: () => boolean;
 }
 
-function http2Reader(work: WorkConnection): Reader {
+function http2Reader(connection: GrpcConnection): Reader {
   let isPaused = true;
   const stream = Object.assign(new EventEmitter(), {
     isPaused: () => isPaused,
     pause: () => (isPaused = true),
     resume: () => (isPaused = false),
   });
-  const call = new Http2Call({ stream: stream as never, headers: {}, rawHeaders: [] }, connectionOf(work), limits);
+  const headers = { "grpc-encoding": "gzip" };
+  const call = new Http2Call({ stream: stream as never, headers, rawHeaders: [] }, connection, limits);
   return {
     transport: call,
     start: (events) => call.start(events),
@@ -38,13 +45,13 @@ function http2Reader(work: WorkConnection): Reader {
   };
 }
 
-function webReader(work: WorkConnection): Reader {
+function webReader(connection: GrpcConnection, body: BodyReader = new FramedBody(limits)): Reader {
   const input = new PassThrough();
   const call = new FramedCall(grpcWebProtocol("proto", false), {
     exchange: { input, output: new PassThrough() },
-    head: { connection: connectionOf(work) } as CallHead,
-    body: new FramedBody(limits),
-    largestMessage: 1_000,
+    head: { connection, requestEncoding: "gzip" } as CallHead,
+    body,
+    largestMessage: limits.largestMessage,
     requestMs: undefined,
   } as never);
   return {
@@ -55,6 +62,15 @@ function webReader(work: WorkConnection): Reader {
   };
 }
 
+const noEvents: CallEvents = {
+  onMessage() {},
+  onHalfClose() {},
+  fail(error) {
+    throw error;
+  },
+  onOver() {},
+};
+
 it.each([
   ["gRPC", http2Reader],
   ["gRPC-Web", webReader],
@@ -62,20 +78,16 @@ it.each([
   const { turns, pass } = workTime();
   let handled = 0;
   const open = (address: string) => {
-    const reader = readerOf(turns.connection(address));
+    const reader = readerOf(connectionOf(turns.connection(address)));
     const state = { messages: 0 };
     reader.start({
+      ...noEvents,
       onMessage() {
         pass();
         handled++;
         state.messages++;
         reader.transport.read();
       },
-      onHalfClose() {},
-      fail(error) {
-        throw error;
-      },
-      onOver() {},
     });
     reader.transport.read();
     return { reader, state };
@@ -101,6 +113,95 @@ it.each([
   while (handled < 20 * 5_000 + 300) await nextTurn();
   expect(many.every(({ state }) => state.messages === 5_000)).toBe(true);
 });
+
+it("[GRPC-181] the text form of gRPC-Web is decoded in the turns of all clients, a few kilobytes at once", async () => {
+  const text = Buffer.from("AA==".repeat(16 << 10));
+  const body = new TextBody({ ...limits, largestMessage: 0 });
+  body.push(text);
+  let steps = 0;
+  for (; body.hasNext; steps++) {
+    const { length } = body;
+    body.next();
+    expect(length - body.length).toBeLessThanOrEqual(4 << 10);
+  }
+  expect(steps).toBeGreaterThanOrEqual(16);
+  // Each question takes the time of an item.
+  const { turns, pass } = workTime();
+  const work = turns.connection("10.0.0.1");
+  const join: WorkConnection["join"] = (goOn) => {
+    const share = work.join(goOn);
+    return {
+      get isOver() {
+        pass();
+        return share.isOver;
+      },
+      later: () => share.later(),
+    };
+  };
+  const reader = webReader(connectionOf({ ...work, key: work.key, join }), new TextBody(limits));
+  let messages = 0;
+  reader.start({
+    ...noEvents,
+    onMessage() {
+      messages++;
+      reader.transport.read();
+    },
+  });
+  reader.transport.read();
+  await nextTurn();
+  reader.receive(text);
+  expect(messages).toBeLessThanOrEqual(itemsOfShare * 1_024);
+  expect(reader.isPaused()).toBe(true);
+  const most = Math.floor((16 << 10) / 5);
+  for (let turn = 0; messages < most && turn < 1_000; turn++) await nextTurn();
+  expect(messages).toBe(most);
+});
+
+it.each([
+  ["gRPC", http2Reader],
+  ["gRPC-Web", webReader],
+] as const)(
+  "[GRPC-199] long compressed messages are decompressed when it is their turn, and count until then, by %s",
+  async (_name, readerOf) => {
+    const random = seededRandom(1);
+    const message = Buffer.from(Array.from({ length: 20_000 }, () => random.below(256)));
+    const short = Buffer.alloc(100);
+    const compressed = (content: Buffer) => {
+      const frame = frameOf(gzipSync(content));
+      frame[0] = 1;
+      return frame;
+    };
+    expect(compressed(message).length).toBeGreaterThan(4 << 10);
+    const jobs: (() => void)[] = [];
+    const runElsewhere: WorkConnection["runElsewhere"] = async (job) => {
+      await new Promise<void>((resolve) => jobs.push(resolve));
+      return await job();
+    };
+    const { turns } = workTime();
+    const work = turns.connection("10.0.0.1");
+    const join: WorkConnection["join"] = (goOn) => work.join(goOn);
+    const run: WorkConnection["run"] = (steps) => work.run(steps);
+    let held = 0;
+    const received: Buffer[] = [];
+    const reader = readerOf(connectionOf({ key: work.key, join, run, runElsewhere }, (bytes) => (held += bytes)));
+    reader.start({
+      ...noEvents,
+      onMessage({ bytes }) {
+        received.push(Buffer.from(bytes));
+        reader.transport.read();
+      },
+    });
+    reader.transport.read();
+    await nextTurn();
+    reader.receive(Buffer.concat([short, message, short].map(compressed)));
+    await nextTurn();
+    expect([received, jobs.length]).toEqual([[short], 1]);
+    expect(held).toBeGreaterThanOrEqual(compressed(message).length - 5);
+    jobs[0]?.();
+    await until(() => received.length === 3);
+    expect(received).toEqual([short, message, short]);
+  },
+);
 
 it("[GRPC-178] answers of reply rules that are due at once are made in the turns of all clients", async () => {
   const { turns, pass } = workTime();

@@ -25,7 +25,11 @@ function pieces(bytes: Buffer, random: SeededRandom): Buffer[] {
 function read(reader: BodyReader, parts: readonly Buffer[]): Buffer[] {
   const messages: Buffer[] = [];
   const take = () => {
-    for (let message = reader.next(); message; message = reader.next()) messages.push(message.content);
+    for (;;) {
+      const message = reader.next();
+      if (message) messages.push(message.content);
+      else if (!reader.hasNext) return;
+    }
   };
   for (const part of parts) {
     reader.push(part);

@@ -66,7 +66,7 @@ export class CallOutput {
   }
 
   #coded(frame: Buffer): Buffer | Promise<Buffer> {
-    return this.coding === "identity" ? frame : compressFrame(frame, this.coding);
+    return this.coding === "identity" ? frame : compressFrame(frame, this.coding, this.#options.transport.head.connection.work);
   }
 
   /** The message is written behind those before it. */

@@ -188,8 +188,10 @@ export class Http2Call implements StartableTransport {
 
   #inflate(content: Buffer): void {
     this.#isInflating = true;
-    inflateMessage(content, this.head.requestEncoding, this.#limits.largestMessage, (length) => {
-      this.#inflatedBytes = length;
+    this.#inflatedBytes = content.length;
+    const { requestEncoding, connection } = this.head;
+    inflateMessage(content, requestEncoding, this.#limits.largestMessage, connection.work, (length) => {
+      this.#inflatedBytes = content.length + length;
       this.#count();
       return !this.#isEnding;
     })

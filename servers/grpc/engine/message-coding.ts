@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
-import { createGunzip, createInflate, deflate, deflateSync, gzip, gzipSync, type ZlibOptions } from "node:zlib";
+import { createGunzip, createInflate, deflate, deflateSync, gunzipSync, gzip, gzipSync, inflateSync, type ZlibOptions } from "node:zlib";
+import { oneStep, type WorkConnection } from "../../core/service/work-turns.ts";
 import { prefixBytes } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
@@ -22,13 +23,16 @@ const compressors = {
 /** What a result may have beside the message, which is stored where it cannot be made shorter. */
 const headBytes = 64;
 
-/** Compresses the message of a frame; a large one asynchronously. */
-export function compressFrame(frame: Buffer, coding: Exclude<MessageCoding, "identity">): Buffer | Promise<Buffer> {
+/** What is used of a connection's part in the turns of all. */
+type Threads = Pick<WorkConnection, "runElsewhere" | "run">;
+
+/** Compresses the message of a frame; a large one by another thread. */
+export function compressFrame(frame: Buffer, coding: Exclude<MessageCoding, "identity">, work: Threads): Buffer | Promise<Buffer> {
   const message = frame.subarray(prefixBytes);
   const { now, later } = compressors[coding];
   return message.length <= compressedAtOnce
     ? compressedFrame(now(message, optionsFor(message.length)))
-    : later(message).then(compressedFrame);
+    : work.runElsewhere(() => later(message)).then(compressedFrame);
 }
 
 /** zlib takes 268 kB for a large message and the window that it may refer to, and Node 16 KiB for the result: for a short message most of its time. */
@@ -45,38 +49,79 @@ function compressedFrame(message: Buffer): Buffer {
   return frame;
 }
 
+/** Up to this many bytes, and so many of the message, decompressing takes less time than handing them to another thread. */
+const inflatedAtOnce = { from: 4 << 10, to: 64 << 10 } as const;
+const inflaters = {
+  gzip: { now: gunzipSync, create: createGunzip },
+  deflate: { now: inflateSync, create: createInflate },
+} as const;
+
+/** Each piece of the message is a job of the thread and a call of ours. */
+const pieceBytes = ({ length }: Uint8Array): number => Math.min(64 << 10, Math.max(1 << 10, 8 * length));
+
 /**
- * Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. `onLength` gets the length so far, and ends it where
- * it returns false: then it rejects with an error of no account.
+ * Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. A long message waits until it is the connection's turn to have one
+ * decompressed, and for its turn to go on. `onLength` gets the length so far, and ends it where it returns false: then it rejects with an error of no account.
  */
-export function inflateMessage(
+export async function inflateMessage(
   message: Uint8Array,
   coding: string,
   limit: number,
+  work: Threads,
   onLength: (bytes: number) => boolean = () => true,
 ): Promise<Buffer> {
   if (coding === "identity" || coding === "") {
-    return Promise.reject(new StatusError("INTERNAL", "a message says that it is compressed, and grpc-encoding does not say how"));
+    throw new StatusError("INTERNAL", "a message says that it is compressed, and grpc-encoding does not say how");
   }
   if (coding !== "gzip" && coding !== "deflate") {
-    return Promise.reject(
-      new StatusError("UNIMPLEMENTED", `messages compressed with ${coding.slice(0, 40)} are not accepted; use gzip or deflate`),
-    );
+    throw new StatusError("UNIMPLEMENTED", `messages compressed with ${coding.slice(0, 40)} are not accepted; use gzip or deflate`);
   }
+  const now = message.length <= inflatedAtOnce.from ? inflatedNow(message, coding, limit) : undefined;
+  if (now) return now;
+  const bytes = await work.runElsewhere(() => inflatedInPieces(message, coding, limit, onLength));
+  return await work.run(oneStep(() => bytes));
+}
+
+/** Undefined where it is too long for that. */
+function inflatedNow(message: Uint8Array, coding: keyof typeof inflaters, limit: number): Buffer | undefined {
+  const maxOutputLength = Math.max(1, Math.min(limit, inflatedAtOnce.to));
+  try {
+    return inflaters[coding].now(message, { maxOutputLength, chunkSize: Math.min(inflatedAtOnce.to, pieceBytes(message)) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE") throw damaged(coding);
+    if (limit <= inflatedAtOnce.to) throw tooLongInflated(limit);
+    return undefined;
+  }
+}
+
+function inflatedInPieces(
+  message: Uint8Array,
+  coding: keyof typeof inflaters,
+  limit: number,
+  onLength: (bytes: number) => boolean,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const inflater = coding === "gzip" ? createGunzip() : createInflate();
     const chunks: Buffer[] = [];
     let length = 0;
+    if (!onLength(length)) {
+      reject(tooLongInflated(limit));
+      return;
+    }
+    const inflater = inflaters[coding].create({ chunkSize: pieceBytes(message) });
     inflater.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
       if (length <= limit && onLength(length)) return;
       inflater.destroy();
       chunks.length = 0;
-      reject(new StatusError("RESOURCE_EXHAUSTED", `a message is longer than ${limit} bytes when it is decompressed`));
+      reject(tooLongInflated(limit));
     });
-    inflater.on("error", () => reject(new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`)));
+    inflater.on("error", () => reject(damaged(coding)));
     inflater.on("end", () => resolve(Buffer.concat(chunks, length)));
     inflater.end(message);
   });
 }
+
+const damaged = (coding: string) => new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`);
+const tooLongInflated = (limit: number) =>
+  new StatusError("RESOURCE_EXHAUSTED", `a message is longer than ${limit} bytes when it is decompressed`);

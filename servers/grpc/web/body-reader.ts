@@ -9,38 +9,80 @@ export interface BodyReader {
   /** Bytes that were not taken yet. */
   readonly length: number;
   clear(): void;
-  /** A message is complete. */
+  /** A message is complete, or some of what came can be decoded. */
   readonly hasNext: boolean;
-  /** The next complete message. */
+  /** The next complete message, if there is one by then. */
   next(): WireMessage | undefined;
   /** To be called when the body has ended and `next` has nothing more. */
   end(): void;
 }
 
+/** Characters that are decoded at once. */
+const charactersAtOnce = 4 << 10;
+const padding = "=".charCodeAt(0);
+/** Six bits of each character, -1 for those that are none of base64's. */
+const base64Values = Int8Array.from({ length: 256 }, (_, code) =>
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".indexOf(String.fromCharCode(code)),
+);
+
 /** The body of gRPC-Web's text form: the same in base64, with padding anywhere. */
 export class TextBody extends FramedBody {
   readonly #malformed: GrpcStatusName;
-  #rest = "";
+  readonly #text = new ByteQueue();
 
   constructor(limits: BodyLimits) {
     super(limits);
     this.#malformed = limits.malformed;
   }
 
+  override get length(): number {
+    return this.#text.length + super.length;
+  }
+
+  override clear(): void {
+    this.#text.clear();
+    super.clear();
+  }
+
   override push(chunk: Buffer): void {
-    const text = this.#rest + chunk.toString("latin1");
-    const whole = text.length - (text.length % 4);
-    this.#rest = text.slice(whole);
-    for (const [piece] of text.slice(0, whole).matchAll(/[^=]+={0,2}|=/g)) {
-      if (piece.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(piece)) {
-        throw new StatusError(this.#malformed, "the request is not base64");
-      }
-      super.push(Buffer.from(piece, "base64"));
+    this.#text.push(chunk);
+  }
+
+  override get hasNext(): boolean {
+    return super.hasNext || this.#text.length >= 4;
+  }
+
+  /** Undefined also where some text was decoded, and more is there. */
+  override next(): WireMessage | undefined {
+    if (!super.hasNext && this.#text.length >= 4) super.push(this.#decoded());
+    return super.next();
+  }
+
+  /** Of the next characters, four by four: there may be padding behind each. */
+  #decoded(): Buffer {
+    const text = this.#text.take(Math.min(charactersAtOnce, this.#text.length - (this.#text.length % 4)));
+    const bytes = Buffer.allocUnsafe((text.length / 4) * 3);
+    let length = 0;
+    for (let at = 0; at < text.length; at += 4) {
+      const [third, fourth] = [text[at + 2] as number, text[at + 3] as number];
+      const count = fourth !== padding ? 3 : third !== padding ? 2 : 1;
+      const a = base64Values[text[at] as number] as number;
+      const b = base64Values[text[at + 1] as number] as number;
+      const c = count > 1 ? (base64Values[third] as number) : 0;
+      const d = count > 2 ? (base64Values[fourth] as number) : 0;
+      if ((a | b | c | d) < 0) throw new StatusError(this.#malformed, "the request is not base64");
+      bytes[length] = (a << 2) | (b >> 4);
+      bytes[length + 1] = (b << 4) | (c >> 2);
+      bytes[length + 2] = (c << 6) | d;
+      length += count;
     }
+    return bytes.subarray(0, length);
   }
 
   override end(): void {
-    if (this.#rest !== "") throw new StatusError(this.#malformed, "the request is not base64: its length is not a multiple of four");
+    if (this.#text.length > 0) {
+      throw new StatusError(this.#malformed, "the request is not base64: its length is not a multiple of four");
+    }
     super.end();
   }
 }

@@ -183,6 +183,7 @@ export abstract class WebCall implements StartableTransport {
           break;
         }
         const message = this.#body.next();
+        if (!message && this.#body.hasNext) continue;
         if (message) {
           this.#isWanted = false;
           const { content, isCompressed } = message;
@@ -224,8 +225,10 @@ export abstract class WebCall implements StartableTransport {
 
   #inflate(content: Buffer): void {
     this.#isInflating = true;
-    inflateMessage(content, this.head.requestEncoding, this.#options.largestMessage, (length) => {
-      this.#inflatedBytes = length;
+    this.#inflatedBytes = content.length;
+    const { requestEncoding, connection } = this.head;
+    inflateMessage(content, requestEncoding, this.#options.largestMessage, connection.work, (length) => {
+      this.#inflatedBytes = content.length + length;
       this.#count();
       return !this.#isDone;
     }).then(
