@@ -2,11 +2,12 @@ import { randomInt } from "node:crypto";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { writeRtcp } from "../../core/rtp/rtcp.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import { compactFrame, memoryOf } from "../media/frame-memory.ts";
+import { compactFrame } from "../media/frame-memory.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { AacGroups, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
+import { type KeptFrame, KeptFrames } from "./kept-frames.ts";
 import { StreamMemory } from "./stream-memory.ts";
 
 /** Takes frames: HLS, MPEG-TS, the page's picture. */
@@ -56,12 +57,6 @@ export interface TrackCounts {
   payloadBytes: number;
 }
 
-interface KeptFrame {
-  readonly frame: Frame;
-  /** "shared": the packet of a frame before it has it. */
-  packets: FramePackets | "shared" | undefined;
-}
-
 const reportIntervalMs = 5_000;
 /** Canonical name of this server as a sender (RFC 3550 §6.5.1). */
 export const cname = "backlot";
@@ -92,11 +87,7 @@ export class Stream {
   readonly #packetReaders = new Set<PacketReader>();
   /** The track whose key frames begin a group of pictures; -1 in a stream of audio only. */
   readonly #keyTrack: number;
-  /** Frames since the last key frame, empty where they are too many. */
-  #kept: KeptFrame[] = [];
-  #keptBytes = 0;
-  /** Of the packets that kept frames have been made into. */
-  #packetBytes = 0;
+  readonly #kept: KeptFrames;
   readonly #memory: StreamMemory;
   #keyFrames = 0;
   #framesAtKey = 0;
@@ -114,6 +105,7 @@ export class Stream {
       this.forget();
       this.giveUpBegun?.();
     });
+    this.#kept = new KeptFrames(options.keptBytes, (bytes) => this.#memory.set("kept", bytes));
     this.#tracks = [...options.tracks];
     this.#packetizers = options.tracks.map((track, index) =>
       createPacketizer(track, { track: index, payloadType: payloadTypeOf(track, index), packetBytes: options.packetBytes }),
@@ -156,13 +148,13 @@ export class Stream {
 
   /** Of the last key frame, while the frames since then are kept. */
   get keyPackets(): FramePackets | undefined {
-    const packets = this.#kept[0]?.packets;
+    const packets = this.#kept.all[0]?.packets;
     return packets === "shared" ? undefined : packets;
   }
 
   /** A new reader gets frames at once. */
   get hasKept(): boolean {
-    return this.#kept.length > 0;
+    return this.#kept.all.length > 0;
   }
 
   get keyTrack(): number {
@@ -192,7 +184,8 @@ export class Stream {
     for (const unit of frame.units) bytes += unit.length;
     counts.frames++;
     counts.bytes += bytes;
-    if (frame.track === this.#keyTrack && frame.isKey) {
+    const isKey = frame.track === this.#keyTrack && frame.isKey;
+    if (isKey) {
       // A new reader begins with this picture: no packet has sound of both sides.
       this.#sendGroups();
       if (this.#keyFrames++ > 0) {
@@ -201,10 +194,9 @@ export class Stream {
       }
       this.#dtsAtKey = frame.dts;
       this.#framesAtKey = counts.frames;
-      this.#dropKept();
     }
     const kept: KeptFrame = { frame, packets: undefined };
-    this.#keep(kept);
+    if (this.#keyTrack >= 0) this.#kept.add(kept, isKey);
     if (this.#packetReaders.size > 0) {
       const groups = this.#groups[frame.track];
       for (const group of groups?.add(kept) ?? [[kept]]) this.#send(group);
@@ -218,7 +210,7 @@ export class Stream {
     if (!first) return;
     const packets = this.#packetize(group.length === 1 ? first.frame : joined(group.map(({ frame }) => frame)));
     for (const kept of group) kept.packets = kept === first ? packets : "shared";
-    this.#countPackets(packets);
+    this.#kept.packetized(packets);
     for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
   }
 
@@ -240,33 +232,6 @@ export class Stream {
     }
   }
 
-  #keep(kept: KeptFrame): void {
-    if (this.#keyTrack < 0) return;
-    const isBegin = kept.frame.track === this.#keyTrack && kept.frame.isKey;
-    // Without its beginning the group is useless.
-    if (!isBegin && this.#kept.length === 0) return;
-    this.#keptBytes += memoryOf(kept.frame);
-    if (this.#keptBytes > this.#options.keptBytes) this.#dropKept();
-    else this.#kept.push(kept);
-    this.#countKept();
-  }
-
-  #dropKept(): void {
-    this.#kept = [];
-    this.#keptBytes = 0;
-    this.#packetBytes = 0;
-  }
-
-  #countKept(): void {
-    this.#memory.set("kept", this.#keptBytes + this.#packetBytes);
-  }
-
-  #countPackets({ bytes }: FramePackets): void {
-    if (this.#kept.length === 0) return;
-    this.#packetBytes += bytes.length;
-    this.#countKept();
-  }
-
   /** What its source has received in part. */
   setBegun(bytes: number): void {
     this.#memory.set("begun", bytes);
@@ -283,7 +248,7 @@ export class Stream {
   /** The reader gets the frames since the last key frame at once. Returns the function that removes it. */
   addFrameReader(reader: FrameReader): () => void {
     this.#frameReaders.add(reader);
-    for (const { frame } of this.#kept) reader.onFrame(frame);
+    for (const { frame } of this.#kept.all) reader.onFrame(frame);
     this.#countReaders();
     return () => this.#remove(this.#frameReaders, reader);
   }
@@ -295,10 +260,10 @@ export class Stream {
   addPacketReader(reader: PacketReader): () => void {
     this.#sendGroups();
     this.#packetReaders.add(reader);
-    for (const kept of this.#kept) {
+    for (const kept of this.#kept.all) {
       if (kept.packets === undefined) {
         kept.packets = this.#packetize(kept.frame);
-        this.#countPackets(kept.packets);
+        this.#kept.packetized(kept.packets);
       }
       if (kept.packets !== "shared") reader.onPackets(kept.packets);
     }
@@ -324,7 +289,7 @@ export class Stream {
   /** The sequence number and timestamp of the first packet that a new reader gets of a track (RFC 2326 §12.33). */
   positionOf(track: number): { readonly sequence: number; readonly timestamp: number } {
     const packetizer = this.#packetizers[track] as Packetizer;
-    const first = this.#kept.find(({ frame }) => frame.track === track);
+    const first = this.#kept.all.find(({ frame }) => frame.track === track);
     const packets = first?.packets;
     return {
       sequence: packets === undefined || packets === "shared" ? packetizer.sequence : packets.sequence,
@@ -376,8 +341,7 @@ export class Stream {
 
   /** The kept frames are no longer current: the source pauses. */
   forget(): void {
-    this.#dropKept();
-    this.#countKept();
+    this.#kept.clear();
   }
 
   /** Ends it for all readers. */
