@@ -22,8 +22,10 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
   const key = policy.key as ((item: unknown) => string) | undefined;
   const newest = new Map<string, unknown>();
   const row = policy.row as { id: (item: unknown) => number; isOpen: (item: unknown) => boolean } | undefined;
-  /** When each open item was last sent, and (`updates`) its newest state; never dropped. */
+  /** When each open item was last sent. */
   const sentOpen = new Map<number, number>();
+  /** Their ends, and newer states of those that are still open, in the order in which they wait; never dropped. */
+  const ends = new Map<number, unknown>();
   const updates = new Map<number, unknown>();
   let list: unknown[] = [];
   let dropped = 0;
@@ -40,20 +42,30 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
     timer = setTimeout(flush, Math.max(0, lastFlushAt + intervalMs - performance.now()));
   }
 
-  /** Ends at once, and other updates of a row when they are due. */
+  /** Ends at once, and newer states when they are due: no more than a batch has. */
   function takeUpdates(now: number): unknown[] {
     const due: unknown[] = [];
-    let waitMs = Number.POSITIVE_INFINITY;
+    for (const [id, item] of ends) {
+      if (due.length === batchItems) break;
+      due.push(item);
+      ends.delete(id);
+    }
+    let waitMs = ends.size > 0 ? 0 : Number.POSITIVE_INFINITY;
     for (const [id, item] of updates) {
-      const restMs = row?.isOpen(item) ? (sentOpen.get(id) ?? 0) + openRowMs - now : 0;
-      if (restMs <= 0) {
+      if (due.length === batchItems) {
+        waitMs = 0;
+        break;
+      }
+      const restMs = (sentOpen.get(id) ?? 0) + openRowMs - now;
+      if (restMs > 0) waitMs = Math.min(waitMs, restMs);
+      else {
         due.push(item);
         updates.delete(id);
-      } else waitMs = Math.min(waitMs, restMs);
+      }
     }
     clearTimeout(updateTimer);
     updateTimer = undefined;
-    if (updates.size > 0) {
+    if (waitMs < Number.POSITIVE_INFINITY) {
       updateTimer = setTimeout(() => {
         updateTimer = undefined;
         schedule();
@@ -89,8 +101,13 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
     if (key) for (const item of items) newest.set(key(item), item);
     else {
       for (const item of items) {
-        if (row && sentOpen.has(row.id(item))) updates.set(row.id(item), item);
-        else list.push(item);
+        const id = row && sentOpen.has(row.id(item)) ? row.id(item) : undefined;
+        if (id === undefined) list.push(item);
+        else if (row?.isOpen(item)) updates.set(id, item);
+        else {
+          updates.delete(id);
+          ends.set(id, item);
+        }
       }
       if (list.length > batchItems * 2) {
         dropped += list.length - batchItems;
@@ -104,7 +121,7 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
     ack(upTo) {
       // An acknowledgement beyond what was sent is ignored.
       acked = Math.max(acked, Math.min(upTo, seq));
-      if (list.length > 0 || newest.size > 0 || updates.size > 0) schedule();
+      if (list.length > 0 || newest.size > 0 || updates.size > 0 || ends.size > 0) schedule();
     },
     close() {
       unsubscribe();

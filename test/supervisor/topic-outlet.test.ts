@@ -190,6 +190,37 @@ describe("topic outlet", () => {
     outlet.close();
   });
 
+  it("[BL-413] sends no more changes of open rows in a batch than new rows, those that wait longest first, and their ends before them", () => {
+    const { hub, outlet, batches } = open();
+    const rows = (tone: TrafficRow["tone"], parts: number, from = 1) =>
+      Array.from({ length: 1_000 - from + 1 }, (_, index) => ({ id: from + index, tone, parts }) as TrafficRow);
+    for (const one of rows("pending", 0)) {
+      hub.publish("traffic/http", one);
+      if (one.id % 300 !== 0 && one.id !== 1_000) continue;
+      vi.advanceTimersByTime(100);
+      outlet.ack(batches.at(-1)?.seq ?? 0);
+    }
+    const before = batches.length;
+    vi.advanceTimersByTime(1_100);
+    hub.publishAll("traffic/http", rows("pending", 1));
+    hub.publishAll("traffic/http", rows("ok", 2, 900));
+    for (let passed = 0; passed < 1_000; passed += 10) {
+      vi.advanceTimersByTime(10);
+      outlet.ack(batches.at(-1)?.seq ?? 0);
+    }
+    const sent = batches.slice(before);
+    expect(sent.map(({ items, dropped }) => [items.length, dropped])).toEqual([
+      [300, 0],
+      [300, 0],
+      [300, 0],
+      [100, 0],
+    ]);
+    const ids = sent.flatMap((batch) => idsOf(batch) ?? []);
+    expect(ids.slice(0, 101)).toEqual(Array.from({ length: 101 }, (_, index) => 900 + index));
+    expect(ids.slice(101)).toEqual(Array.from({ length: 899 }, (_, index) => 1 + index));
+    outlet.close();
+  });
+
   it("sends nothing any more once it is closed", () => {
     const { hub, outlet, batches } = open();
     hub.publish("traffic/http", row(1));
