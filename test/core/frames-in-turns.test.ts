@@ -5,20 +5,22 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { readFramesInTurns } from "../../servers/core/http/frames-in-turns.ts";
+import { HeldWebSocket } from "../../servers/core/http/held-web-socket.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { until } from "../support/until.ts";
 
 const upgrade =
   "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
 /** RFC 6455 §5.2: one byte with a mask of zero. */
-const fragment = (opcode: number, last = false) => Buffer.from([(last ? 0x80 : 0) | opcode, 0x81, 0, 0, 0, 0, 0x78]);
+const fragment = (opcode: number, last = false, byte = 0x78) => Buffer.from([(last ? 0x80 : 0) | opcode, 0x81, 0, 0, 0, 0, byte & 0xff]);
 
 it("[HTTP-155] fragments of many WebSockets are read in the turns of all, and messages come whole", async () => {
   const [connections, each] = [20, 8_000];
   /** A share of a connection has 64. */
   const fragmentMs = 1 / 256;
-  const opened: (WebSocket & { readonly _receiver?: { readonly _numFragments: number } })[] = [];
-  const read = () => opened.reduce((sum, { _receiver: receiver }) => sum + (receiver?._numFragments ?? 0), 0);
+  const opened: (WebSocket & { readonly _receiver?: { readonly _messageLength: number } })[] = [];
+  const read = () => opened.reduce((sum, { _receiver: receiver }) => sum + (receiver?._messageLength ?? 0), 0);
   let ended = 0;
   const turns = new WorkTurns(() => read() * fragmentMs);
   const server = createServer();
@@ -56,4 +58,35 @@ it("[HTTP-155] fragments of many WebSockets are read in the turns of all, and me
   expect(new Set(messages)).toEqual(new Set([each + 1]));
   for (const socket of clients) socket.destroy();
   await until(() => ended === connections);
+});
+
+it("[HTTP-155] small fragments of a message that has not ended take little more memory than their bytes", async () => {
+  const server = createServer();
+  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
+  const budget = new SharedBudget(1 << 30);
+  const turns = new WorkTurns();
+  const messages: Buffer[] = [];
+  let receiver: { readonly _fragments: readonly Buffer[]; readonly _messageLength: number } | undefined;
+  webSockets.on("connection", (webSocket, { socket }) => {
+    new HeldWebSocket(webSocket, socket, budget, turns.connection("127.0.0.1"));
+    receiver = (webSocket as WebSocket & { readonly _receiver: typeof receiver })._receiver;
+    webSocket.on("message", (data: Buffer) => messages.push(data));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  onTestFinished(() => void client.destroy());
+  client.write(upgrade);
+  await until(() => receiver);
+  for (let message = 1; message <= 2; message++) {
+    client.write(Buffer.concat([fragment(2), ...Array.from({ length: 10_000 }, (_, index) => fragment(0, false, index))]));
+    await until(() => receiver?._messageLength === 10_001);
+    expect(receiver?._fragments.length).toBeLessThan(400);
+    client.write(fragment(0, true));
+    await until(() => messages.length === message);
+    expect(messages[message - 1]?.equals(Buffer.from([0x78, ...Array.from({ length: 10_000 }, (_, index) => index & 0xff), 0x78]))).toBe(
+      true,
+    );
+  }
 });

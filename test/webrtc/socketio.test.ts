@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -223,6 +224,43 @@ describe("Socket.IO", () => {
     await expect.poll(() => numbers().length).toBe(120);
     expect(numbers()).toEqual(Array.from({ length: 120 }, (_, number) => number));
     await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("it is read no faster");
+  });
+
+  it("[WEBRTC-226] the frames of its WebSockets are read in turns, and joined to messages", async () => {
+    const webrtc = await startWebrtc();
+    const frame = (opcode: number, text: string) =>
+      Buffer.concat([Buffer.from([opcode, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+    const open = async () => {
+      const socket = createConnection(Number(webrtc.host.split(":").at(-1)), "127.0.0.1").resume();
+      onEnd(() => void socket.destroy());
+      const upgrade = [
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+      ];
+      socket.write(`GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: a\r\n${upgrade.join("\r\n")}\r\n\r\n`);
+      await once(socket, "data");
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: 100 }, open));
+    // Of a message that is an event in the end.
+    const fragments = Buffer.concat([frame(1, "40{"), ...Array.from({ length: 9_000 }, () => frame(0, " "))]);
+    for (const socket of sockets) socket.write(fragments);
+    let longestMs = 0;
+    const last = sockets.at(-1);
+    last?.write(frame(0x80, "}"));
+    let isAnswered = false;
+    last?.once("data", () => {
+      isAnswered = true;
+    });
+    while (!isAnswered) {
+      const from = process.threadCpuUsage();
+      await nextTurn();
+      const { user, system } = process.threadCpuUsage(from);
+      longestMs = Math.max(longestMs, (user + system) / 1_000);
+    }
+    expect(longestMs).toBeLessThan(120);
   });
 
   it("[WEBRTC-226] over long polling such a client is disconnected", async () => {

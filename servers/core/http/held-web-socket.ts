@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
+import type { WorkConnection } from "../service/work-turns.ts";
+import { readFramesInTurns } from "./frames-in-turns.ts";
 
 /** What is used of ws without a public name. */
 interface MessageReceiver {
@@ -8,7 +10,6 @@ interface MessageReceiver {
   readonly _bufferedBytes: number;
   /** Of the frames before, of the same message. */
   readonly _messageLength: number;
-  readonly _numFragments: number;
   _buffers: Buffer[];
   _fragments: Buffer[];
 }
@@ -25,11 +26,11 @@ const receiverOf = (webSocket: WebSocket) => (webSocket as WebSocket & { readonl
 
 /** Memory of the message that arrives. */
 export function arrivingBytes(webSocket: WebSocket): number {
-  const { _bufferedBytes, _messageLength, _numFragments } = receiverOf(webSocket);
-  return _bufferedBytes + _messageLength + fragmentBytes * _numFragments;
+  const { _bufferedBytes, _messageLength, _fragments } = receiverOf(webSocket);
+  return _bufferedBytes + _messageLength + fragmentBytes * _fragments.length;
 }
 
-/** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. */
+/** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. Its frames are read in turns. */
 export class HeldWebSocket {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
@@ -40,12 +41,19 @@ export class HeldWebSocket {
   /** Of messages that arrived and wait for their turn. */
   waitingBytes = 0;
 
-  /** `onClosing` is called where it has to be closed because all have too much and this one has most. */
-  constructor(webSocket: WebSocket, socket: Socket, held: SharedBudget, onClosing: (closed: ClosedWith) => void) {
+  /** To be made when it has just been opened. `onClosing` is called where it has to be closed because all have too much and this one has most. */
+  constructor(
+    webSocket: WebSocket,
+    socket: Socket,
+    held: SharedBudget,
+    work: WorkConnection,
+    onClosing: (closed: ClosedWith) => void = () => {},
+  ) {
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#share = held.open(socket.remoteAddress ?? "", () => this.#giveWay());
     this.#onClosing = onClosing;
+    readFramesInTurns(webSocket, work, () => this.count());
     // After the listener of ws, which has counted the bytes.
     socket.on("data", () => this.count());
     webSocket.once("close", () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
@@ -58,12 +57,11 @@ export function createWebSocketEcho(options: {
 
   function serve(webSocket: WebSocket, socket: Socket, entry: HttpEntry): void {
     let closedWith: { readonly code: number; readonly reason: string } | undefined;
-    const heldBytes = new HeldWebSocket(webSocket, socket, held, (closed) => {
+    const heldBytes = new HeldWebSocket(webSocket, socket, held, recorder.connections.of(socket).work, (closed) => {
       closedWith = closed;
       entry.aborted = closed.reason;
       log.warning(`The WebSocket of ${entry.head.connection.remote} was closed: ${closed.reason}`);
     });
-    readFramesInTurns(webSocket, recorder.connections.of(socket).work, () => heldBytes.count());
     webSocket.on("message", (data, isBinary) => {
       // After a stop ws goes on with what it has read, one message per turn.
       if (isClosed) return;

@@ -2,12 +2,11 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
+import { type WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {
@@ -75,9 +74,10 @@ export class WebSocketClient {
     { headers, socket: tcp }: IncomingMessage,
     handler: WebSocketHandler,
     clients: WebSocketClients,
+    work: WorkConnection,
   ) {
     this.#socket = socket;
-    this.held = new HeldWebSocket(socket, tcp, clients.heldBytes, ({ reason }) => {
+    this.held = new HeldWebSocket(socket, tcp, clients.heldBytes, work, ({ reason }) => {
       this.why ??= reason;
       this.input.clear();
     });
@@ -196,8 +196,7 @@ export class WebSocketClients {
     const connection = connectionHead(this.#nextId++, socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const webSocket = opened as SignallingSocket;
-      const client = new WebSocketClient(webSocket, connection, request, handler, this);
-      readFramesInTurns(webSocket, this.#turns.connection(socket.remoteAddress ?? ""), () => client.held.count());
+      const client = new WebSocketClient(webSocket, connection, request, handler, this, this.#turns.connection(socket.remoteAddress ?? ""));
       webSocket.client = client;
       webSocket.clients = this;
       this.#clients.add(client);

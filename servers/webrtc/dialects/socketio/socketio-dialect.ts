@@ -52,7 +52,7 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
     maxHttpBufferSize: limits.messageBytes,
     perMessageDeflate: false,
     httpCompression: false,
-    wsEngine: serverFor(held),
+    wsEngine: serverFor(held, turns),
     allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string } }, decide) {
       const isRefused = _query?.transport === "polling" && !polling.hasRoomFor(socket.remoteAddress ?? "");
       decide(isRefused ? "There are too many sessions" : undefined, !isRefused);
@@ -164,7 +164,7 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
   };
 }
 
-const serverFor = (held: SharedBudget) =>
+const serverFor = (held: SharedBudget, turns: WorkTurns) =>
   class extends WebSocketServer {
     constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
       // One message per turn of the event loop: a packet may contain thousands of tiny ones.
@@ -173,7 +173,7 @@ const serverFor = (held: SharedBudget) =>
 
     override handleUpgrade(...[request, socket, head, onOpen]: Parameters<WebSocketServer["handleUpgrade"]>): void {
       super.handleUpgrade(request, socket, head, (opened, asked) => {
-        new HeldWebSocket(opened, request.socket, held, () => {});
+        new HeldWebSocket(opened, request.socket, held, turns.connection(request.socket.remoteAddress ?? ""));
         onOpen(opened, asked);
       });
     }
