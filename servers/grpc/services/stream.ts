@@ -34,7 +34,11 @@ export const stream = ({ mostPayloadBytes }: StreamServiceOptions): ServiceHandl
   },
 });
 
-/** The same bytes for a position each time. */
+/** A message is made of it at once. One of its own for each would be as much garbage as there are messages. */
+let space = Buffer.alloc(0);
+
+/** The same bytes for a position each time, until the next one is asked for. */
 function payloadOf(position: number, length: number): Buffer {
-  return Buffer.alloc(length, length === 0 ? undefined : `item-${position};`);
+  if (space.length < length) space = Buffer.allocUnsafeSlow(length);
+  return space.subarray(0, length).fill(`item-${position};`);
 }
