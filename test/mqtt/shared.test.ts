@@ -111,8 +111,8 @@ describe("many members", () => {
     client.subscribe("$share/g/jobs", 1);
     return client;
   };
-  const publish = (engine: Engine, payload: string) =>
-    engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(payload), qos: 1, retain: false }));
+  const publish = (engine: Engine, payload: string, topic = "jobs") =>
+    engine.publishInternal(new Message({ topic, payload: Buffer.from(payload), qos: 1, retain: false }));
 
   it.each([true, false])(
     "[MQTT-246] a message looks at few of 2,000 members, also if none can take it now, connected: %s",
@@ -199,5 +199,39 @@ describe("many members", () => {
     turn.mockRestore();
     const connected = () => many.filter((name) => engine.groups.get(name)?.counts().connected === 1).length;
     await expect.poll(connected).toBe(200);
+  });
+
+  it("[MQTT-317] a member that can take none of what waits for another one is asked once for each of their groups, in turns", async () => {
+    const { engine } = await startEngine();
+    const names = Array.from({ length: 300 }, (_, index) => `$share/g/jobs/${index}`);
+    const options = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const subscribe = { type: "subscribe", packetId: 1, subscriptions: names.map((filter) => ({ filter, ...options })) } as const;
+    const absent = new MemoryClient(engine, "absent", { cleanStart: false, properties: { sessionExpiryInterval: 600 } });
+    absent.send(subscribe);
+    await expect.poll(() => engine.groups.size).toBe(300);
+    absent.connection.cutOff("The connection was lost.");
+    for (let index = 0; index < 1_500; index++) publish(engine, "x".repeat(200), `jobs/${index % 300}`);
+    const waiting = () => engine.sessions.get("absent")?.queue.length;
+    expect(waiting()).toBe(1_500);
+    const small = new MemoryClient(engine, "small", { properties: { maximumPacketSize: 100 } });
+    const asked = vi.spyOn(SharedGroup.prototype, "pickConnected");
+    onTestFinished(() => asked.mockRestore());
+    small.send(subscribe);
+    small.subscribe("pings", 1);
+    await expect.poll(() => asked.mock.calls.length).toBeGreaterThanOrEqual(300);
+    for (let index = 0; index < 20; index++) publish(engine, "x", "pings");
+    const acked = () => small.received.filter((packet) => packet.type === "publish");
+    await expect.poll(() => acked().length).toBe(20);
+    asked.mockClear();
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    for (const packet of acked()) if (packet.type === "publish") small.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+    expect(asked.mock.calls.length).toBeLessThan(300);
+    turn.mockRestore();
+    await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0);
+    const large = new MemoryClient(engine, "large");
+    large.send(subscribe);
+    await expect.poll(waiting).toBe(0);
+    expect(asked.mock.calls.length).toBeLessThan(1_500 + 20 * 300);
+    await expect.poll(() => large.received.filter(({ type }) => type === "publish").length).toBe(1_000);
   });
 });

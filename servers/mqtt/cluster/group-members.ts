@@ -1,4 +1,3 @@
-import { redistribute } from "../engine/routing/shared-handover.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
@@ -142,7 +141,7 @@ export class GroupMembers {
     // MQTT 5.0 §4.8.2: messages that wait here for absent members go to the member that connected there.
     for (const { clientId } of engine.groups.get(group)?.holders ?? []) {
       const session = engine.sessions.get(clientId);
-      if (session) redistribute(engine, session);
+      if (session && !session.recipient) engine.handover.offer(session);
     }
   }
 }

@@ -18,7 +18,7 @@ import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver }
 import { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
-import { gatherShared, redistribute } from "./routing/shared-handover.ts";
+import { SharedHandover } from "./routing/shared-handover.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
@@ -73,6 +73,7 @@ export class Engine {
   readonly groups = new Map<string, SharedGroup>();
   readonly away = new AwaySessions();
   readonly departures = new Departures(this);
+  readonly handover = new SharedHandover(this);
   readonly endedSubscriptions = new EndedSubscriptions(this);
   readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
@@ -263,7 +264,7 @@ export class Engine {
   }
 
   gatherShared(session: Session): void {
-    gatherShared(this, session);
+    this.handover.gather(session);
   }
 
   private shareUnreadBytes(): void {
@@ -321,7 +322,7 @@ export class Engine {
     if (session.expirySeconds > 0) {
       // Otherwise a message that looks at the member finds that it is gone.
       if (this.cluster) this.moveInGroups(session);
-      redistribute(this, session);
+      this.handover.offer(session);
     }
     const { will, disconnectedAt } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: published at the end of the delay or of the session, whichever is first.
@@ -336,7 +337,7 @@ export class Engine {
     if (session.will && session.recipient === undefined) publishWill(this, session);
     this.away.delete(session);
     this.sessions.delete(session.clientId);
-    redistribute(this, session);
+    this.handover.end(session);
     if (session.store) this.forgetStored(session);
     session.release();
     this.endedSubscriptions.remove(session);

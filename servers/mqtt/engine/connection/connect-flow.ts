@@ -8,7 +8,7 @@ import type { ClusterLink } from "../cluster-link.ts";
 import { type EngineLimits, neverExpires } from "../engine-limits.ts";
 import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
-import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
+import type { SharedHandover } from "../routing/shared-handover.ts";
 import type { PendingWill } from "../session/pending-will.ts";
 import type { Session } from "../session/session.ts";
 import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
@@ -19,15 +19,16 @@ import type { Places } from "./places.ts";
 const shownMethod = 100;
 const longestField = 65_535;
 
-export interface ConnectParts extends HandoverParts {
+export interface ConnectParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "authenticate" | "exchange">;
   readonly observer: EngineObserver;
   readonly log: Pick<EngineLog, "error">;
-  readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "bring">) | undefined;
+  readonly cluster: Pick<ClusterLink, "bring"> | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
+  readonly handover: Pick<SharedHandover, "gather">;
   makeRoom(clientId: string, will: PendingWill | undefined): boolean;
   openSession(
     connection: Connection,
@@ -281,7 +282,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   parts.observer.connected?.(connection, packet);
   connection.asked = undefined;
   opened.session.resume(connection);
-  gatherShared(parts, opened.session);
+  parts.handover.gather(opened.session);
 }
 
 /** Undefined if it is switched off or does not fit into the CONNACK: a client identifier may have 65,535 bytes. */

@@ -7,7 +7,7 @@ import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { type FeedSource, RetainedFeed } from "../retained/retained-feed.ts";
 import type { MessageBus, RetainedStore } from "../routing/message-bus.ts";
-import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
+import type { SharedHandover } from "../routing/shared-handover.ts";
 import { groupBytes, SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
 import { mostBytesOf, ownBytesOf, type SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
@@ -22,8 +22,9 @@ export interface SubscriptionParts {
   readonly cluster: Pick<ClusterLink, "memberChanged"> | undefined;
 }
 
-export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "sessions" | "scheduler"> {
-  readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
+export interface SubscribeParts extends SubscriptionParts {
+  readonly sessions: { readonly size: number };
+  readonly handover: Pick<SharedHandover, "gather">;
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "maySubscribe">;
   readonly bus: Pick<MessageBus, "retained">;
@@ -80,7 +81,7 @@ function* subscribeAll(parts: SubscribeParts, connection: Connection, session: S
   const sent = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
   parts.observer.subscribed?.(connection, packet.subscriptions, reasons, packet.properties);
-  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
+  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) parts.handover.gather(session);
   // All at once: a search for each takes time, and they share the client's turn.
   session.feed(feeds);
 }

@@ -13,18 +13,18 @@ const deliveryBytes = 200;
 
 /** First in, first out; `shift` takes constant time. */
 export class DeliveryQueue {
+  /** Without those that were removed. */
   private items: (Delivery | undefined)[] = [];
   private head = 0;
+  /** Place of the first item. */
+  private offset = 0;
+  length = 0;
   /** Bytes of the messages. */
   bytes = 0;
   private readonly load: QueueLoad;
 
   constructor(load: QueueLoad) {
     this.load = load;
-  }
-
-  get length(): number {
-    return this.items.length - this.head;
   }
 
   /** Memory held, as counted in `load`. */
@@ -35,28 +35,59 @@ export class DeliveryQueue {
   push(delivery: Delivery): void {
     if (this.length === 0) this.load.queues++;
     this.items.push(delivery);
+    this.length++;
     this.bytes += delivery.message.bytes;
     this.load.messages++;
     this.load.bytes += delivery.message.bytes + deliveryBytes;
   }
 
   shift(): Delivery | undefined {
-    const delivery = this.items[this.head];
-    if (!delivery) return undefined;
-    this.items[this.head++] = undefined;
-    if (this.length === 0) this.load.queues--;
-    this.bytes -= delivery.message.bytes;
-    this.load.messages--;
-    this.load.bytes -= delivery.message.bytes + deliveryBytes;
+    if (this.length === 0) return undefined;
+    while (!this.items[this.head]) this.head++;
+    const delivery = this.items[this.head] as Delivery;
+    this.remove(this.first);
+    this.head++;
     if (this.head > 1_024 && this.head * 2 > this.items.length) {
       this.items = this.items.slice(this.head);
+      this.offset += this.head;
       this.head = 0;
     }
     return delivery;
   }
 
+  /** Places of deliveries stay until `compact`, also when others are removed. */
+  get first(): number {
+    return this.offset + this.head;
+  }
+
+  get end(): number {
+    return this.offset + this.items.length;
+  }
+
+  at(place: number): Delivery | undefined {
+    return this.items[place - this.offset];
+  }
+
+  remove(place: number): void {
+    const delivery = this.at(place);
+    if (!delivery) return;
+    this.items[place - this.offset] = undefined;
+    this.length--;
+    if (this.length === 0) this.load.queues--;
+    this.bytes -= delivery.message.bytes;
+    this.load.messages--;
+    this.load.bytes -= delivery.message.bytes + deliveryBytes;
+  }
+
+  /** Gives the places of those that were removed back. */
+  compact(): void {
+    if (this.items.length - this.head === this.length) return;
+    this.items = this.items.filter((delivery) => delivery !== undefined);
+    this.head = 0;
+  }
+
   *[Symbol.iterator](): Iterator<Delivery> {
-    for (let index = this.head; index < this.items.length; index++) yield this.items[index] as Delivery;
+    for (const delivery of this.items) if (delivery) yield delivery;
   }
 
   /** Removes and returns the deliveries for which the test is true, in order, until `enough`. */

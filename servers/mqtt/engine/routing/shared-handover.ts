@@ -12,99 +12,155 @@ export interface HandoverParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
 }
 
-/** Messages that change hands in one turn of the event loop. */
-const messagesOfTurn = 200;
+/** Deliveries, or holders of groups, that are looked at between two looks at the clock. */
+const looksOfStep = 64;
+/** Groups of which each message to their member may ask whether they hold something. */
+const fewGroups = 8;
 
 /**
  * MQTT 5.0 §4.8.2: messages that a disconnected member of a shared subscription did not acknowledge go to other members, as long as there
- * are connected ones that can take them; the rest stays. If the session has ended, all of them go.
+ * are connected ones that can take them; the rest stays. If the session has ended, all of them go. Thousands of clients with ten thousand
+ * messages each may leave together, and a member that can take none may ask for them with each packet: all of it is done in turns.
  */
-export function redistribute(parts: HandoverParts, session: Session): void {
-  if (!session.groups) return;
-  if (!parts.sessions.has(session.clientId)) {
-    handOver(parts, session, "ended", { left: Number.POSITIVE_INFINITY });
-    return;
+export class SharedHandover {
+  /** Absent sessions whose messages are to be looked at, with what is left of the look that has begun. They take turns. */
+  private readonly holders = new Map<Session, Iterator<unknown> | undefined>();
+  /** Members that can take messages, with what is left of the search for their groups' holders. */
+  private readonly takers = new Map<Session, Iterator<unknown> | undefined>();
+  /** To be looked at once more: somebody came who can take messages. */
+  private readonly again = new Set<Session>();
+  private state: "idle" | "working" | "waiting for its turn" = "idle";
+  private readonly parts: HandoverParts;
+
+  constructor(parts: HandoverParts) {
+    this.parts = parts;
   }
-  if (session.inflight.size + session.queue.length > 0) begin(parts, session);
-}
 
-/** Thousands of clients with ten thousand messages each may leave together. */
-function begin(parts: HandoverParts, session: Session): void {
-  if (session.isHandingOver) return;
-  if (!parts.scheduler.isTurnOver()) {
-    for (const { shared } of session.deliveries()) if (shared) parts.groups.get(shared.filter)?.hold(session);
-    goOn(parts, session);
-    return;
+  /** The session's client has left, or other members can take what it has. */
+  offer(session: Session): void {
+    if (!session.groups || session.inflight.size + session.queue.length === 0) return;
+    if (this.holders.get(session)) this.again.add(session);
+    else this.holders.set(session, undefined);
+    this.begin();
   }
-  session.isHandingOver = true;
-  parts.scheduler.whenWritten(() => {
-    session.isHandingOver = false;
-    if (isAway(parts, session)) begin(parts, session);
-  });
-}
 
-const isAway = (parts: HandoverParts, session: Session): boolean => !session.recipient && parts.sessions.get(session.clientId) === session;
+  /** The session's client can take messages that wait for absent members of its groups. */
+  gather(session: Session): void {
+    const { groups } = session;
+    if (!groups || (groups.size <= fewGroups && !hasHolders(groups))) return;
+    if (!this.takers.has(session)) this.takers.set(session, undefined);
+    this.begin();
+  }
 
-/** Before the end of a session: moves some of its messages. False if there are more. */
-export function handOverSome(parts: HandoverParts, session: Session): boolean {
-  const turn = { left: messagesOfTurn };
-  if (session.groups) handOver(parts, session, "ended", turn);
-  return turn.left > 0;
-}
+  /** Before the end of a session: moves some of its messages. False if there are more. */
+  endSome(session: Session): boolean {
+    if (!session.groups) return true;
+    for (const _ of this.look(session, "ended")) if (this.parts.scheduler.isTurnOver()) return false;
+    return true;
+  }
 
-function goOn(parts: HandoverParts, session: Session): void {
-  if (!isAway(parts, session)) return;
-  const turn = { left: messagesOfTurn };
-  handOver(parts, session, "away", turn);
-  if (turn.left > 0) return;
-  session.isHandingOver = true;
-  parts.scheduler.whenWritten(() => {
-    session.isHandingOver = false;
-    goOn(parts, session);
-  });
-}
+  /** The session has ended: moves all of its messages. */
+  end(session: Session): void {
+    this.holders.delete(session);
+    this.takers.delete(session);
+    this.again.delete(session);
+    if (session.groups) for (const _ of this.look(session, "ended"));
+  }
 
-/** Moves messages that wait for absent members of the session's shared subscriptions to connected ones, as long as this one can take them. */
-export function gatherShared(parts: HandoverParts, session: Session): void {
-  if (session.isGathering) return;
-  const turn = { left: messagesOfTurn };
-  for (const group of session.groups ?? []) {
-    const member = session.subscriptions.get(group.name);
-    for (const holder of group.holders) {
-      if (!session.recipient || !member || session.readiness(undefined, member) < 3) break;
-      const absent = parts.sessions.get(holder.clientId);
-      if (absent && absent !== session && !absent.recipient) handOver(parts, absent, "away", turn);
-      else group.holdsNoMore(holder);
-      if (turn.left > 0) continue;
-      session.isGathering = true;
-      parts.scheduler.whenWritten(() => {
-        session.isGathering = false;
-        gatherShared(parts, session);
-      });
-      return;
+  private begin(): void {
+    if (this.state !== "idle") return;
+    if (this.parts.scheduler.isTurnOver()) this.wait();
+    else this.work();
+  }
+
+  private wait(): void {
+    this.state = "waiting for its turn";
+    this.parts.scheduler.whenWritten(this.work);
+  }
+
+  private readonly work = (): void => {
+    this.state = "working";
+    let step = 0;
+    do {
+      if (this.takers.size + this.holders.size === 0) {
+        this.state = "idle";
+        return;
+      }
+      if (++step % 2 === 0) this.step(this.takers, (session) => this.findHolders(session));
+      else this.step(this.holders, (session) => this.look(session, "away"));
+    } while (!this.parts.scheduler.isTurnOver());
+    this.wait();
+  };
+
+  /** Of the first one, which then comes after the others. */
+  private step(waiting: Map<Session, Iterator<unknown> | undefined>, begin: (session: Session) => Iterator<unknown>): void {
+    const [next] = waiting;
+    if (!next) return;
+    const [session] = next;
+    const look = next[1] ?? begin(session);
+    waiting.set(session, look);
+    const { done } = look.next();
+    waiting.delete(session);
+    if (!done) waiting.set(session, look);
+    else if (waiting === this.holders && this.again.delete(session)) waiting.set(session, undefined);
+  }
+
+  private isAway(session: Session): boolean {
+    return !session.recipient && this.parts.sessions.get(session.clientId) === session;
+  }
+
+  private *findHolders(session: Session): Generator<undefined, void> {
+    let looks = 0;
+    for (const group of session.groups ?? []) {
+      if (++looks % looksOfStep === 0) yield;
+      const member = session.subscriptions.get(group.name);
+      if (!member) continue;
+      for (const holder of group.holders) {
+        if (++looks % looksOfStep === 0) yield;
+        if (!session.recipient || session.readiness(undefined, member) < 3) return;
+        const absent = this.parts.sessions.get(holder.clientId);
+        if (absent && absent !== session && absent === holder && this.isAway(absent)) this.offer(absent);
+        else group.holdsNoMore(holder);
+      }
     }
   }
-}
 
-/** Queued messages and unacknowledged QoS 1 messages; a QoS 2 message that was sent stays with the session, until it ends. */
-function handOver(parts: HandoverParts, from: Session, how: "away" | "ended", turn: { left: number }): void {
-  const { groups, cluster } = parts;
-  const { inflight, queue } = from;
-  /** Of groups whose connected members can take no more. */
-  const full = new Set<SharedGroup>();
+  /** Queued messages and unacknowledged QoS 1 messages; a QoS 2 message that was sent stays with the session, until it ends. */
+  private *look(from: Session, how: "away" | "ended"): Generator<undefined, void> {
+    const { inflight, queue } = from;
+    /** Those whose connected members can take no more: what is left for them waits here. */
+    const full = new Set<SharedGroup>();
+    const isOver = () => how === "away" && !this.isAway(from);
+    let looks = 0;
+    for (const delivery of inflight.size > 0 ? inflight.inOrder() : []) {
+      if (++looks % looksOfStep === 0) yield;
+      if (isOver()) break;
+      if (delivery.state === "awaiting puback" && this.moves(from, delivery, how, full)) inflight.delete(delivery.packetId);
+    }
+    for (let place = queue.first; place < queue.end; place++) {
+      if (++looks % looksOfStep === 0) yield;
+      if (isOver()) break;
+      const delivery = queue.at(place);
+      if (delivery && this.moves(from, delivery, how, full)) queue.remove(place);
+    }
+    queue.compact();
+    if (isOver()) return;
+    for (const group of from.groups ?? []) if (!full.has(group)) group.holdsNoMore(from);
+  }
 
-  function moves(delivery: Delivery): boolean {
+  private moves(from: Session, delivery: Delivery, how: "away" | "ended", full: Set<SharedGroup>): boolean {
+    const { groups, cluster } = this.parts;
     const { shared, message } = delivery;
-    if (!shared || turn.left === 0) return false;
+    if (!shared) return false;
     const group = groups.get(shared.filter);
     if (group && full.has(group)) return false;
     let next = group?.pickConnected(message, from);
     const elsewhere = !next && cluster !== undefined && (how === "ended" || cluster.hasConnectedMemberElsewhere(shared.filter));
     if (!next && !elsewhere && how === "away") {
+      group?.hold(from);
       if (group) full.add(group);
       return false;
     }
-    turn.left--;
     from.store?.removed(from.clientId, delivery);
     next ??= group?.pick(message, from);
     if (!next?.session.recipient && cluster?.handOn(shared.filter, message, next !== undefined)) return true;
@@ -112,14 +168,9 @@ function handOver(parts: HandoverParts, from: Session, how: "away" | "ended", tu
     else from.drop(message, "session ended");
     return true;
   }
+}
 
-  if (inflight.size > 0) {
-    for (const delivery of inflight.inOrder()) {
-      if (delivery.state === "awaiting puback" && moves(delivery)) inflight.delete(delivery.packetId);
-    }
-  }
-  queue.take(moves, () => turn.left === 0);
-  if (turn.left === 0) return;
-  // What is left cannot move, or waits until a connected member can take it.
-  for (const group of from.groups ?? []) if (!full.has(group)) group.holdsNoMore(from);
+function hasHolders(groups: Iterable<SharedGroup>): boolean {
+  for (const { isHeld } of groups) if (isHeld) return true;
+  return false;
 }

@@ -200,6 +200,10 @@ export class SharedGroup {
     return (this.connected?.size ?? 0) + (this.absent?.size ?? 0);
   }
 
+  get isHeld(): boolean {
+    return this.held !== undefined;
+  }
+
   /** Absent members that may have messages of the group. */
   get holders(): Iterable<Subscriber> {
     const { held } = this;

@@ -1,16 +1,17 @@
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
-import { type HandoverParts, handOverSome } from "../routing/shared-handover.ts";
+import type { SharedHandover } from "../routing/shared-handover.ts";
 import { type AwaySessions, isOver, isWillDue } from "./away-sessions.ts";
 import { publishWill, type WillParts } from "./pending-will.ts";
 import type { Session } from "./session.ts";
 
-export interface DepartureParts extends WillParts, HandoverParts {
+export interface DepartureParts extends WillParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "isBehind" | "whenWritten">;
   readonly away: Pick<AwaySessions, "refresh" | "nextDue">;
   readonly log: Pick<EngineLog, "error">;
-  readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "isBehind" | "whenCaughtUp">) | undefined;
+  readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
+  readonly handover: Pick<SharedHandover, "endSome">;
   endSession(session: Session): void;
 }
 
@@ -87,7 +88,7 @@ export class Departures {
       if (isWillDue(session, now)) bytes = publishWill(parts, session);
     });
     this.attempt(session, () => {
-      if (isOver(session, now) && handOverSome(parts, session)) parts.endSession(session);
+      if (isOver(session, now) && parts.handover.endSome(session)) parts.endSession(session);
       else parts.away.refresh(session);
     });
     return bytes;

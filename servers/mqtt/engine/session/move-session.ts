@@ -3,7 +3,7 @@ import { type SubscriptionParts, subscribe } from "../connection/subscribe-flow.
 import { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
 import { routeToSession } from "../routing/route-message.ts";
-import { type HandoverParts, redistribute } from "../routing/shared-handover.ts";
+import type { HandoverParts, SharedHandover } from "../routing/shared-handover.ts";
 import type { AwaySessions } from "./away-sessions.ts";
 import type { Departures } from "./departures.ts";
 import type { EndedSubscriptions } from "./ended-subscriptions.ts";
@@ -20,6 +20,7 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
 export interface MoveParts extends RestoreParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly departures: Pick<Departures, "begin" | "finish">;
+  readonly handover: Pick<SharedHandover, "offer">;
   readonly endedSubscriptions: Pick<EndedSubscriptions, "remove">;
   /** Sessions by client identifier. */
   readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
@@ -66,7 +67,7 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
 export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
   const session = restoreSession(parts, kept);
   routeToSession(session, missed);
-  redistribute(parts, session);
+  parts.handover.offer(session);
   parts.departures.begin();
   return session;
 }

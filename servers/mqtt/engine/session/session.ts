@@ -63,10 +63,6 @@ export class Session {
   subscriptionBytes = 0;
   /** Of its shared subscriptions; most clients have none. */
   groups: Set<SharedGroup> | undefined = undefined;
-  /** Messages of absent members are moved to it in a later turn. */
-  isGathering = false;
-  /** Its messages are moved to other members in a later turn. */
-  isHandingOver = false;
   readonly queue: DeliveryQueue;
   /** Sent but not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();
