@@ -18,7 +18,7 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
       ["retained messages/count", bus.retained.count],
       ["messages/received", counters.messagesIn],
       ["messages/sent", counters.messagesOut],
-      ["store/messages/count", load.messages],
+      ["store/messages/count", load.waiting],
       ["bytes/received", counters.bytesIn],
       ["bytes/sent", scheduler.bytesOut],
       ["publish/messages/dropped", counters.droppedInAll],

@@ -127,7 +127,7 @@ describe("many members", () => {
       for (let count = 0; count < 500; count++) publish(engine, String(count));
       // 32 of each kind, and now and then all.
       expect(looks.mock.calls.length).toBeLessThan(500 * 100);
-      expect(engine.load.messages).toBe(500);
+      expect(engine.load.waiting).toBe(500);
       for (const { clientId, queue } of engine.sessions.values()) expect(queue.length, clientId).toBeLessThanOrEqual(1);
     },
   );
@@ -149,7 +149,7 @@ describe("many members", () => {
       return received.size;
     };
     await expect.poll(acknowledge, { interval: 1, timeout: 10_000 }).toBe(900);
-    expect([engine.counters.droppedInAll, engine.load.messages]).toEqual([0, 0]);
+    expect([engine.counters.droppedInAll, engine.load.waiting]).toEqual([0, 0]);
   });
 
   it("[MQTT-247] what a member leaves is moved over several turns, before its session ends and while others are served", async () => {

@@ -18,7 +18,7 @@ const ofBroker = limitsIn("Limits of the broker");
 export const limitFields = {
   memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
     title: "Memory for clients",
-    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for waiting messages, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read.",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for messages that wait or are not acknowledged, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read.",
     unit: "B",
     env: "MQTT_MEMORY_BYTES",
   }),
@@ -163,7 +163,7 @@ type LimitConfig = z.output<typeof limitConfig>;
 export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" | "memoryBytes">> {
   /** Sent to all clients and not read by them. */
   readonly allUnreadBytes: number;
-  /** Of the messages that wait for all clients. */
+  /** Of the messages that wait for all clients, or are sent to them and not acknowledged. */
   readonly allQueueBytes: number;
   /** Of all retained messages, with their topics. */
   readonly retainedBytes: number;
@@ -171,7 +171,7 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly journalBytes: number;
   /** Of what all clients have sent and could not be handled yet. */
   readonly allArrivingBytes: number;
-  /** Of all sessions with their wills. */
+  /** Of all sessions with their wills and unreleased packet identifiers. */
   readonly allSessionBytes: number;
   /** Of the subscriptions of all sessions; above it each session has its share. */
   readonly allSubscriptionBytes: number;

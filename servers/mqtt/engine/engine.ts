@@ -9,8 +9,8 @@ import type { Access } from "./connection/access.ts";
 import { Connection } from "./connection/connection.ts";
 import { handlePacket, refusePacket } from "./connection/packet-flow.ts";
 import { type Place, Places } from "./connection/places.ts";
-import type { QueueLoad } from "./delivery/delivery-queue.ts";
 import { FlushScheduler } from "./delivery/flush-scheduler.ts";
+import type { MessageLoad } from "./delivery/held-messages.ts";
 import type { Transport } from "./delivery/output.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
@@ -75,7 +75,7 @@ export class Engine {
   readonly departures = new Departures(this);
   readonly handover = new SharedHandover(this);
   readonly endedSubscriptions = new EndedSubscriptions(this);
-  readonly load: QueueLoad = { messages: 0, bytes: 0, queues: 0 };
+  readonly load: MessageLoad = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private stopped: Promise<void> | undefined = undefined;
   private coarseNow = performance.now();

@@ -100,7 +100,7 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     messagesOut: counters.messagesOut,
     bytesIn: counters.bytesIn,
     bytesOut: scheduler.bytesOut,
-    queued: load.messages,
+    queued: load.waiting,
     dropped: { ...counters.dropped },
     unrecorded: recorder.unrecorded,
   };

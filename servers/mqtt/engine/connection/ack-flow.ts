@@ -9,8 +9,8 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
   const session = connection.session as Session;
   const { type, packetId, reason } = packet;
   if (type === "pubrel") {
-    const known = session.received.release(packetId);
-    connection.leftOpen?.delete(packetId);
+    const known = session.releaseReceived(packetId);
+    connection.leftOpen?.release(packetId);
     if (known) session.store?.released(session.clientId, packetId);
     connection.sendAck("pubcomp", packetId, known ? 0 : reasonCode.packetIdentifierNotFound);
     return;

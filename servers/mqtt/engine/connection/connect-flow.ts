@@ -229,10 +229,11 @@ function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): vo
 /** In a cluster, the session may have to be fetched from another broker. */
 function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
   const { cluster } = parts;
-  if (!cluster) accept(parts, connection, packet, authentication);
+  const acceptIt = () => connection.inTurn(() => accept(parts, connection, packet, authentication));
+  if (!cluster) acceptIt();
   else {
     wait(parts, connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
-      if (brought) accept(parts, connection, packet, authentication);
+      if (brought) acceptIt();
       else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });
   }
@@ -276,7 +277,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
     }
   }
   const opened = parts.openSession(connection, packet.cleanStart, expirySeconds, will);
-  if (opened.session.received.size > 0) connection.leftOpen = new Set(opened.session.received.all());
+  if (opened.session.received.size > 0) connection.leftOpen = opened.session.received.copy();
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   parts.observer.connected?.(connection, packet);

@@ -12,6 +12,7 @@ import type { EngineLimits } from "../engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
 import type { Message } from "../routing/message.ts";
 import { isMuch } from "../routing/route-message.ts";
+import type { ReceivedIds } from "../session/received-ids.ts";
 import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
 import { MessageRate } from "./message-rate.ts";
@@ -83,7 +84,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   exchange: PendingExchange | undefined = undefined;
   authenticationMethod: string | undefined = undefined;
   /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
-  leftOpen: Set<number> | undefined = undefined;
+  leftOpen: ReceivedIds | undefined = undefined;
   asked: ConnectPacket | undefined = undefined;
   goodbye: DisconnectPacket | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
@@ -99,7 +100,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
     this.context = context;
-    this.turn = new TurnShare(context);
+    this.turn = new TurnShare(context, this);
     this.transport = transport;
     this.origin = origin;
     this.place = place;
@@ -222,7 +223,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     const { turn, decoder } = this;
     turn.begin();
     if (this.holds === 0 && !turn.mayHandle(decoder.heldBytes)) {
-      this.holdUntilWritten();
+      this.turn.holdUntilWritten();
       return;
     }
     const { cluster } = this.context;
@@ -233,7 +234,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
           break;
         }
         if (!turn.mayPublish()) {
-          this.holdUntilWritten();
+          this.turn.holdUntilWritten();
           break;
         }
       }
@@ -241,7 +242,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
-      if (turn.endsWithStep()) this.holdUntilWritten();
+      if (turn.endsWithStep()) this.turn.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
@@ -250,31 +251,17 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** It has published a message of so many bytes. */
   published(message: Pick<Message, "matched" | "visited">, bytes: number): void {
     this.turn.routed(message);
-    if (isMuch(message.matched, bytes)) this.holdUntilWritten();
+    if (isMuch(message.matched, bytes)) this.turn.holdUntilWritten();
   }
 
   /** Work for its packet of which there may be much: in the turns of all clients. Its next packets wait until it is done. */
   inSteps(work: Iterator<unknown>): void {
-    if (this.turn.goOn(work)) return;
-    this.hold();
-    const { scheduler } = this.context;
-    const goOn = () => {
-      let isDone = true;
-      if (this.state !== "closed") {
-        this.run(() => {
-          isDone = this.turn.goOn(work);
-        });
-      }
-      if (isDone) this.turn.give(() => this.release());
-      else scheduler.whenWritten(goOn);
-    };
-    scheduler.whenWritten(goOn);
+    this.turn.inSteps(work);
   }
 
-  /** It is read no further until others have had their turn, and those that read have lost nothing. */
-  private holdUntilWritten(): void {
-    this.hold();
-    this.context.scheduler.whenWritten(() => this.turn.give(() => this.release()), this.turn.didMuch);
+  /** The step may be much work, such as the end of an earlier session: it is done when there is time in a turn of the event loop. */
+  inTurn(step: () => void): void {
+    this.turn.inTurn(step);
   }
 
   /** It is read no further until the other brokers have read what was published here, by whomever. */

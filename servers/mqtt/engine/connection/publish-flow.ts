@@ -15,6 +15,7 @@ export interface PublishParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "mayPublish">;
   readonly counters: EngineCounters;
+  readonly sessions: { readonly size: number };
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
   /** Whether there is room for the retained message; others may give way to it. */
@@ -38,7 +39,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   if (qos > 0 && session.received.has(packetId)) {
     if (qos === 2) {
       // [MQTT5-4.3.3-10]: a duplicate; the message was routed when it arrived first.
-      connection.leftOpen?.delete(packetId);
+      connection.leftOpen?.release(packetId);
       connection.sendAck("pubrec", packetId, 0);
       return;
     }
@@ -71,12 +72,12 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
       return;
     }
     // [MQTT-3.3.5-2]: 3.1.1 has no negative acknowledgement, so the answer is positive, and a QoS 2 exchange is completed.
-    if (!connection.v5 && qos === 2) session.received.add(packetId);
+    if (!connection.v5 && qos === 2) keepIdentifier(parts, session, packetId);
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
   }
   if (qos === 2) {
-    session.received.add(packetId);
+    keepIdentifier(parts, session, packetId);
     session.store?.received(session.clientId, packetId);
   }
   parts.observer.published?.(message, connection, packet);
@@ -86,6 +87,14 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   // §3.4.2.1, §3.5.2.1; the subscriptions at other brokers are unknown here.
   const reason = message.matched === 0 && !parts.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
   connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reason);
+}
+
+/** A session may have 65,535 of them for ever, and 3.1.1 has no receive maximum. */
+function keepIdentifier({ counters, limits, sessions }: PublishParts, session: Session, packetId: number): void {
+  session.receive(packetId);
+  const { allSessionBytes } = limits;
+  if (counters.sessionBytes > allSessionBytes && session.heldBytes > allSessionBytes / sessions.size)
+    throw new PacketError(reasonCode.quotaExceeded, "The session's unreleased packet identifiers take more memory than its share.");
 }
 
 /** §4.9: identifiers that an earlier connection did not release do not count. */

@@ -18,14 +18,24 @@ const rememberedMuchMs = 30_000;
 const visitsOfStep = 32;
 
 export interface TurnParts {
-  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns">;
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns" | "whenWritten">;
   /** Monotonic, in milliseconds; may be some hundred old. */
   now(): number;
+}
+
+/** The connection: no packets are taken while it is held. */
+export interface TurnOwner {
+  readonly state: string;
+  hold(): void;
+  release(): void;
+  /** Never throws. */
+  run(step: () => void): void;
 }
 
 /** What one connection may do in a turn of the event loop, beside all others. */
 export class TurnShare {
   private readonly parts: TurnParts;
+  private readonly owner: TurnOwner;
   /** Since it looked at the clock last, in this turn. */
   private steps = 0;
   private turn = 0;
@@ -36,8 +46,9 @@ export class TurnShare {
   /** Asked once for what has arrived together. */
   private publishes = false;
 
-  constructor(parts: TurnParts) {
+  constructor(parts: TurnParts, owner: TurnOwner) {
     this.parts = parts;
+    this.owner = owner;
   }
 
   /** Packets have arrived, or may be handled now. */
@@ -50,7 +61,7 @@ export class TurnShare {
   }
 
   /** The connection has waited, and `act` handles its packets. */
-  give(act: () => void): void {
+  private give(act: () => void): void {
     this.isOwn = true;
     act();
     this.isOwn = false;
@@ -77,8 +88,51 @@ export class TurnShare {
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();
   }
 
+  /** It is read no further until others have had their turn, and those that read have lost nothing. */
+  holdUntilWritten(): void {
+    this.owner.hold();
+    this.parts.scheduler.whenWritten(() => this.releaseIt(), this.didMuch);
+  }
+
+  /** The step is done when there is time in a turn. */
+  inTurn(step: () => void): void {
+    const { scheduler } = this.parts;
+    if (!scheduler.isTurnOver()) {
+      step();
+      return;
+    }
+    this.owner.hold();
+    scheduler.whenWritten(() => {
+      this.attempt(step);
+      this.releaseIt();
+    });
+  }
+
+  /** As much of the work as there is time for in each turn. */
+  inSteps(work: Iterator<unknown>): void {
+    if (this.goOn(work)) return;
+    this.owner.hold();
+    const goOn = () => {
+      let isDone = true;
+      this.attempt(() => {
+        isDone = this.goOn(work);
+      });
+      if (isDone) this.releaseIt();
+      else this.parts.scheduler.whenWritten(goOn);
+    };
+    this.parts.scheduler.whenWritten(goOn);
+  }
+
+  private attempt(step: () => void): void {
+    if (this.owner.state !== "closed") this.owner.run(step);
+  }
+
+  private releaseIt(): void {
+    this.give(() => this.owner.release());
+  }
+
   /** Does some of the work. False if the rest is to be done in another turn. */
-  goOn(work: Iterator<unknown>): boolean {
+  private goOn(work: Iterator<unknown>): boolean {
     while (!work.next().done) if (this.endsWithStep()) return false;
     return true;
   }

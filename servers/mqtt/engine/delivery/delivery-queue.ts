@@ -1,15 +1,5 @@
 import type { Delivery } from "./delivery.ts";
-
-/** Total load of all queues of the broker. */
-export interface QueueLoad {
-  messages: number;
-  bytes: number;
-  /** Queues that are not empty. */
-  queues: number;
-}
-
-/** Memory of a waiting delivery in addition to its message. */
-const deliveryBytes = 200;
+import type { HeldMessages } from "./held-messages.ts";
 
 /** First in, first out; `shift` takes constant time. */
 export class DeliveryQueue {
@@ -21,24 +11,18 @@ export class DeliveryQueue {
   length = 0;
   /** Bytes of the messages. */
   bytes = 0;
-  private readonly load: QueueLoad;
+  private readonly held: HeldMessages;
 
-  constructor(load: QueueLoad) {
-    this.load = load;
-  }
-
-  /** Memory held, as counted in `load`. */
-  get heldBytes(): number {
-    return this.bytes + this.length * deliveryBytes;
+  constructor(held: HeldMessages) {
+    this.held = held;
   }
 
   push(delivery: Delivery): void {
-    if (this.length === 0) this.load.queues++;
     this.items.push(delivery);
     this.length++;
     this.bytes += delivery.message.bytes;
-    this.load.messages++;
-    this.load.bytes += delivery.message.bytes + deliveryBytes;
+    this.held.all.waiting++;
+    this.held.add(delivery.message);
   }
 
   shift(): Delivery | undefined {
@@ -73,10 +57,9 @@ export class DeliveryQueue {
     if (!delivery) return;
     this.items[place - this.offset] = undefined;
     this.length--;
-    if (this.length === 0) this.load.queues--;
     this.bytes -= delivery.message.bytes;
-    this.load.messages--;
-    this.load.bytes -= delivery.message.bytes + deliveryBytes;
+    this.held.all.waiting--;
+    this.held.remove(delivery.message);
   }
 
   /** Gives the places of those that were removed back. */

@@ -17,6 +17,8 @@ export class Delivery {
   packetId = 0;
   /** Sequence number within the session, in the order of sending. */
   order = 0;
+  /** In flight with a payload that may be part of a larger chunk. */
+  inChunk = false;
   /** Row in the session store. */
   storedId = 0;
   /** Delivered as a retained message, to a later subscription. */

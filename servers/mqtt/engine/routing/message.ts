@@ -87,6 +87,8 @@ export class Message {
   /** Its row in the session store, and the number of deliveries that reference it. */
   storedId = 0;
   storedUses = 0;
+  /** Deliveries that wait or are in flight. */
+  holds = 0;
   private compactedAlready = false;
   private encoded: (SharedRun | undefined)[] | undefined = undefined;
 

@@ -1,6 +1,10 @@
 import type { Delivery } from "../delivery/delivery.ts";
+import type { HeldMessages } from "../delivery/held-messages.ts";
 
 const firstSize = 16;
+const compactAbove = 256;
+/** Of all clients. Further messages are copied out of the chunks with which they were received: a chunk may have 64 KiB. */
+const mostInChunks = 2_048;
 
 /**
  * Deliveries by packet identifier. Identifiers are assigned in sequence, so their low bits are nearly always unique: no hashing and no
@@ -13,6 +17,11 @@ export class InflightTable {
   lastPacketId = 0;
   private lastOrder = 0;
   private slots: (Delivery | undefined)[] = [];
+  private readonly held: HeldMessages;
+
+  constructor(held: HeldMessages) {
+    this.held = held;
+  }
 
   get(packetId: number): Delivery | undefined {
     const delivery = this.slots[packetId & (this.slots.length - 1)];
@@ -23,11 +32,14 @@ export class InflightTable {
     return this.get(packetId) !== undefined;
   }
 
-  /** The next unused identifier. */
+  /** The next unused identifier; of those that would make a table grow that is half empty, none. */
   nextPacketId(): number {
+    const { slots } = this;
+    const mask = slots.length - 1;
+    const skips = this.size * 2 < slots.length;
     do {
       this.lastPacketId = this.lastPacketId >= 0xffff ? 1 : this.lastPacketId + 1;
-    } while (this.has(this.lastPacketId));
+    } while (skips ? slots[this.lastPacketId & mask] : this.has(this.lastPacketId));
     return this.lastPacketId;
   }
 
@@ -39,6 +51,14 @@ export class InflightTable {
     this.slots[delivery.packetId & (this.slots.length - 1)] = delivery;
     this.size++;
     this.bytes += delivery.message.bytes;
+    const { all } = this.held;
+    // Those that stay for long must not keep the received chunks in memory.
+    if (this.size > compactAbove || all.inChunks >= mostInChunks) delivery.message.compact();
+    else {
+      delivery.inChunk = true;
+      all.inChunks++;
+    }
+    this.held.add(delivery.message);
   }
 
   putLast(delivery: Delivery): void {
@@ -51,6 +71,14 @@ export class InflightTable {
     this.slots[packetId & (this.slots.length - 1)] = undefined;
     this.size--;
     this.bytes -= delivery.message.bytes;
+    if (delivery.inChunk) this.held.all.inChunks--;
+    delivery.inChunk = false;
+    this.held.remove(delivery.message);
+  }
+
+  clear(): void {
+    for (const delivery of this.slots) if (delivery) this.delete(delivery.packetId);
+    this.slots = [];
   }
 
   /** In the order of sending. */

@@ -39,7 +39,7 @@ export function restoreSession(parts: RestoreParts, kept: StoredSession): Sessio
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
   parts.sessions.set(kept.clientId, session);
   for (const { filter, options } of kept.subscriptions) subscribe(parts, session, filter, options);
-  for (const packetId of kept.received) session.received.add(packetId);
+  for (const packetId of kept.received) session.receive(packetId);
   for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
   session.expirySeconds = kept.expirySeconds;
   parts.away.add(session);

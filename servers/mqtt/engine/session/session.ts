@@ -1,8 +1,9 @@
 import type { AckPacket, Qos } from "../../codec/packet.ts";
 import { isLongName } from "../../codec/topic.ts";
 import { Delivery } from "../delivery/delivery.ts";
-import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
+import { DeliveryQueue } from "../delivery/delivery-queue.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
+import { HeldMessages, type MessageLoad } from "../delivery/held-messages.ts";
 import { fits, type PublishArguments, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
@@ -15,7 +16,6 @@ import { type PendingWill, willBytes } from "./pending-will.ts";
 import { ReceivedIds } from "./received-ids.ts";
 import type { SessionStore } from "./session-store.ts";
 
-const compactAbove = 256;
 /** Messages of its queue that a client gets between two looks at the clock. */
 const sentBetweenLooks = 32;
 
@@ -31,7 +31,7 @@ export interface SessionContext {
   readonly counters: EngineCounters;
   readonly observer: EngineObserver;
   readonly log: Pick<EngineLog, "error">;
-  readonly load: QueueLoad;
+  readonly load: MessageLoad;
   readonly store: SessionStore | undefined;
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** The client can take messages that wait for absent members of its shared subscriptions. */
@@ -65,7 +65,8 @@ export class Session {
   groups: Set<SharedGroup> | undefined = undefined;
   readonly queue: DeliveryQueue;
   /** Sent but not acknowledged, in the order of sending. */
-  readonly inflight = new InflightTable();
+  readonly inflight: InflightTable;
+  private readonly held: HeldMessages;
   readonly received = new ReceivedIds();
   /** How long the session outlives its connection. */
   expirySeconds = 0;
@@ -93,7 +94,9 @@ export class Session {
     this.clientId = clientId;
     this.v5 = v5;
     this.context = context;
-    this.queue = new DeliveryQueue(context.load);
+    this.held = new HeldMessages(context.load);
+    this.queue = new DeliveryQueue(this.held);
+    this.inflight = new InflightTable(this.held);
     this.count(sessionBytes(clientId, undefined));
     if (isLongName(clientId)) context.counters.longClients++;
   }
@@ -105,7 +108,24 @@ export class Session {
   set will(will: PendingWill | undefined) {
     if (will === this.ownWill) return;
     this.ownWill = will;
-    this.count(sessionBytes(this.clientId, will));
+    this.recount();
+  }
+
+  private recount(): void {
+    this.count(sessionBytes(this.clientId, this.will) + this.received.heldBytes);
+  }
+
+  /** A QoS 2 message with this identifier has arrived. */
+  receive(packetId: number): void {
+    this.received.add(packetId);
+    this.recount();
+  }
+
+  /** The client has released it. False if it was not there. */
+  releaseReceived(packetId: number): boolean {
+    const known = this.received.release(packetId);
+    if (known) this.recount();
+    return known;
   }
 
   private count(bytes: number): void {
@@ -121,6 +141,7 @@ export class Session {
     if (this.heldBytes > 0 && isLongName(this.clientId)) this.context.counters.longClients--;
     this.count(0);
     this.queue.clear();
+    this.inflight.clear();
   }
 
   /** The store, if this session survives the process. */
@@ -193,7 +214,8 @@ export class Session {
       this.unsent.length === 0 &&
       this.feeds === undefined &&
       this.windowOpen(recipient) &&
-      this.hasRoomInFlight()
+      this.hasRoomInFlight() &&
+      !this.held.isAboveShare(this.context.limits)
     );
   }
 
@@ -218,8 +240,6 @@ export class Session {
     delivery.packetId = packetId;
     delivery.state = qos === 1 ? "awaiting puback" : "awaiting pubrec";
     this.inflight.add(delivery);
-    // Waiting messages must not keep the received chunks in memory.
-    if (this.inflight.size > compactAbove) message.compact();
     const { store } = this;
     if (store) {
       if (delivery.storedId > 0) store.updated(this.clientId, delivery);
@@ -243,7 +263,7 @@ export class Session {
   private enqueue(delivery: Delivery): void {
     const { limits } = this.context;
     const { queue } = this;
-    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || this.hasMoreThanItsShare()) {
+    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || this.held.isAboveShare(limits)) {
       if (limits.queuePolicy === "drop newest" || queue.length === 0) {
         this.drop(delivery.message, "queue full");
         return;
@@ -256,12 +276,6 @@ export class Session {
     queue.push(delivery);
     if (!this.recipient) delivery.shared?.group?.hold(this);
     if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
-  }
-
-  /** If all queues together are full, those above their share drop messages; a client that is only slightly behind keeps its queue. */
-  private hasMoreThanItsShare(): boolean {
-    const { limits, load } = this.context;
-    return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
   }
 
   /** Adds the retained messages of new subscriptions, sent as fast as the client takes them. */
@@ -324,6 +338,7 @@ export class Session {
   private sendRetained({ message, qos, identifiers }: RetainedItem, recipient: Recipient): boolean {
     if (qos > 0) {
       if (!this.windowOpen(recipient) || !this.hasRoomInFlight()) return false;
+      if (this.inflight.size > 0 && this.held.isAboveShare(this.context.limits)) return false;
       const delivery = new Delivery(message, qos, true, identifiers, undefined);
       delivery.asRetained = true;
       this.start(delivery, recipient);

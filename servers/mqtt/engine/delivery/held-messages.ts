@@ -1,0 +1,51 @@
+import type { EngineLimits } from "../engine-limits.ts";
+import type { Message } from "../routing/message.ts";
+
+/** What all sessions hold of messages, waiting or sent and not acknowledged. */
+export interface MessageLoad {
+  /** Deliveries that wait in queues. */
+  waiting: number;
+  /** A message counts once, however many sessions hold it. */
+  bytes: number;
+  /** Sessions that hold any. */
+  holders: number;
+  /** Deliveries in flight whose payloads may keep the chunks in memory with which they were received. */
+  inChunks: number;
+}
+
+/** Memory of a delivery in addition to its message. */
+const deliveryBytes = 200;
+
+/** What one session holds. */
+export class HeldMessages {
+  bytes = 0;
+  private count = 0;
+  readonly all: MessageLoad;
+
+  constructor(all: MessageLoad) {
+    this.all = all;
+  }
+
+  /**
+   * If what all sessions hold is full, those above their share get no more until they acknowledge, and drop messages; a client that is only
+   * slightly behind keeps its queue.
+   */
+  isAboveShare({ allQueueBytes }: Pick<EngineLimits, "allQueueBytes">): boolean {
+    const { bytes, holders } = this.all;
+    return bytes >= allQueueBytes && this.bytes >= allQueueBytes / Math.max(1, holders);
+  }
+
+  add(message: Message): void {
+    const { all } = this;
+    if (this.count++ === 0) all.holders++;
+    this.bytes += message.bytes + deliveryBytes;
+    all.bytes += (message.holds++ === 0 ? message.bytes : 0) + deliveryBytes;
+  }
+
+  remove(message: Message): void {
+    const { all } = this;
+    if (--this.count === 0) all.holders--;
+    this.bytes -= message.bytes + deliveryBytes;
+    all.bytes -= (--message.holds === 0 ? message.bytes : 0) + deliveryBytes;
+  }
+}
