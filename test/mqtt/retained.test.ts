@@ -156,7 +156,7 @@ describe("retained messages", () => {
     await publisher.expectNothing();
     const [searcher, other] = [await connectWire(broker, 5), await connectWire(broker, 5)];
     const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
-    const filters = [...Array.from({ length: 500 }, () => "+/+/none"), "last"];
+    const filters = [...Array.from({ length: 500 }, (_, index) => `+/+/none ${index}`), "last"];
     searcher.send({ type: "subscribe", packetId: 1, subscriptions: filters.map((filter) => ({ filter, ...options })) });
     await searcher.expect("suback");
     const order: string[] = [];
@@ -180,6 +180,34 @@ describe("retained messages", () => {
     expect(await broker.act("retained.clear", { filter: "a/#" })).toEqual({ cleared: 3 });
     expect([await count("a/#"), await count("#")]).toEqual([0, 1]);
     await watcher.expectNothing();
+  });
+
+  it("[MQTT-268] those of a subscription that is made again before they are sent wait once, and none when it is removed", async () => {
+    const { engine } = await startEngine();
+    const publish = (topic: string, payload: string) =>
+      engine.publishInternal(new Message({ topic, payload: Buffer.from(payload), qos: 1, retain: true }));
+    publish("first", "1");
+    publish("f/1", "2");
+    publish("g", "3");
+    const client = new MemoryClient(engine, "slow", { properties: { receiveMaximum: 1 } });
+    const options = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const subscribe = (...filters: string[]) =>
+      client.send({ type: "subscribe", packetId: 9, subscriptions: filters.map((filter) => ({ filter, ...options })) });
+    subscribe("first", "g", ...Array.from({ length: 2_000 }, () => "f/#"));
+    for (let count = 0; count < 3; count++) subscribe("f/#");
+    const publishes = () => client.received.filter((packet) => packet.type === "publish");
+    await expect.poll(() => client.received.filter(({ type }) => type === "suback").length).toBe(4);
+    expect(engine.sessions.get("slow")?.waitingFeeds).toBeLessThanOrEqual(3);
+    client.send({ type: "unsubscribe", packetId: 10, filters: ["g"] });
+    const seenPayloads: string[] = [];
+    for (const expected of ["1", "2"]) {
+      await expect.poll(() => publishes().at(-1)?.payload.toString()).toBe(expected);
+      seenPayloads.push(expected);
+      client.send({ type: "puback", packetId: publishes().at(-1)?.packetId ?? 0, reason: 0 });
+    }
+    client.send({ type: "pingreq" });
+    await expect.poll(() => client.received.at(-1)?.type).toBe("pingresp");
+    expect(publishes().map(({ payload }) => payload.toString())).toEqual(seenPayloads);
   });
 
   it("[MQTT-250] searches of many clients share a turn, and what is retained meanwhile comes once", async () => {

@@ -216,6 +216,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   const subscription = session.subscriptions.get(filter);
   if (!subscription) return false;
   session.subscriptions.delete(filter);
+  session.endFeed(filter);
   counters.subscriptionBytes -= ownBytesOf(filter);
   session.subscriptionBytes -= shareOf(filter);
   counters.subscriptions--;

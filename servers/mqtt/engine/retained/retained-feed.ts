@@ -21,7 +21,7 @@ export class RetainedFeed {
   /** Begun when it is its turn. */
   private search: Iterator<Message | undefined> | undefined = undefined;
   private readonly source: FeedSource;
-  private readonly filter: string;
+  readonly filter: string;
   private readonly upTo: number;
   private readonly options: SubscriptionOptions;
 
@@ -56,31 +56,45 @@ const stepsBetweenLooks = 64;
 
 /** The feeds of one client, processed in turns: a hundred thousand messages for it do not delay other clients. */
 export class RetainedFeeds {
-  private feeds: RetainedFeed[] = [];
-  /** Position of the first feed that is not all given. */
-  private first = 0;
+  private current: RetainedFeed | undefined = undefined;
+  /** One for each filter, in the order in which they were subscribed: what has not begun is sent once, however often it was asked for. */
+  private readonly next = new Map<string, RetainedFeed>();
 
   add(feeds: readonly RetainedFeed[]): void {
-    this.feeds = this.first === 0 ? this.feeds.concat(feeds) : this.feeds.slice(this.first).concat(feeds);
-    this.first = 0;
+    for (const feed of feeds) this.next.set(feed.filter, feed);
+  }
+
+  /** It is no longer subscribed. */
+  remove(filter: string): void {
+    this.next.delete(filter);
+    if (this.current?.filter === filter) this.current = undefined;
   }
 
   get waiting(): number {
-    return this.feeds.length - this.first;
+    return this.next.size + (this.current ? 1 : 0);
+  }
+
+  private shift(): RetainedFeed | undefined {
+    const [first] = this.next;
+    if (!first) return undefined;
+    this.next.delete(first[0]);
+    return first[1];
   }
 
   /** Passes items to `take` until it returns false (the item stays), none are left, or the turn is over. */
   give(take: (item: RetainedItem) => boolean, isTurnOver: () => boolean): "all given" | "refused" | "turn over" {
     let steps = 0;
-    for (let feed = this.feeds[this.first]; feed; feed = this.feeds[this.first]) {
+    for (;;) {
+      this.current ??= this.shift();
+      const { current } = this;
+      if (!current) return "all given";
       if (++steps % stepsBetweenLooks === 0 && isTurnOver()) return "turn over";
-      const item = feed.peek();
-      if (item === "done") this.first++;
+      const item = current.peek();
+      if (item === "done") this.current = undefined;
       else if (item !== "searching") {
         if (!take(item)) return "refused";
-        feed.advance();
+        current.advance();
       }
     }
-    return "all given";
   }
 }

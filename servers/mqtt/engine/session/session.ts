@@ -219,7 +219,6 @@ export class Session {
     );
   }
 
-  /** Messages in flight count as memory too, like waiting ones. */
   private hasRoomInFlight(): boolean {
     return this.inflight.bytes < this.context.limits.queueBytes;
   }
@@ -284,6 +283,10 @@ export class Session {
     this.feeds ??= new RetainedFeeds();
     this.feeds.add(feeds);
     if (!this.pumpsLater) this.pump();
+  }
+
+  endFeed(filter: string): void {
+    this.feeds?.remove(filter);
   }
 
   /** Subscriptions whose retained messages are not all sent. */
