@@ -151,6 +151,47 @@ it("[BL-412] a turn after a connection was accepted is short, and those with lit
   expect(count("a")).toBe(itemsOfShare + 2 * itemsOfTurn + 4);
 });
 
+it("[BL-415] a connection that had little to do in several turns has its turn before hundreds of new ones", async () => {
+  const { client, count, done } = open();
+  const calm = client("calm", 1, "a");
+  for (let turn = 0; turn < 12; turn++) {
+    await nextTurn();
+    calm.receive(1);
+  }
+  client("late", 1, "a", 10);
+  for (let index = 0; index < 200; index++) client(`a${index}`, 4, "a");
+  const [before, ofCalm] = [done.length, count("calm")];
+  calm.receive(1);
+  expect(count("calm")).toBe(ofCalm);
+  await nextTurn();
+  expect(done[before]).toBe("calm");
+  // Once it has much to do, it waits as they do.
+  calm.receive(16 * itemsOfShare);
+  await nextTurn();
+  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 1 + 8 * itemsOfShare);
+});
+
+it("[BL-415] new connections and those with much to do have a part of the time beside hundreds that have little again and again", async () => {
+  const { turns, client, count } = open();
+  const calm = Array.from({ length: 300 }, (_, index) => client(`calm${index}`, 1, "a"));
+  for (let turn = 0; turn < 40; turn++) {
+    await nextTurn();
+    if (turn % 4 === 3) for (const one of calm) one.receive(1);
+  }
+  client("much", 10_000, "b");
+  for (const isAccepting of [false, true]) {
+    const before = count("much");
+    client(`new${isAccepting}`, 1, "c", 9);
+    for (let turn = 0; turn < 32; turn++) {
+      for (const one of calm) one.receive(1);
+      if (isAccepting) turns.accepted("d");
+      await nextTurn();
+    }
+    expect(count("much")).toBeGreaterThan(before + 4 * itemsOfShare);
+    expect(count(`new${isAccepting}`)).toBe(1);
+  }
+});
+
 it("[BL-345] many connections of one address do not delay that of another", async () => {
   const { done, client, count } = open();
   for (let index = 0; index < 100; index++) client(`a${index}`, 100, "a");

@@ -9,6 +9,9 @@ const acceptingTurnMs = 0.5;
 const shareMs = 0.25;
 /** Of a connection that has had less in a turn whose time is used up. */
 const itemsBehindTime = 8;
+/** After so many beginnings it is known that a connection has little to do at a time: no more than some shares. */
+const calmAfter = 8;
+const sharesOfCalm = 4;
 /** So long one that has used up a share comes behind those with less to do. */
 const turnsBehind = 16;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
@@ -60,8 +63,11 @@ export class WorkTurns {
   #workedMs = 0;
   /** Connections that have used up a share. */
   readonly #waiting = new FairOrder<Connection>();
-  /** Those that had less to do until now: they come first, for half of the time. */
+  /** Those of which nothing is known yet: they come before, for half of the time. Thousands may be opened at once. */
   readonly #fresh = new FairOrder<Connection>();
+  /** Those that had little to do several times: they come first, for half of the time. */
+  readonly #calm = new FairOrder<Connection>();
+  readonly #orders: Orders;
   readonly threads = new ThreadTurns<Connection>();
   /** The one that asked last, and when. */
   #running: Connection | undefined;
@@ -74,6 +80,8 @@ export class WorkTurns {
   /** `now` is in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+    const [calm, fresh, waiting] = [this.#calm, this.#fresh, this.#waiting];
+    this.#orders = { first: [calm, fresh, waiting], half: [waiting, fresh, calm], atTimes: [fresh, waiting, calm] };
   }
 
   /** A connection has a new share in each. */
@@ -105,7 +113,10 @@ export class WorkTurns {
   isOver(connection: Connection): boolean {
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);
-    if (connection.turn !== this.#turn) connection.begin(this.#turn);
+    if (connection.turn !== this.#turn) {
+      connection.comesBack();
+      connection.begin(this.#turn);
+    }
     this.#spendUntil(nowMs, connection);
     this.#running = connection;
     this.#askedMs = nowMs;
@@ -141,7 +152,8 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.hadMuch || connection.isBackground) this.#wait(connection);
+    if (connection.isCalm) this.#calm.add(connection);
+    else if (connection.hadMuch || connection.isBackground) this.#wait(connection);
     else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
@@ -169,7 +181,7 @@ export class WorkTurns {
   };
 
   readonly #goOn = (): void => {
-    const isNext = this.#waiting.size + this.#fresh.size > 0;
+    const isNext = this.#waiting.size + this.#fresh.size + this.#calm.size > 0;
     if (!isNext && !this.#isWorking) return;
     const nowMs = this.#now();
     if (this.#running) this.#spendUntil(nowMs, this.#running);
@@ -178,11 +190,15 @@ export class WorkTurns {
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
     if (!this.#isWorking) return;
-    const isFresh = this.#fresh.size > 0 && (nowMs < endMs - this.#lengthMs / 2 || this.#waiting.size === 0);
-    const connection = (isFresh ? this.#fresh : this.#waiting).take() as Connection;
+    const connection = this.#order(endMs - nowMs)
+      .find(({ size }) => size > 0)
+      ?.take() as Connection;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
-    if (connection.isWaiting) this.#wait(connection);
+    if (connection.isWaiting) {
+      if (connection.isCalm) this.#calm.add(connection);
+      else this.#wait(connection);
+    }
     connection.begin(this.#turn);
     connection.current = task;
     // What the task goes on with in promises is done before the next one, and within the time of the turn.
@@ -190,6 +206,13 @@ export class WorkTurns {
     task?.goOn();
     connection.current = undefined;
   };
+
+  /** In which those that wait are asked for work: each has a part of the time, also in short turns and while the others never end. */
+  #order(leftMs: number): readonly FairOrder<Connection>[] {
+    const isFirst = leftMs > this.#lengthMs / 2 && (this.#lengthMs === turnMs || this.#turn % 4 !== 0);
+    if (isFirst) return this.#orders.first;
+    return this.#turn % 8 === 0 ? this.#orders.atTimes : this.#orders.half;
+  }
 
   /** Ticks come when no promise has anything left to do. */
   readonly #afterPromises = (): void => process.nextTick(this.#goOn);
@@ -199,9 +222,12 @@ export class WorkTurns {
     clearImmediate(this.#immediate);
     this.#waiting.clear();
     this.#fresh.clear();
+    this.#calm.clear();
     this.threads.close();
   }
 }
+
+type Orders = Readonly<Record<"first" | "half" | "atTimes", readonly FairOrder<Connection>[]>>;
 
 class Connection implements WorkConnection {
   readonly turns: WorkTurns;
@@ -218,6 +244,10 @@ class Connection implements WorkConnection {
   /** Between two questions, of late. */
   #usualMs = 0;
   #usedUpTurn = Number.NEGATIVE_INFINITY;
+  /** In which it had little to do, one after the other. */
+  #calmTimes = 0;
+  /** That were used up since it had nothing to do. */
+  #sharesInRow = 0;
 
   constructor(turns: WorkTurns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -275,6 +305,17 @@ class Connection implements WorkConnection {
     return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind;
   }
 
+  /** It is asked for work in another turn. */
+  comesBack(): void {
+    if (this.isWaiting || this.current) return;
+    this.#calmTimes++;
+    this.#sharesInRow = 0;
+  }
+
+  get isCalm(): boolean {
+    return this.#calmTimes > calmAfter && !this.isBackground;
+  }
+
   get isWaiting(): boolean {
     return this.#tasks.size > 0;
   }
@@ -284,6 +325,7 @@ class Connection implements WorkConnection {
   }
 
   later(task: Task): void {
+    if (this.spentMs >= shareMs && ++this.#sharesInRow >= sharesOfCalm) this.#calmTimes = 0;
     this.#tasks.add(task);
     this.turns.later(this);
   }
