@@ -70,6 +70,8 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
       held?.read(refuse);
       if (refusal) rejectBody();
       else resolve(pieces.count === 1 ? (pieces.first as Buffer) : Buffer.concat(pieces.all()));
+      // What listens to the request lives as long as it.
+      pieces = new GatheredPieces();
     });
     // Creating an error is expensive: it is not made for requests that end normally.
     function left(): void {

@@ -1,6 +1,7 @@
 import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
+import { DataUrl } from "./data-url.ts";
 import { WrittenJson } from "./written-json.ts";
 
 /** A request as httpbin's routes show it. */
@@ -12,7 +13,7 @@ export interface RequestView {
 }
 
 export interface RequestViewWithBody extends RequestView {
-  readonly data: string;
+  readonly data: string | DataUrl;
   readonly files: Readonly<Fields>;
   readonly form: Fields;
   readonly json: WrittenJson | null;
@@ -44,7 +45,7 @@ function* viewBody(content: BodyContent, body: Buffer): Generator<void, BodyView
     case "text":
       return { ...empty, data: content.text, json: yield* writtenJsonOrNull(content.text) };
     case "binary":
-      return { ...empty, data: dataUrl(body, "application/octet-stream") };
+      return { ...empty, data: new DataUrl("application/octet-stream", body) };
     default:
       return content satisfies never;
   }
@@ -61,13 +62,11 @@ function* writtenJsonOrNull(text: string): Generator<void, WrittenJson | null> {
 function viewFiles(files: readonly UploadedFile[]): Fields {
   const shown = Object.create(null) as Fields;
   for (const { field, contentType, bytes } of files) {
-    const text = utf8Text(bytes) ?? dataUrl(bytes, contentType);
+    const text = utf8Text(bytes) ?? new DataUrl(contentType, bytes).text;
     addField(shown, field, text);
   }
   return shown;
 }
-
-const dataUrl = (bytes: Buffer, contentType: string) => `data:${contentType};base64,${bytes.toString("base64")}`;
 
 function argsOf(request: HttpRequest): Fields {
   const start = (request.url ?? "").indexOf("?");
