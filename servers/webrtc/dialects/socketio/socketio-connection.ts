@@ -82,9 +82,19 @@ export class SocketIoConnection {
     this.#isFast = true;
     this.input.hold();
     // It cannot be read more slowly.
-    if (!this.#held) this.#connection.close(true);
-    const what = this.#held ? "it is read no faster" : "it is disconnected";
-    this.#faults.write(`The client at ${this.head.remote} sends more than ${messagesPerSecond} messages a second: ${what}.`);
+    if (!this.#held) this.floods();
+    else this.#tooFast("it is read no faster");
+  }
+
+  /** It sends more than the limit, and cannot be read more slowly. */
+  floods(): void {
+    this.#connection.close(true);
+    this.#tooFast("it is disconnected");
+  }
+
+  #tooFast(consequence: string): void {
+    const { messagesPerSecond } = this.#limits;
+    this.#faults.write(`The client at ${this.head.remote} sends more than ${messagesPerSecond} messages a second: ${consequence}.`);
   }
 
   /** The first refusal is still sent. */

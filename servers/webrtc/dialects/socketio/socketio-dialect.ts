@@ -80,12 +80,18 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
   engine.on("connection", (connection: Socket["conn"]) => {
     // At once: a client that polls comes back on another connection, and the first one has no addresses any more.
     const head = connectionHead(++opened, connection.request.socket);
-    connections.set(connection, new SocketIoConnection(connection, head, limits, faults));
+    const client = new SocketIoConnection(connection, head, limits, faults);
+    connections.set(connection, client);
     if ("closeTimeout" in connection.transport) {
       // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
       connection.transport.closeTimeout = pollingCloseMs;
       polling.add(connection, connection.remoteAddress);
-      takeInTurns(connection, turns.connection(connection.remoteAddress), 2 * limits.messageBytes);
+      takeInTurns(connection, {
+        work: turns.connection(connection.remoteAddress),
+        mostPackets: limits.messagesPerSecond,
+        mostWaiting: 2 * limits.messageBytes,
+        onFlood: () => client.floods(),
+      });
     }
     connection.on("close", (reason: string) => {
       // What waits is carried out before its client is gone.
