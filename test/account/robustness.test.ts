@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,6 +8,7 @@ import { curl } from "../http/curl.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount } from "./harness.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -267,6 +268,20 @@ it("[AC-47] a locked database is answered 503, and the service continues when it
   holder.close();
   expect((await send(`${url}/details`, "PUT", { city: "X" }, bearer(token))).status).toBe(200);
   expect(logs.some(({ level, text }) => level === "error" && /Another program has locked .*account\.db/.test(text))).toBe(true);
+});
+
+it("[AC-62] a file that is moved away gets no more writes, reads are answered, and moved back it is used as before", async () => {
+  const { url, dataDir, logs } = await startAccount();
+  const { token } = await login(url);
+  const file = path.join(dataDir, "account.db");
+  const write = () => send(`${url}/details`, "PUT", { city: "X" }, bearer(token));
+  renameSync(file, `${file}.away`);
+  expect([(await write()).status, (await send(`${url}/login`, "POST", { username: email, password })).status]).toEqual([503, 503]);
+  expect((await ask(`${url}/details`, { headers: bearer(token) })).status).toBe(200);
+  await until(() => logs.some(({ level, text }) => level === "error" && text.startsWith(`${file} was moved or deleted while in use`)));
+  expect(existsSync(file)).toBe(false);
+  renameSync(`${file}.away`, file);
+  expect((await write()).status).toBe(200);
 });
 
 it("[AC-47] while another program holds the database writes wait and reads are answered", async () => {

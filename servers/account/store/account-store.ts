@@ -1,4 +1,4 @@
-import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { createPlaceCheck, openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { prepareSchema, tables } from "./account-schema.ts";
 import { type BillingTables, createBillingTables } from "./billing-tables.ts";
@@ -45,8 +45,10 @@ export async function openAccountStore(file: string): Promise<AccountStore> {
       sessions.forgetRead();
     }
     const waiting = new WaitingWrites();
+    const checkInPlace = createPlaceCheck(file, "Move it back, or restart the service: it opens the file that is then in its place.");
     function together<Result>(change: () => Result): Result {
       try {
+        checkInPlace();
         return database.transaction(change)();
       } catch (error) {
         forgetRead();

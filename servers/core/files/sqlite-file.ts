@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { ServiceError } from "../service/service-error.ts";
@@ -43,6 +43,22 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
     database?.close();
     throw sqliteFileError(error, file);
   }
+}
+
+/**
+ * Returns a check that the file is still the one that is there now: what is written to a moved or deleted file would be lost. It throws
+ * STORE_UNREACHABLE with the hint.
+ */
+export function createPlaceCheck(file: string, hint: string): () => void {
+  const identity = identityOf(file);
+  return () => {
+    if (identityOf(file) !== identity) throw new ServiceError("STORE_UNREACHABLE", `${file} was moved or deleted while in use`, hint);
+  };
+}
+
+function identityOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}` : "";
 }
 
 /** SQLite's error while another program holds the file. */

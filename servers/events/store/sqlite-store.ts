@@ -1,8 +1,7 @@
-import { statSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type Sqlite from "better-sqlite3";
 import type { EventFilter } from "../../../contract/services/events.ts";
-import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { createPlaceCheck, openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
@@ -34,18 +33,8 @@ const equalTurnMs = 8;
 export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   const { file, log, now = Date.now } = options;
   let opened: ReturnType<typeof prepare> | undefined;
-  let identity = "";
+  let checkInPlace = (): void => {};
   const refusal = createFileRefusal(file, now);
-
-  /** Checks that the file is still in place: events written to a moved or deleted file would be lost. */
-  function checkInPlace(): void {
-    if (identityOf(file) === identity) return;
-    throw new ServiceError(
-      "STORE_UNREACHABLE",
-      `${file} was moved or deleted while in use`,
-      "The next request opens the file that is then in its place.",
-    );
-  }
 
   /** Runs with the open database, and turns SQLite's errors into STORE_ errors. */
   function guarded<Result>(use: (parts: ReturnType<typeof prepare>) => Result): Promise<Result> {
@@ -91,7 +80,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
         });
         try {
           opened = prepare(database, now);
-          identity = identityOf(file);
+          checkInPlace = createPlaceCheck(file, "The next request opens the file that is then in its place.");
         } catch (error) {
           database.close();
           throw sqliteFileError(error, file);
@@ -142,11 +131,6 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
       closeFile();
     },
   };
-}
-
-function identityOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat ? `${stat.dev}:${stat.ino}` : "";
 }
 
 const pageSize = (database: Sqlite.Database) => database.pragma("page_size", { simple: true }) as number;
