@@ -277,6 +277,27 @@ it("[RTSP-26] of clients that send packets in part those with most are disconnec
   expect((await modest.request("OPTIONS", server.url)).status).toBe(200);
 });
 
+it("[RTSP-204] what is announced and never played counts in the memory of all streams", async () => {
+  const server = await startRtsp({ allMediaBytes: 1 << 20 });
+  const modest = await server.connect();
+  const sets = `Z0LAHtkDxWhAAAADAEAAAAwDxYuS,${"aM".padEnd(40_000, "u")}`;
+  const description = [
+    ...["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=x", "c=IN IP4 0.0.0.0", "t=0 0", "m=video 0 RTP/AVP 96"],
+    ...["a=rtpmap:96 H264/90000", `a=fmtp:96 packetization-mode=1;sprop-parameter-sets=${sets}`, "a=control:track0", ""],
+  ].join("\r\n");
+  let closed = 0;
+  const publishers = await Promise.all(Array.from({ length: 30 }, () => server.connect()));
+  for (const [index, client] of publishers.entries()) {
+    client.socket.once("close", () => closed++);
+    const head = `ANNOUNCE ${server.url}/a${index} RTSP/1.0\r\nCSeq: 1\r\nContent-Type: application/sdp\r\n`;
+    client.write(`${head}Content-Length: ${description.length}\r\n\r\n${description}`);
+  }
+  await until(() => closed > 10 && closed + publishers.filter(({ responses }) => responses.length > 0).length >= publishers.length);
+  await server.ended(({ reason, outcome }) => `${reason} ${outcome}`.includes("RTSP_ALL_MEDIA_BYTES"));
+  expect(closed).toBeLessThan(publishers.length);
+  expect((await modest.request("OPTIONS", server.url)).status).toBe(200);
+});
+
 it("[RTSP-196] a flood of requests is answered in its order, with those of others in between", async () => {
   const server = await startRtsp();
   const [flood, other] = [await server.connect(), await server.connect()];

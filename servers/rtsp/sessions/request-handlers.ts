@@ -17,8 +17,9 @@ import { parseTransport, writeTransport } from "../protocol/transport-header.ts"
 import type { Paths } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
 import type { Access } from "./access.ts";
+import { Announcement } from "./announcement.ts";
 import { chooseTransport, openTransport, type TransportConnection } from "./choose-transport.ts";
-import type { RtspSession, SessionLimits, SessionMedia } from "./rtsp-session.ts";
+import { memoryReason, type RtspSession, type SessionLimits, type SessionMedia } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 
 /** An answer, and what begins after it was written. */
@@ -40,12 +41,8 @@ export interface RequestConnection extends TransportConnection {
   uses(session: RtspSession): void;
   /** Closes it without another byte. */
   destroy(): void;
-}
-
-export interface Announcement {
-  readonly target: RtspTarget;
-  readonly user: string | undefined;
-  readonly tracks: readonly DescribedTrack[];
+  /** The same, with the reason for its row. */
+  lose(reason: string): void;
 }
 
 /** What a SETUP is for. */
@@ -121,7 +118,8 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     const named = sessions.get(sessionIdOf(headerOf(request.headers, "Session") ?? "") ?? "");
     const session = named?.address === connection.address ? named : undefined;
     const { announced } = connection;
-    const path = announced && isBelow(request.uri, announced.target.base) ? announced.target.path : parseTarget(request.uri)?.path;
+    const target = announced?.announced.target;
+    const path = target && isBelow(request.uri, target.base) ? target.path : parseTarget(request.uri)?.path;
     const active = session ? faults.of(session) : path === undefined ? [] : faults.ofPath(path);
     for (const { fault } of active) {
       if (fault.kind === "close") {
@@ -203,7 +201,9 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     const user = await authorize(request, target.path, "publish", connection);
     const tracks = readTracks(request.body, limits.tracks);
     paths.checkPublish(target.path);
-    connection.announced = { target, user, tracks };
+    const lose = () => connection.lose(memoryReason);
+    connection.announced?.release();
+    connection.announced = new Announcement({ target, user, tracks }, request.body.length, limits.media, connection.address, lose);
     return { headers: [] };
   }
 
@@ -237,9 +237,9 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
       const { path, user, media } = named;
       return { path, user, media, track: publishedTrack(request.uri, named.media.tracks, named.media.base) };
     }
-    if (!named && announced && isBelow(request.uri, announced.target.base)) {
-      const { target, user, tracks } = announced;
-      const media = { role: "publish", tracks, base: target.base } as const;
+    if (!named && announced && isBelow(request.uri, announced.announced.target.base)) {
+      const { target, user, tracks } = announced.announced;
+      const media = { role: "publish", tracks, base: target.base, announcement: announced } as const;
       return { path: target.path, user, media, track: publishedTrack(request.uri, tracks, target.base) };
     }
     const { path, track } = targetOf(request);

@@ -10,10 +10,11 @@ import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { sessionIdOf } from "../protocol/header-fields.ts";
 import { type HeaderFields, headerOf, RtspRefusal, type RtspRequest, type RtspStatus, writeResponse } from "../protocol/message.ts";
 import { type ParserLimits, RtspParser, RtspSyntaxError } from "../protocol/rtsp-parser.ts";
+import type { Announcement } from "./announcement.ts";
 import type { ChannelReceiver } from "./choose-transport.ts";
 import { type ByteInput, type HttpTunnels, httpRefusal, type TunnelEnd, TunnelInput, tunnelAnswer, tunnelCookie } from "./http-tunnel.ts";
 import type { MulticastGroups } from "./multicast-groups.ts";
-import type { Announcement, RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
+import type { RequestAnswer, RequestConnection, RequestHandler } from "./request-handlers.ts";
 import type { RtspSession, SessionUser } from "./rtsp-session.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { UdpPorts } from "./udp-ports.ts";
@@ -102,7 +103,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#parser = new RtspParser(parts.limits);
     this.#share = parts.turns.join(this.address, this.#goOn);
     this.#packets = new BatchedWriter(socket, parts.writes, parts.turns.background(this.address));
-    this.#held = parts.held.open(this.address, () => this.#lose());
+    this.#held = parts.held.open(this.address, () => this.lose("what it sent in part was most, and RTSP_ALL_REQUEST_BYTES is exceeded"));
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
     // "close" follows.
@@ -214,10 +215,10 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#held.set(this.#isClosing ? 0 : this.#parser.heldBytes);
   }
 
-  /** Too much waits of all, and most of this one. */
-  #lose(): void {
+  /** All hold too much, and this one most. */
+  lose(reason: string): void {
     this.#entry ??= this.#parts.recorder.begin(this);
-    this.#entry.failed("what it sent in part was most, and RTSP_ALL_REQUEST_BYTES is exceeded");
+    this.#entry.failed(reason);
     this.#isClosing = true;
     this.#parser.take();
     this.#count();
@@ -368,6 +369,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#isClosing = true;
     this.#count();
     this.#held.close();
+    this.announced?.release();
     if (this.#tunnelCookie !== undefined) this.#parts.tunnels.close(this.#tunnelCookie, this);
     for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", "client");
     for (const session of this.#sessions) session.users.delete(this);

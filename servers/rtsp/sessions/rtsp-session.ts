@@ -8,6 +8,7 @@ import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
 import { RtpSource } from "../streams/rtp-source.ts";
 import type { Stream, StreamLimits } from "../streams/stream.ts";
+import type { Announcement } from "./announcement.ts";
 import { type ReaderLimits, type ReaderTrackCounts, StreamReader } from "./stream-reader.ts";
 import type { TrackTransport } from "./track-transport.ts";
 
@@ -43,7 +44,15 @@ export interface SessionOptions {
 /** What a session is about: a stream that is played, or tracks that are published. */
 export type SessionMedia =
   | { readonly role: "read"; readonly stream: Stream }
-  | { readonly role: "publish"; readonly tracks: readonly DescribedTrack[] /** URI of the path. */; readonly base: string };
+  | {
+      readonly role: "publish";
+      readonly tracks: readonly DescribedTrack[];
+      /** URI of the path. */
+      readonly base: string;
+      readonly announcement: Announcement;
+    };
+
+export const memoryReason = "what it has published was most, and RTSP_ALL_MEDIA_BYTES is exceeded";
 
 interface ReportedLoss {
   readonly lost: number;
@@ -84,6 +93,7 @@ export class RtspSession {
     this.path = options.path;
     this.user = options.user;
     this.address = options.address;
+    if (media.role === "publish") media.announcement.passTo(() => this.end(memoryReason, "server"));
   }
 
   get role(): Exclude<RtspRole, "none"> {
@@ -254,6 +264,7 @@ export class RtspSession {
     this.#ended = true;
     this.#reader?.stop();
     this.#unpublish();
+    if (this.#media.role === "publish") this.#media.announcement.release();
     this.#options.faults.stop(this);
     for (const transport of this.#transports.values()) transport.release();
     this.#options.onEnd(this, reason, by);
