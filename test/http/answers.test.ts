@@ -40,6 +40,10 @@ it("[HTTP-63] /response-headers sets and returns header fields, never the respon
     "X-One": ["1", "2"],
     ETag: '"a"',
   });
+  for (let length = 1; length < 40; length++) {
+    const { headers, body } = await httpRequest(`${url}/response-headers?1=${"x".repeat(length)}`);
+    expect([headers["content-length"], JSON.parse(body)["Content-Length"]]).toEqual([String(body.length), String(body.length)]);
+  }
   for (const query of [
     "Clear-Site-Data=%22cookies%22",
     "Strict-Transport-Security=max-age=1",

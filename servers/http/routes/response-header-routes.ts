@@ -56,17 +56,17 @@ function isFieldValue(name: string, value: string): boolean {
   }
 }
 
-/** The body contains its own Content-Length, so it is written until both agree. */
+/** The body contains its own Content-Length. */
 function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
-  for (let length = 0; ; ) {
-    const shown = Object.create(null) as Record<string, unknown>;
-    shown["Content-Length"] = String(length);
-    shown["Content-Type"] = "application/json; charset=utf-8";
-    for (const [name, values] of asked) shown[name] = values.length === 1 ? values[0] : values;
-    const body = Buffer.from(`${JSON.stringify(shown, null, 2)}\n`);
-    if (body.length === length) return body;
-    length = body.length;
-  }
+  const shown = Object.create(null) as Record<string, unknown>;
+  shown["Content-Length"] = "";
+  shown["Content-Type"] = "application/json; charset=utf-8";
+  for (const [name, values] of asked) shown[name] = values.length === 1 ? values[0] : values;
+  const text = `${JSON.stringify(shown, null, 2)}\n`;
+  const others = Buffer.byteLength(text);
+  let length = others;
+  while (length !== others + String(length).length) length = others + String(length).length;
+  return Buffer.from(text.replace('"Content-Length": ""', `"Content-Length": "${length}"`));
 }
 
 async function sendTrailers(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
