@@ -1,4 +1,7 @@
 import { expect, it } from "vitest";
+import type { HttpRequest } from "../../servers/core/http/http-route.ts";
+import { cookiesOf } from "../../servers/http/routes/cookie-routes.ts";
+import { threadCpuMs } from "../support/cpu-time.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
 import { startHttp } from "./harness.ts";
@@ -7,6 +10,10 @@ it("[HTTP-58] cookies are returned, set and deleted", async () => {
   const { url } = await startHttp();
   expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: 'a=1; b="two"; c=%C3%BC; a=3' } }))).toEqual({
     cookies: { a: "1", b: "two", c: "ü" },
+  });
+  // What cannot be decoded is returned as it came.
+  expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: "a=%; b=%2; c=%FF; d=%C3%BC%C3; e=%41%20; f=%ED%A0%80" } }))).toEqual({
+    cookies: { a: "%", b: "%2", c: "%FF", d: "%C3%BC%C3", e: "A ", f: "%ED%A0%80" },
   });
   const set = await fetch(`${url}/cookies/set?one=1&two=a%20b%3B`, { redirect: "manual" });
   expect([set.status, set.headers.get("location"), set.headers.getSetCookie()]).toEqual([
@@ -21,6 +28,16 @@ it("[HTTP-58] cookies are returned, set and deleted", async () => {
   expect(await answerOf(`${url}/cookies/set?a%0d%0ab=1`)).toEqual(errorWith(400));
   const jar = await curl("-L", "-c", "/dev/null", "-b", "x=y", `${url}/cookies/set/flavour/chocolate%20chip`);
   expect(JSON.parse(jar.body)).toEqual({ cookies: { x: "y", flavour: "chocolate chip" } });
+});
+
+it("[HTTP-58] thousands of cookies that cannot be decoded take no longer than others", () => {
+  const timeOf = (value: string) => {
+    const cookie = Array.from({ length: 20_000 }, (_, index) => `a${index}=${value}`).join(";");
+    const request = { headers: { cookie } } as HttpRequest;
+    return Math.min(...Array.from({ length: 3 }, () => threadCpuMs(() => cookiesOf(request))));
+  };
+  const usual = timeOf("%C3%BC");
+  for (const value of ["%", "%FF"]) expect(timeOf(value)).toBeLessThan(2 * usual + 8);
 });
 
 it("[HTTP-59] redirects end at /get after the requested number of hops", async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { sendEmpty } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
@@ -54,12 +55,13 @@ export function cookiesOf(request: HttpRequest): Record<string, string> {
   return cookies;
 }
 
-function decodeValue(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
+const decodeValue = (value: string): string => (value.includes("%") && isEncoded(value) ? decodeURIComponent(value) : value);
+
+/** Whether it can be decoded: a head may have thousands of cookies, and an error for each takes milliseconds in all. */
+function isEncoded(value: string): boolean {
+  if (/%(?![\da-f]{2})/i.test(value)) return false;
+  const runs = value.match(/(?:%[\da-f]{2})+/gi) ?? [];
+  return runs.every((run) => isUtf8(Buffer.from(run.replaceAll("%", ""), "hex")));
 }
 
 /** RFC 6265 §4.1.1: a name is a token; characters that a value may not contain are percent-encoded. */
