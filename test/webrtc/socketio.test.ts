@@ -209,6 +209,12 @@ describe("Socket.IO", () => {
     await bystander.until("peer-joined");
   });
 
+  it("[WEBRTC-485] JSONP is refused: a script has no Origin", async () => {
+    const { host } = await startWebrtc();
+    const answer = await fetch(`http://${host}/socket.io/?EIO=4&transport=polling&j=0`);
+    expect([answer.status, await answer.text()]).toEqual([403, expect.not.stringContaining("sid")]);
+  });
+
   it("[WEBRTC-226] packets of every kind count", async () => {
     const webrtc = await startWebrtc({ messagesPerSecond: 50 });
     for (const packet of ["3", "6"])

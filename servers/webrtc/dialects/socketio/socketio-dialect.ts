@@ -53,7 +53,12 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
     perMessageDeflate: false,
     httpCompression: false,
     wsEngine: serverFor(held, turns),
-    allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string } }, decide) {
+    allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string; readonly j?: string } }, decide) {
+      // JSONP is for browsers without CORS: a script of any page would open sessions, for which no Origin is sent.
+      if (_query?.j !== undefined) {
+        decide("JSONP is not spoken here", false);
+        return;
+      }
       const isRefused = _query?.transport === "polling" && !polling.hasRoomFor(socket.remoteAddress ?? "");
       decide(isRefused ? "There are too many sessions" : undefined, !isRefused);
     },
