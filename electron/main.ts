@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { app, clipboard, dialog, ipcMain, Menu, powerMonitor, protocol, session, shell, utilityProcess } from "electron";
 import type { MenuCommand, RunCommandFrame } from "../contract/menu-commands.ts";
 import { services } from "../servers/catalog.ts";
 import { helpText } from "../servers/command-line.ts";
+import { makeFolder } from "../servers/core/files/make-folder.ts";
 import { toFailure } from "../servers/core/service/service-error.ts";
 import { createRun } from "../servers/create-run.ts";
 import { checkDashboard } from "../servers/dashboard-files.ts";
@@ -37,7 +37,7 @@ async function start(): Promise<void> {
   const dataDir = commandLine.dataDir ? path.resolve(commandLine.dataDir) : defaultDataDir(process.env);
   // The lock belongs to this folder: one Backlot for each data folder.
   const userData = path.join(dataDir, "desktop");
-  mkdirSync(userData, { recursive: true, mode: 0o700 });
+  makeFolder(userData);
   app.setPath("userData", userData);
   if (!app.requestSingleInstanceLock()) {
     // The first instance comes to the front, which the launcher waits for.

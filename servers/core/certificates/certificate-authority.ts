@@ -1,10 +1,11 @@
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
+import { makeFolder } from "../files/make-folder.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { makeAuthority } from "./sign-certificate.ts";
@@ -113,7 +114,7 @@ async function withFile(folder: string, authority: TlsMaterial): Promise<Certifi
 
 /** Creates the file atomically, and only if it does not exist: of two processes that do so at the same time, the first one wins. */
 async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(path.dirname(file));
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
   try {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
+import { copyFile, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
@@ -9,7 +10,7 @@ import path from "node:path";
  * and patches the process's handling of signals while it writes.
  */
 export async function writeFileAtomically(file: string, content: string, backup?: string, mode = 0o600): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(path.dirname(file));
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   try {
     const handle = await open(temporary, "wx", 0o600);

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ServiceError } from "../service/service-error.ts";
+import { makeFolder } from "./make-folder.ts";
 import { loadSqlite, sqliteFileError } from "./sqlite-file.ts";
 
 /** The lock is released with its process; one that was asked to end a moment ago may still hold it. */
@@ -17,7 +18,7 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
   const file = path.join(folder, "in-use");
   const holderFile = path.join(folder, "in-use-by");
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const database = new Database(file, { timeout: waitMs });
     try {
       // Nothing is ever written to it.

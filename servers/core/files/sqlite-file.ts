@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { ServiceError } from "../service/service-error.ts";
+import { makeFolder } from "./make-folder.ts";
 
 export interface SqliteFileOptions {
   /** FULL: a commit is on disk. NORMAL: a power failure may lose the last commits, a crash of the process does not. */
@@ -30,7 +31,7 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
   const Database = await loadSqlite();
   let database: Sqlite.Database | undefined;
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(path.dirname(file));
     // A new file is readable by this user only; SQLite gives its log the same permissions.
     closeSync(openSync(file, "a", 0o600));
     database = new Database(file, { timeout: busyMs });

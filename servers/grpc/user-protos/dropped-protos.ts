@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { appendFile, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "../../core/files/make-folder.ts";
 import { Uploads } from "../../core/files/uploads.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import type { ProtoLimits, ProtoSourcePath } from "./compile-job.ts";
@@ -71,7 +72,7 @@ export class DroppedProtos {
           throw refused(`There are more than ${limit}`, "Drop fewer, or raise the limit in Config.");
         }
         const file = path.join(upload.folder, name);
-        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+        makeFolder(path.dirname(file));
         await appendFile(file, bytes, { mode: 0o600 });
       }
     } catch (error) {
@@ -89,7 +90,7 @@ export class DroppedProtos {
     const upload = this.#uploads.get(number);
     try {
       const names = [...new Set([...upload.files].map((name) => name.split("/", 1)[0] as string))];
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder);
       for (const name of names) {
         const place = path.join(this.#folder, name);
         await rm(place, { recursive: true, force: true });

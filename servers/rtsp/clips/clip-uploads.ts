@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "../../core/files/make-folder.ts";
 import { Uploads } from "../../core/files/uploads.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
@@ -49,7 +50,7 @@ export class ClipUploads {
         "Use a shorter clip, or raise RTSP_FILE_BYTES in Config.",
       );
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       const { bavail, bsize } = await statfs(folder);
       const unwritten = this.#uploads.uploads().reduce((sum, upload) => sum + upload.bytes - upload.received, 0);
       if (bavail * bsize - unwritten - bytes < bytesLeftFree)
