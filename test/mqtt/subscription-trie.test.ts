@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { limitsOfConfig } from "../../servers/mqtt/engine/engine-limits.ts";
 import { Overlap, Subscription } from "../../servers/mqtt/engine/routing/subscription.ts";
-import { SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
+import { mostBytesOf, ownBytesOf, SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
+import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 
 const session = { clientId: "c", recipient: undefined, expirySeconds: 0, hasEnded: false, readiness: () => 0, deliver: () => {} };
 const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 } as const;
@@ -54,4 +56,31 @@ it("[MQTT-267] keeps what matches a topic of any length, until a subscription ch
   const third = trie.match(long);
   expect(third === second).toBe(false);
   expect(third.subscriptions).toHaveLength(1);
+});
+
+it("[MQTT-340] filters with more than 100 levels are compared with topics of as many levels only", () => {
+  const trie = new SubscriptionTrie();
+  const add = (filter: string) => trie.add(filter, session, new Subscription(session, filter, options, undefined));
+  const levels = (count: number, level: string) => Array.from({ length: count }, () => level).join("/");
+  for (let index = 0; index < 100; index++) add(`${levels(100, "+")}/${index}`);
+  add(`${levels(100, "+")}/#`);
+  trie.match(levels(99, "a"));
+  expect(trie.visited).toBe(0);
+  // `#` also matches the parent level.
+  expect(trie.match(levels(100, "a")).subscriptions).toHaveLength(1);
+  expect(trie.visited).toBeGreaterThanOrEqual(101 * 101);
+  for (let index = 0; index < 100; index++) trie.remove(`${levels(100, "+")}/${index}`, session);
+  expect(trie.match(`${levels(100, "a")}/7`).subscriptions).toHaveLength(1);
+  expect(trie.visited).toBeLessThan(2 * 101);
+});
+
+it("[MQTT-340] what there is room for is compared with a topic in one step", () => {
+  const { allSubscriptionBytes } = limitsOfConfig(mqttConfig.parse({}), Number.POSITIVE_INFINITY, { info: () => {} });
+  for (const levels of [101, 8_191, 32_768]) {
+    const filter = `${"+/".repeat(levels - 1)}k`;
+    const filters = Math.floor(allSubscriptionBytes / ownBytesOf(filter));
+    // About 10 ns each.
+    expect(filters * levels).toBeLessThan(3_000_000);
+    expect(mostBytesOf(filter)).toBe(ownBytesOf(filter));
+  }
 });

@@ -32,10 +32,11 @@ const cacheBytes = 32 << 20;
 const matchBytes = 300;
 /** Of an overlap, without its identifiers. */
 const overlapBytes = 300;
-/** Memory of a node of the tree (290 measured), and, estimated, of a level in the list of a long filter and of a filter beside its text. */
+/** Memory of a node of the tree (290 measured), and, estimated, of a filter beside its text. */
 const nodeBytes = 300;
-const listedLevelBytes = 8;
 const entryBytes = 250;
+/** Of a level in the list of a long filter. It takes 8 bytes; but each may have to be compared with each new topic, and all together in a step. */
+const listedLevelBytes = 100;
 
 /** What a subscription takes in memory without the tree's nodes. */
 export function ownBytesOf(filter: string): number {
@@ -55,6 +56,7 @@ export class SubscriptionTrie {
   private readonly exact = new Map<string, Map<Key, Entry>>();
   /** Filters with wildcards and more levels than the tree can hold. */
   private readonly deep = new Map<string, DeepFilter>();
+  private deepLevels = 0;
   private readonly cache = new Map<string, Match>();
   /** Of long topics: some only. */
   private readonly longCache = new Map<string, Match>();
@@ -84,8 +86,12 @@ export class SubscriptionTrie {
     this.forget();
     if (hasMoreLevels(filter, treeLevels)) {
       const known = this.deep.get(filter);
-      if (known) known.entries.set(key, entry);
-      else this.deep.set(filter, { matches: createTopicMatcher(filter), entries: new Map([[key, entry]]) });
+      if (known) {
+        known.entries.set(key, entry);
+        return;
+      }
+      this.deep.set(filter, { matches: createTopicMatcher(filter), entries: new Map([[key, entry]]) });
+      this.deepLevels += countLevels(filter);
       return;
     }
     let node = this.root;
@@ -116,7 +122,7 @@ export class SubscriptionTrie {
     if (hasMoreLevels(filter, treeLevels)) {
       const entries = this.deep.get(filter)?.entries;
       entries?.delete(key);
-      if (entries?.size === 0) this.deep.delete(filter);
+      if (entries?.size === 0 && this.deep.delete(filter)) this.deepLevels -= countLevels(filter);
       return;
     }
     const levels = filter.split("/");
@@ -149,8 +155,7 @@ export class SubscriptionTrie {
     if (exact) found.push(exact);
     // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
     if (this.wildcards > 0) this.visited += collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
-    for (const { matches, entries } of this.deep.values()) if (matches(topic)) found.push(entries);
-    this.visited += this.deep.size * treeLevels;
+    this.matchDeep(topic, found);
     const { subscriptions, groups, looked, overlaps } = merge(found);
     this.visited += looked;
     // The topic twice, as text and as bytes, the references of the lists, and of each subscription at most two identifiers.
@@ -165,6 +170,13 @@ export class SubscriptionTrie {
     this.cache.set(topic, match);
     this.cachedBytes += bytes;
     return match;
+  }
+
+  private matchDeep(topic: string, found: Found): void {
+    // `#` also matches the parent level.
+    if (this.deep.size === 0 || !hasMoreLevels(topic, treeLevels - 1)) return;
+    for (const { matches, entries } of this.deep.values()) if (matches(topic)) found.push(entries);
+    this.visited += this.deepLevels;
   }
 
   private forgetTopic(topic: string): void {
