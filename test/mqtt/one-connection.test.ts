@@ -229,6 +229,35 @@ describe("a CONNECT with fields of maximum length", () => {
 });
 
 describe("limits and clocks", () => {
+  it.each(["bytes", "items"])(
+    "[MQTT-341] what CONNECTs have that wait for their authentication counts with what has arrived, %s",
+    async (how) => {
+      const answers: (() => void)[] = [];
+      const authenticate: Access["authenticate"] = ({ clientId, username }) =>
+        clientId === "bystander"
+          ? { allowed: true, username }
+          : new Promise((resolve) => answers.push(() => resolve({ allowed: true, username })));
+      // A quarter of it is for what has arrived.
+      const { engine, expectUndisturbed } = await startEngine({ access: { authenticate }, limits: { memoryBytes: 4 << 20 } });
+      const pair = ["k", how === "bytes" ? "v".repeat(50_000) : ""] as const;
+      const userProperties = Array.from({ length: how === "bytes" ? 1 : 600 }, () => pair);
+      const connect = (count: number) =>
+        Array.from({ length: count }, (_, index) => new MemoryClient(engine, `${index}`, { properties: { userProperties } }, "10.0.0.1"));
+      const clients = connect(100);
+      await expectUndisturbed();
+      const open = clients.filter(({ ended }) => !ended);
+      expect(open.length).toBeGreaterThan(4);
+      expect(open.length).toBeLessThan(12);
+      for (const answer of answers.splice(0)) answer();
+      await expect.poll(() => open.every(({ connection }) => connection.state === "connected")).toBe(true);
+      // Those that are accepted count no more.
+      const next = connect(4);
+      await expectUndisturbed();
+      expect(next.every(({ ended }) => !ended)).toBe(true);
+      for (const answer of answers) answer();
+    },
+  );
+
   it("[MQTT-233] the limit of clients holds if many authenticate at once", async () => {
     const broker = await startBroker({ users: ["ada:secret"], clients: 3 });
     const login = { username: "ada", password: Buffer.from("secret") };

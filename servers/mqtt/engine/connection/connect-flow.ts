@@ -18,6 +18,8 @@ import type { Places } from "./places.ts";
 /** An authentication method may have 65,535 bytes; reason strings and log lines contain its beginning. */
 const shownMethod = 100;
 const longestField = 65_535;
+/** Memory of a user property beside its texts, estimated. */
+const pairBytes = 150;
 
 export interface ConnectParts {
   readonly limits: EngineLimits;
@@ -41,6 +43,7 @@ export interface ConnectParts {
 /** From CONNECT to CONNACK, and the AUTH packets between and after. */
 export function handleConnect(parts: ConnectParts, connection: Connection, packet: ConnectPacket): void {
   connection.asked = packet;
+  connection.askedBytes = heldBytesOf(packet, connection.rawPacket().length);
   connection.v5 = packet.version === 5;
   connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
@@ -70,6 +73,12 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     return;
   }
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
+}
+
+/** Memory of a CONNECT that waits for its authentication: the bytes that were received, and what was read from them. */
+function heldBytesOf({ properties, will }: ConnectPacket, received: number): number {
+  const pairs = (properties?.userProperties?.length ?? 0) + (will?.properties?.userProperties?.length ?? 0);
+  return 2 * received + pairs * pairBytes;
 }
 
 /** True if the client was refused. */
@@ -282,6 +291,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   parts.observer.connected?.(connection, packet);
   connection.asked = undefined;
+  connection.askedBytes = 0;
   opened.session.resume(connection);
   parts.handover.gather(opened.session);
 }

@@ -34,7 +34,7 @@ export interface ConnectionContext {
   readonly counters: EngineCounters;
   readonly scheduler: FlushScheduler;
   readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
-  /** Of what clients have sent and is held: parts of packets, and the topics of aliases. */
+  /** Of what clients have sent and is held: parts of packets, CONNECTs that wait, and the topics of aliases. */
   readonly arriving: SharedBudget;
   readonly log: Pick<EngineLog, "error">;
   /** Monotonic, in milliseconds, as of the last sweep. */
@@ -85,7 +85,10 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   authenticationMethod: string | undefined = undefined;
   /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
   leftOpen: ReceivedIds | undefined = undefined;
+  /** Until it is accepted. */
   asked: ConnectPacket | undefined = undefined;
+  /** Memory of `asked`. */
+  askedBytes = 0;
   goodbye: DisconnectPacket | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
@@ -95,7 +98,6 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   readonly rate = new MessageRate();
   private heldForReading = false;
   private readonly arrivingShare: BudgetShare;
-  private arrivingBytes = 0;
   private readonly turn: TurnShare;
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
@@ -173,10 +175,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** To be called when more was received or handled. */
   countArriving(): void {
-    const bytes = this.state === "closed" ? 0 : this.decoder.heldBytes + (this.transport.arrivingBytes ?? 0) + this.aliasBytes;
-    const added = bytes - this.arrivingBytes;
-    this.arrivingBytes = bytes;
-    this.arrivingShare.add(added);
+    const kept = this.aliasBytes + this.askedBytes;
+    this.arrivingShare.set(this.state === "closed" ? 0 : this.decoder.heldBytes + (this.transport.arrivingBytes ?? 0) + kept);
   }
 
   /** Stops taking packets until `release`, so that they keep their order. */
