@@ -4,6 +4,7 @@ import type { Packet, ProtocolVersion } from "../../servers/mqtt/codec/packet.ts
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import { PacketError } from "../../servers/mqtt/codec/reason-code.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
+import { publishPacket } from "./harness.ts";
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(/\s/g, ""), "hex");
 const text = (value: string) => Buffer.from(value);
@@ -161,6 +162,24 @@ describe("codec", () => {
     decoder.next();
     decoder.next();
     expect(decoder.raw().toString("hex")).toBe("30070003612f626869");
+  });
+
+  it("[MQTT-342] the begin of a packet does not keep the packet before it in memory", () => {
+    const decoder = new PacketDecoder(1 << 20);
+    decoder.version = 4;
+    const message = encodePacket(publishPacket("t", "x".repeat(500_000)), 4);
+    const end = decoder as unknown as { readonly waiting: readonly Buffer[] | undefined };
+    decoder.append(Buffer.concat([message, message.subarray(0, 1_500)]));
+    expect(decoder.next()?.type).toBe("publish");
+    expect(decoder.next()).toBeUndefined();
+    expect(end.waiting?.map(({ buffer }) => buffer.byteLength)).toEqual([1_500]);
+    decoder.append(message.subarray(1_500));
+    expect(decoder.next()?.type).toBe("publish");
+    // It can be asked for.
+    expect(decoder.heldBytes).toBeGreaterThanOrEqual(message.length);
+    expect(decoder.unreadBytes).toBe(0);
+    expect(decoder.next()).toBeUndefined();
+    expect(decoder.heldBytes).toBe(0);
   });
 
   it("[MQTT-1] refuses a packet above the maximum before it has arrived", () => {

@@ -81,7 +81,7 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
     const clients = Array.from({ length: 5 }, (_, index) => {
       const receiver = new Receiver(index === 1);
       const output = new Output(receiver, scheduler, 1 << 30, owner);
-      const target = { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
+      const target = { output, v5: false, maximumPacketSize: 0, sentAliases: undefined };
       return { receiver, output, target, wanted: [] as Buffer[], frozen: false };
     });
     for (let tick = 0; tick < 20; tick++) {
@@ -133,7 +133,7 @@ function slowlyWritten(scheduler: FlushScheduler, onWrite: () => void) {
   }
   const receiver = new Counted(false);
   const output = new Output(receiver, scheduler, 1 << 30, owner);
-  return { receiver, target: { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined } };
+  return { receiver, target: { output, v5: false, maximumPacketSize: 0, sentAliases: undefined } };
 }
 
 it.each([0, 1] as const)(
@@ -217,15 +217,7 @@ it("a message for many clients is in memory once, however many have not read it 
     message.fannedOut = true;
     for (let client = 0; client < 100; client++) {
       const output = new Output(new Noting(true), scheduler, 1 << 30, owner);
-      writePublish(
-        { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined },
-        message,
-        0,
-        false,
-        undefined,
-        0,
-        false,
-      );
+      writePublish({ output, v5: true, maximumPacketSize: 0, sentAliases: undefined }, message, 0, false, undefined, 0, false);
     }
     scheduler.flush();
     expect(memories.size).toBe(1);
@@ -245,7 +237,7 @@ it("few waiting bytes for a slow client use little memory", () => {
   const slow = new Noting(true);
   const targets = [slow, new Receiver(false)].map((receiver) => {
     const output = new Output(receiver, scheduler, 1 << 30, owner);
-    return { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
+    return { output, v5: true, maximumPacketSize: 0, sentAliases: undefined };
   });
   for (let tick = 0; tick < 1_000; tick++) {
     const message = new Message({ topic: "t", payload: Buffer.alloc(100), qos: 0, retain: false });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { connectMqttJs, connectWire, seen, startBroker, versions } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const pairs = versions.flatMap((version) =>
   ([0, 1, 2] as const).flatMap((sent) => ([0, 1, 2] as const).map((granted) => [version, sent, granted] as const)),
@@ -193,6 +195,36 @@ describe("publishing", () => {
       ["", 1],
       ["second", undefined],
     ]);
+  });
+
+  it("[MQTT-343] topic aliases are sent while there is memory for their topics", async () => {
+    const { engine } = await startEngine({ limits: { memoryBytes: 1 << 20 } });
+    const connect = (clientId: string) => {
+      const client = new MemoryClient(engine, clientId, { properties: { topicAliasMaximum: 100 } });
+      client.subscribe("#");
+      return client;
+    };
+    const given = ({ received }: MemoryClient) =>
+      received.filter((packet) => packet.type === "publish" && packet.topic !== "" && packet.properties?.topicAlias !== undefined).length;
+    const publish = () => {
+      for (let index = 0; index < 20; index++)
+        engine.publishInternal(new Message({ topic: `${index}/`.padEnd(1_000, "x"), payload: Buffer.from("x"), qos: 0, retain: false }));
+    };
+    const clients = Array.from({ length: 20 }, (_, index) => connect(String(index)));
+    await expect.poll(() => clients.every(({ received }) => received.length === 2)).toBe(true);
+    publish();
+    publish();
+    await expect.poll(() => clients.every(({ received }) => received.length === 42)).toBe(true);
+    // 16 KiB of each client, 64 KiB of all.
+    expect(Math.max(...clients.map(given))).toBeLessThan(9);
+    const all = clients.reduce((sum, client) => sum + given(client), 0);
+    expect(all).toBeGreaterThan(20);
+    expect(all).toBeLessThan(33);
+    for (const { connection } of clients) connection.cutOff("The connection was lost.");
+    const next = connect("next");
+    await expect.poll(() => next.received.length).toBe(2);
+    publish();
+    await expect.poll(() => given(next)).toBe(7);
   });
 
   it("[MQTT-49] never sends more unacknowledged messages than the client's receive maximum", async () => {

@@ -124,3 +124,11 @@ export class ByteReader {
     return at;
   }
 }
+
+/** For bytes that are kept: returns a copy if they are a small part of a larger chunk, otherwise the same bytes. */
+export function compacted(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length * 2 || bytes.length === 0) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
+}

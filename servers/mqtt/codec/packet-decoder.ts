@@ -1,3 +1,4 @@
+import { compacted } from "./byte-reader.ts";
 import { decodePacket } from "./decode-packet.ts";
 import type { Packet, ProtocolVersion } from "./packet.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
@@ -103,8 +104,13 @@ export class PacketDecoder {
     return this.bytes !== undefined && (this.bytes[this.position] as number) >> 4 === publishType;
   }
 
-  /** Memory of what was received and not decoded. */
+  /** Memory of what was received, with the packet that `next` returned last: it is kept until the next call. */
   get heldBytes(): number {
+    return this.unreadBytes + (this.bytes ? 0 : (this.frame?.length ?? 0));
+  }
+
+  /** Of it, what was not decoded. */
+  get unreadBytes(): number {
     return (this.bytes?.length ?? 0) + (this.waiting ? this.waitingBytes + this.waiting.length * chunkBytes : 0);
   }
 
@@ -122,8 +128,8 @@ export class PacketDecoder {
     this.bytes = undefined;
     this.frame = undefined;
     if (!rest || rest.length === 0) return undefined;
-    // Copied: a few bytes must not keep their whole chunk alive.
-    this.waiting = [rest.length < 1_024 ? Buffer.from(rest) : rest];
+    // A few bytes must not keep a whole chunk or packet alive.
+    this.waiting = [compacted(rest)];
     this.waitingBytes = rest.length;
     this.needed = needed;
     return undefined;

@@ -8,6 +8,8 @@ export class EngineCounters {
   subscriptionBytes = 0;
   /** Of all sessions with their wills, as `sessionBytes`. */
   sessionBytes = 0;
+  /** Of the topic aliases that connected clients were given. */
+  aliasBytes = 0;
   /** Subscriptions and sessions with names that `isLongName`. */
   longFilters = 0;
   longClients = 0;

@@ -305,6 +305,7 @@ export class Engine {
     this.connections.delete(connection);
     const { session, place } = connection;
     if (place) this.places.free(place);
+    connection.sentAliases?.clear();
     const isCurrent = session?.recipient === connection;
     if (isCurrent) {
       this.clients.delete(session.clientId);

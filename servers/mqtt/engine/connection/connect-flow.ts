@@ -5,6 +5,8 @@ import type { ConnectPacket, DisconnectPacket } from "../../codec/packet.ts";
 import type { Properties } from "../../codec/properties.ts";
 import { connectReturnCode, PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import type { ClusterLink } from "../cluster-link.ts";
+import { SentAliases } from "../delivery/sent-aliases.ts";
+import type { EngineCounters } from "../engine-counters.ts";
 import { type EngineLimits, neverExpires } from "../engine-limits.ts";
 import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
@@ -25,6 +27,7 @@ export interface ConnectParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "authenticate" | "exchange">;
   readonly observer: EngineObserver;
+  readonly counters: Pick<EngineCounters, "aliasBytes">;
   readonly log: Pick<EngineLog, "error">;
   readonly cluster: Pick<ClusterLink, "bring"> | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
@@ -75,10 +78,10 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
 }
 
-/** Memory of a CONNECT that waits for its authentication: the bytes that were received, and what was read from them. */
+/** Memory of a CONNECT that waits for its authentication, beside the bytes that were received. */
 function heldBytesOf({ properties, will }: ConnectPacket, received: number): number {
   const pairs = (properties?.userProperties?.length ?? 0) + (will?.properties?.userProperties?.length ?? 0);
-  return 2 * received + pairs * pairBytes;
+  return received + pairs * pairBytes;
 }
 
 /** True if the client was refused. */
@@ -262,7 +265,8 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   const wantedExpiry = v5 ? (given?.sessionExpiryInterval ?? 0) : packet.cleanStart ? 0 : neverExpires;
   const expirySeconds = Math.min(wantedExpiry, limits.sessionExpirySeconds);
   connection.sendWindow = Math.min(given?.receiveMaximum ?? 0xffff, limits.inflightMessages);
-  connection.aliasMaximum = Math.min(given?.topicAliasMaximum ?? 0, limits.topicAliasMaximum);
+  const aliasMaximum = Math.min(given?.topicAliasMaximum ?? 0, limits.topicAliasMaximum);
+  if (aliasMaximum > 0) connection.sentAliases = new SentAliases(aliasMaximum, limits, parts.counters);
   const serverKeepAlive =
     v5 && limits.keepAliveSeconds > 0 && (packet.keepAliveSeconds === 0 || packet.keepAliveSeconds > limits.keepAliveSeconds);
   connection.keepAliveSeconds = serverKeepAlive ? limits.keepAliveSeconds : packet.keepAliveSeconds;

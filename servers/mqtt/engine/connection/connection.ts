@@ -5,6 +5,7 @@ import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-cod
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { Output, type OutputOwner, type Transport } from "../delivery/output.ts";
+import type { SentAliases } from "../delivery/sent-aliases.ts";
 import { writeAck, writePacket } from "../delivery/write-packet.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
@@ -78,9 +79,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   topicAliases: (string | undefined)[] | undefined = undefined;
   /** Of their topics. */
   aliasBytes = 0;
-  /** Most topic aliases in messages to the client. */
-  aliasMaximum = 0;
-  sentAliases: Map<string, number> | undefined = undefined;
+  /** Undefined if the client accepts none. */
+  sentAliases: SentAliases | undefined = undefined;
   exchange: PendingExchange | undefined = undefined;
   authenticationMethod: string | undefined = undefined;
   /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
@@ -222,7 +222,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private takePackets(): void {
     const { turn, decoder } = this;
     turn.begin();
-    if (this.holds === 0 && !turn.mayHandle(decoder.heldBytes)) {
+    if (this.holds === 0 && !turn.mayHandle(decoder.unreadBytes)) {
       this.turn.holdUntilWritten();
       return;
     }

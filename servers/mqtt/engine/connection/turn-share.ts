@@ -68,8 +68,8 @@ export class TurnShare {
   }
 
   /** One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait. */
-  mayHandle(heldBytes: number): boolean {
-    return heldBytes <= littleBytes || this.isOwn || !this.parts.scheduler.isTurnOver();
+  mayHandle(unreadBytes: number): boolean {
+    return unreadBytes <= littleBytes || this.isOwn || !this.parts.scheduler.isTurnOver();
   }
 
   /** So may be the routing of a message, which its bytes do not tell. */

@@ -1,4 +1,4 @@
-import { compacted } from "../routing/message.ts";
+import { compacted } from "../../codec/byte-reader.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 

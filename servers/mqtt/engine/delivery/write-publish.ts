@@ -1,7 +1,7 @@
 import type { Qos } from "../../codec/packet.ts";
-import { isLongName } from "../../codec/topic.ts";
 import type { DeliveryOptions, Message } from "../routing/message.ts";
 import type { Output } from "./output.ts";
+import type { SentAliases } from "./sent-aliases.ts";
 import type { SharedRun } from "./shared-slab.ts";
 
 export type SendResult = "sent" | "expired" | "too large";
@@ -12,9 +12,8 @@ export interface PublishTarget {
   readonly v5: boolean;
   /** 0 is no limit. */
   readonly maximumPacketSize: number;
-  readonly aliasMaximum: number;
-  /** Topic aliases in use for this receiver. */
-  sentAliases: Map<string, number> | undefined;
+  /** Undefined if it accepts none. */
+  readonly sentAliases: SentAliases | undefined;
 }
 
 /** The arguments of `writePublish` after the target. */
@@ -49,11 +48,7 @@ export function writePublish(
   // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: applies only to a message that was not sent yet.
   if (expirySeconds === 0 && !dup) return "expired";
   const isLarge = message.payload.length > copiedPayloadBytes;
-  if (
-    message.fannedOut &&
-    !(isLarge && qos > 0) &&
-    (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))
-  ) {
+  if (message.fannedOut && !(isLarge && qos > 0) && (!v5 || (identifiers === undefined && expirySeconds < 0 && !target.sentAliases))) {
     const run = message.encodedFor(output.sharedSlab, v5, qos, retain);
     if (maximumPacketSize > 0 && run.end - run.start > maximumPacketSize) return "too large";
     if (qos === 0) output.putShared(run);
@@ -62,10 +57,7 @@ export function writePublish(
   }
   const length = measure(target, message, qos, retain, identifiers, expirySeconds);
   if (maximumPacketSize > 0 && length > maximumPacketSize) return "too large";
-  if (options.withTopic && options.topicAlias > 0) {
-    target.sentAliases ??= new Map();
-    target.sentAliases.set(message.topic, options.topicAlias);
-  }
+  if (options.withTopic && options.topicAlias > 0) target.sentAliases?.set(message.topic, options.topicAlias);
   if (isLarge) {
     const head = output.sharedSlab.reserve(length - message.payload.length);
     message.encodeHeadInto(head.bytes, head.start, options, packetId, dup);
@@ -86,7 +78,7 @@ export function fits(target: PublishTarget, message: Message, qos: Qos, identifi
 
 /** Fills `options`; returns the length of the packet. */
 function measure(
-  { v5, sentAliases, aliasMaximum, maximumPacketSize }: PublishTarget,
+  { v5, sentAliases, maximumPacketSize }: PublishTarget,
   message: Message,
   qos: Qos,
   retain: boolean,
@@ -99,8 +91,7 @@ function measure(
   options.subscriptionIds = v5 ? identifiers : undefined;
   options.expirySeconds = v5 ? expirySeconds : -1;
   const known = sentAliases?.get(message.topic);
-  const given = sentAliases?.size ?? 0;
-  options.topicAlias = known ?? (given < aliasMaximum && !isLongName(message.topic) ? given + 1 : 0);
+  options.topicAlias = known ?? sentAliases?.next(message.topic) ?? 0;
   options.withTopic = known === undefined;
   const length = message.encodedLength(options);
   if (maximumPacketSize === 0 || length <= maximumPacketSize || options.topicAlias === 0) return length;

@@ -1,4 +1,5 @@
 import type { MqttOwnPublisher } from "../../../../contract/traffic/mqtt.ts";
+import { compacted } from "../../codec/byte-reader.ts";
 import { putVariable, variableLength } from "../../codec/byte-writer.ts";
 import type { Qos } from "../../codec/packet.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
@@ -225,12 +226,4 @@ export class Message {
     if (this.topic.length <= heldTopicLength) this.topicBytes = encoded;
     return encoded;
   }
-}
-
-/** For bytes that are kept: returns a copy if they are a small part of a larger chunk, otherwise the same bytes. */
-export function compacted(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength <= bytes.length * 2 || bytes.length === 0) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return own;
 }
