@@ -24,6 +24,7 @@ import { faultText } from "./engine/engine-observer.ts";
 import { RetainedTree } from "./engine/retained/retained-tree.ts";
 import { createAedesBus } from "./engine/routing/aedes-bus.ts";
 import type { Message } from "./engine/routing/message.ts";
+import { countAnswer } from "./engine/routing/route-message.ts";
 import { createClientFaults } from "./inspector/client-faults.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
 import { MessageRecorder, recorderLimits } from "./inspector/message-recorder.ts";
@@ -79,7 +80,18 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
       log.error(`A message of the ${source} could not be published: ${faultText(error)}`);
     }
   };
-  const replies = await openReplyRules(createReplyRulesFile(context.dataDir(), log), sendAs("reply rule"));
+  const answerAs = (source: MqttOwnPublisher) => (answer: Message, message: Message) => {
+    sendAs(source)(answer);
+    countAnswer(message, answer);
+  };
+  const replies = await openReplyRules({
+    file: createReplyRulesFile(context.dataDir(), log),
+    publish: answerAs("reply rule"),
+    scheduler: engine.scheduler,
+    mostBytes: limits.allReplyBytes,
+    mostPayloadBytes: limits.maximumPacketSize,
+    log,
+  });
   onStop(replies.close);
   const replayFile = createReplayFile({ folder: context.dataDir, longestLine: Math.max(8 << 20, 2 * config.packetBytes) });
   onStop(replayFile.discard);
@@ -99,7 +111,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     if (message.fromElsewhere) return;
     replies.onMessage(message);
     const answer = config.demoDevice ? answerCommand(message) : undefined;
-    if (answer) sendAs("device")(answer);
+    if (answer) answerAs("device")(answer, message);
   });
 
   let listening: ListenerPorts | undefined;

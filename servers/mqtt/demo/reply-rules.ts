@@ -6,10 +6,14 @@ import { type MqttReplyCondition, type MqttReplyRule, replyRule } from "../../..
 import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
 import type { Log } from "../../core/service/log.ts";
+import { countOf, countText } from "../../core/service/quantity.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import { isReservedTopic, isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
+import { isMuch } from "../engine/routing/route-message.ts";
+import { DueReplies, type DueRepliesOptions } from "./due-replies.ts";
 import { propertyFields } from "./recorded-line.ts";
+import { compileTemplate, type ReplyTemplate } from "./reply-template.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
@@ -21,47 +25,83 @@ export interface ReplyRules {
   close(): Promise<void>;
 }
 
+export interface ReplyRulesOptions extends DueRepliesOptions {
+  readonly file: ReplyRulesFile;
+  /** Publishes the reply to the message. */
+  readonly publish: (reply: Message, message: Message) => void;
+  /** Of a reply's payload. */
+  readonly mostPayloadBytes: number;
+  readonly log: Pick<Log, "warning">;
+}
+
+interface Rule extends MqttReplyRule {
+  answered: number;
+  readonly topicTemplate: ReplyTemplate;
+  readonly payloadTemplate: ReplyTemplate;
+}
+
+const mostTopicBytes = 65_535;
+const dropsLoggedEveryMs = 10_000;
+/** Of a payload whose JSON is read, or that is put into replies: as much work as a delivery. */
+const payloadBytesOfStep = 256;
+
 /** Loads the saved rules. */
-export async function openReplyRules(file: ReplyRulesFile, publish: (message: Message) => void): Promise<ReplyRules> {
-  const rules = new Map<string, MqttReplyRule & { answered: number }>();
-  for (const rule of await file.read()) rules.set(rule.id, { ...rule, answered: 0 });
-  const timers = new Set<NodeJS.Timeout>();
+export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...due }: ReplyRulesOptions): Promise<ReplyRules> {
+  const rules = new Map<string, Rule>();
+  const compiled = (rule: Omit<MqttReplyRule, "answered">, answered: number): Rule => ({
+    ...rule,
+    answered,
+    topicTemplate: compileTemplate(rule.topic),
+    payloadTemplate: compileTemplate(rule.payload),
+  });
+  for (const rule of await file.read()) rules.set(rule.id, compiled(rule, 0));
+  const delayed = new DueReplies(due);
+  let dropped = 0;
+  let dropsLoggedAt = Number.NEGATIVE_INFINITY;
 
-  const keep = () => file.write([...rules.values()].map(({ answered: _, ...rule }) => rule));
+  const shown = ({ topicTemplate: _, payloadTemplate: _1, ...rule }: Rule): MqttReplyRule => rule;
+  const keep = () => file.write([...rules.values()].map(shown).map(({ answered: _, ...rule }) => rule));
 
-  function reply(rule: MqttReplyRule & { answered: number }, message: Message): void {
+  function drop(why: string): void {
+    dropped++;
+    if (performance.now() - dropsLoggedAt < dropsLoggedEveryMs) return;
+    log.warning(`${countOf(dropped, "auto-reply", "auto-replies")} dropped: ${why}`);
+    dropped = 0;
+    dropsLoggedAt = performance.now();
+  }
+
+  /** True if what it has published is much to write. */
+  function answer(rule: Rule, message: Message): boolean {
     const properties = decodeForwarded(message.forwarded);
-    // In one pass: an inserted text may contain a placeholder itself.
-    const fill = (template: string) =>
-      template.replaceAll(/\{topic\}|\{payload\}/g, (place) => (place === "{topic}" ? message.topic : message.payload.toString("utf8")));
-    const topic = rule.topic === "" ? properties?.responseTopic : fill(rule.topic);
-    if (topic === undefined || !isTopicName(topic) || isReservedTopic(topic)) return;
+    const topic = rule.topic === "" ? properties?.responseTopic : rule.topicTemplate(message, mostTopicBytes)?.toString();
+    if (topic === undefined || !isTopicName(topic) || isReservedTopic(topic)) return false;
+    const payload = rule.payloadTemplate(message, mostPayloadBytes);
+    if (!payload) {
+      drop(`the payload would have more bytes than a packet may (MQTT_PACKET_BYTES, ${countText(mostPayloadBytes)}).`);
+      return false;
+    }
     rule.answered++;
-    const payload = Buffer.from(fill(rule.payload));
     const correlation = rule.takesCorrelationData ? properties?.correlationData : undefined;
     const { qos, retain } = rule;
-    const answer = () => {
-      const set = { ...rule.properties, ...(correlation && { correlationData: correlation.toString("base64") }) };
-      publish(new Message({ topic, payload, qos, retain, ...propertyFields(set as MqttMessageProperties) }));
-    };
-    if (rule.delayMs === 0) {
-      answer();
-      return;
-    }
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      answer();
-    }, rule.delayMs);
-    timers.add(timer);
+    const set = { ...rule.properties, ...(correlation && { correlationData: correlation.toString("base64") }) };
+    const reply = new Message({ topic, payload, qos, retain, ...propertyFields(set as MqttMessageProperties) });
+    publish(reply, message);
+    return isMuch(reply.matched, payload.length);
+  }
+
+  function reply(rule: Rule, message: Message): void {
+    if (rule.delayMs === 0) answer(rule, message);
+    else if (!delayed.add(message, rule.delayMs, () => answer(rule, message)))
+      drop("those that wait take the memory that there is for them (MQTT_MEMORY_BYTES).");
   }
 
   return {
-    list: () => [...rules.values()],
+    list: () => [...rules.values()].map(shown),
     async save({ id = randomUUID(), ...rule }) {
-      const saved = { ...rule, id, answered: rules.get(id)?.answered ?? 0 };
+      const saved = compiled({ ...rule, id }, rules.get(id)?.answered ?? 0);
       rules.set(id, saved);
       await keep();
-      return saved;
+      return shown(saved);
     },
     async remove(id) {
       const removed = rules.delete(id);
@@ -73,11 +113,13 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
       if (rules.size === 0 || message.internalSource === "reply rule") return;
       const holds = conditionsOf(message.payload);
       for (const rule of rules.values()) {
-        if (rule.enabled && topicMatches(rule.filter, message.topic) && holds(rule.when)) reply(rule, message);
+        if (!rule.enabled || !topicMatches(rule.filter, message.topic)) continue;
+        message.answerSteps += message.payload.length / payloadBytesOfStep;
+        if (holds(rule.when)) reply(rule, message);
       }
     },
     close() {
-      for (const timer of timers) clearTimeout(timer);
+      delayed.close();
       return file.settled();
     },
   };

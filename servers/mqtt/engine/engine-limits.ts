@@ -18,7 +18,7 @@ const ofBroker = limitsIn("Limits of the broker");
 export const limitFields = {
   memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
     title: "Memory for clients",
-    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for messages that wait or are not acknowledged, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read; topic aliases that clients are given a sixteenth.",
+    help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for messages that wait or are not acknowledged, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read; topic aliases that clients are given a sixteenth, and auto-replies that wait too.",
     unit: "B",
     env: "MQTT_MEMORY_BYTES",
   }),
@@ -177,6 +177,8 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes" |
   readonly allSubscriptionBytes: number;
   /** Of the topic aliases that all clients were given. */
   readonly allAliasBytes: number;
+  /** Of the messages whose auto-replies wait. */
+  readonly allReplyBytes: number;
   /** Bytes of a packet from a client. */
   readonly maximumPacketSize: number;
   /** Open connections, including those before CONNECT; further ones are closed immediately. */
@@ -219,6 +221,7 @@ export function limitsOfConfig(
     allSessionBytes: memoryBytes / 4,
     allSubscriptionBytes: memoryBytes / 4,
     allAliasBytes: memoryBytes / 16,
+    allReplyBytes: memoryBytes / 16,
     maximumPacketSize,
     sockets,
     clients,

@@ -249,9 +249,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   /** It has published a message of so many bytes. */
-  published(message: Pick<Message, "matched" | "visited">, bytes: number): void {
+  published(message: Message, bytes: number): void {
     this.turn.routed(message);
-    if (isMuch(message.matched, bytes)) this.turn.holdUntilWritten();
+    if (isMuch(message.matched, bytes) || message.answersAreMuch) this.turn.holdUntilWritten();
   }
 
   /** Work for its packet of which there may be much: in the turns of all clients. Its next packets wait until it is done. */

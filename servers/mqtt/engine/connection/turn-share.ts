@@ -1,5 +1,6 @@
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Message } from "../routing/message.ts";
+import { visitsOfStep } from "../routing/route-message.ts";
 
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
@@ -13,9 +14,6 @@ const turnsOfLittle = 4;
 /** Deliveries of one message that others feel: a client that made so many waits for its turn for some time, however little it sends. */
 const muchSteps = 2_048;
 const rememberedMuchMs = 30_000;
-
-/** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
-const visitsOfStep = 32;
 
 export interface TurnParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns" | "whenWritten">;
@@ -82,8 +80,8 @@ export class TurnShare {
     return this.parts.now() - this.didMuchAt < rememberedMuchMs;
   }
 
-  routed({ matched, visited }: Pick<Message, "matched" | "visited">): void {
-    const steps = matched + Math.floor(visited / visitsOfStep);
+  routed({ matched, visited, answerSteps }: Pick<Message, "matched" | "visited" | "answerSteps">): void {
+    const steps = matched + Math.floor(visited / visitsOfStep + answerSteps);
     this.steps += steps;
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();
   }

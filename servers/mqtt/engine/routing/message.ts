@@ -67,6 +67,9 @@ export class Message {
   matched = 0;
   /** Set by the router: what its subscriptions took to find, as `SubscriptionTrie.visited`. */
   visited = 0;
+  /** What answers to it took that the broker published at once, in deliveries; and whether they are much to write. */
+  answerSteps = 0;
+  answersAreMuch = false;
   /** Set by the router before the deliveries. */
   topicBytes: Buffer | undefined = undefined;
   /** The message goes to more than one receiver: the encoded form is cached. */

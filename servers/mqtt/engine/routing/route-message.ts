@@ -16,7 +16,16 @@ export interface RoutingParts {
 /** To write more at once makes others wait. */
 const mostBytesAtOnce = 2 << 20;
 
+/** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
+export const visitsOfStep = 32;
+
 export const isMuch = (subscribers: number, bytes: number): boolean => subscribers * bytes > mostBytesAtOnce;
+
+/** The broker has published an answer to the message at once: a client that causes it waits as if it had published it. */
+export function countAnswer(message: Message, answer: Message): void {
+  message.answerSteps += answer.matched + answer.visited / visitsOfStep;
+  if (isMuch(answer.matched, answer.payload.length)) message.answersAreMuch = true;
+}
 
 /** Delivers to every session that has a matching subscription (MQTT §3.3.4). */
 export function routeMessage({ trie, cluster, observer, scheduler }: RoutingParts, message: Message): void {
