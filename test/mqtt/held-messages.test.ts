@@ -41,10 +41,32 @@ it("[MQTT-322] a message counts once however many hold it", () => {
   const all = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   const message = messageOf("topic", Buffer.alloc(100_000));
   const sessions = Array.from({ length: 50 }, () => new HeldMessages(all));
-  for (const held of sessions) held.add(message);
+  const delivery = new Delivery(message, 1, false, undefined, undefined);
+  for (const held of sessions) held.add(delivery);
   expect([all.holders, all.bytes]).toEqual([50, 50 * 200 + message.bytes]);
-  for (const held of sessions) held.remove(message);
+  for (const held of sessions) held.remove(delivery);
   expect([all.holders, all.bytes]).toEqual([0, 0]);
+});
+
+it("[MQTT-345] the subscription identifiers of waiting deliveries count: overlapping subscriptions may have thousands", async () => {
+  const { engine } = await startEngine({ limits: { memoryBytes: 1 << 20 } });
+  const client = new MemoryClient(engine, "overlapping", kept);
+  const filters = Array.from({ length: 64 }, (_, bits) =>
+    Array.from({ length: 7 }, (_unused, bit) => (bit < 6 && (bits >> bit) & 1 ? "a" : "+")).join("/"),
+  );
+  const options = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+  for (const [index, filter] of filters.entries()) {
+    const properties = { subscriptionIdentifiers: [index + 1] };
+    client.send({ type: "subscribe", packetId: 1, subscriptions: [{ filter, ...options }], properties });
+  }
+  await expect.poll(() => engine.counters.subscriptions).toBe(65);
+  client.connection.cutOff("The connection was lost.");
+  for (let count = 0; count < 1_000; count++) engine.publishInternal(messageOf(`${"a/".repeat(6)}${count}`, "x"));
+  const session = engine.sessions.get("overlapping");
+  expect(session?.queue.length).toBeGreaterThan(100);
+  expect(session?.queue.length).toBeLessThan(400);
+  if (session) engine.endSession(session);
+  expect(engine.load).toEqual({ waiting: 0, bytes: 0, holders: 0, inChunks: 0 });
 });
 
 it("[MQTT-322] small messages in flight to many clients do not keep the chunks in memory with which they came", () => {

@@ -46,6 +46,21 @@ describe("wills", () => {
     expect(await read()).not.toHaveProperty("will");
   });
 
+  it.each([0, 1] as const)(
+    "[MQTT-346] a will is not delivered to its own client, whose session ends with the connection, QoS %s",
+    async (qos) => {
+      const broker = await startBroker();
+      const client = await connectWire(broker, 5, { clientId: "own", will: { ...will, qos } });
+      await client.subscribe("#", { qos });
+      client.destroy();
+      const read = async () => {
+        const { messages } = await broker.act("topic.history", { filter: "w" });
+        return messages[0] && (await broker.act("message.read", { id: messages[0].id }));
+      };
+      await expect.poll(read).toMatchObject({ publisher: "own", will: true, matched: 0, delivered: 0 });
+    },
+  );
+
   it.each([true, false])("[MQTT-30] a will with the retain flag %s is retained accordingly", async (retain) => {
     const { broker, watcher } = await start();
     (await connectWire(broker, 5, { will: { ...will, retain } })).destroy();

@@ -319,7 +319,8 @@ export class Engine {
 
   /** The session's client has disconnected. */
   private leave(session: Session): void {
-    // What ends now is left to the departures as a whole.
+    // Nobody will take what it got until the departures, to which all that ends now is left.
+    session.hasEnded = session.expirySeconds === 0;
     if (session.expirySeconds > 0) {
       // Otherwise a message that looks at the member finds that it is gone.
       if (this.cluster) this.moveInGroups(session);

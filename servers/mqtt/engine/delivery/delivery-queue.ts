@@ -20,9 +20,9 @@ export class DeliveryQueue {
   push(delivery: Delivery): void {
     this.items.push(delivery);
     this.length++;
-    this.bytes += delivery.message.bytes;
+    this.bytes += delivery.bytes;
     this.held.all.waiting++;
-    this.held.add(delivery.message);
+    this.held.add(delivery);
   }
 
   shift(): Delivery | undefined {
@@ -57,9 +57,9 @@ export class DeliveryQueue {
     if (!delivery) return;
     this.items[place - this.offset] = undefined;
     this.length--;
-    this.bytes -= delivery.message.bytes;
+    this.bytes -= delivery.bytes;
     this.held.all.waiting--;
-    this.held.remove(delivery.message);
+    this.held.remove(delivery);
   }
 
   /** Gives the places of those that were removed back. */

@@ -5,6 +5,9 @@ import type { Subscription } from "../routing/subscription.ts";
 /** The acknowledgement that is expected for a message with QoS 1 or 2. */
 export type DeliveryState = "queued" | "awaiting puback" | "awaiting pubrec" | "awaiting pubcomp";
 
+/** Memory of a subscription identifier. */
+const identifierBytes = 8;
+
 /** The delivery of one message to one session. */
 export class Delivery {
   readonly message: Message;
@@ -30,5 +33,14 @@ export class Delivery {
     this.retain = retain;
     this.identifiers = identifiers;
     this.shared = shared;
+  }
+
+  /** Of its message and its identifiers, of which there may be one for each subscription of the session. */
+  get bytes(): number {
+    return this.message.bytes + this.identifierBytes;
+  }
+
+  get identifierBytes(): number {
+    return this.identifiers ? this.identifiers.length * identifierBytes : 0;
   }
 }

@@ -1,5 +1,5 @@
 import type { EngineLimits } from "../engine-limits.ts";
-import type { Message } from "../routing/message.ts";
+import type { Delivery } from "./delivery.ts";
 
 /** What all sessions hold of messages, waiting or sent and not acknowledged. */
 export interface MessageLoad {
@@ -13,7 +13,7 @@ export interface MessageLoad {
   inChunks: number;
 }
 
-/** Memory of a delivery in addition to its message. */
+/** Memory of a delivery in addition to its message and its identifiers. */
 const deliveryBytes = 200;
 
 /** What one session holds. */
@@ -35,17 +35,21 @@ export class HeldMessages {
     return bytes >= allQueueBytes && this.bytes >= allQueueBytes / Math.max(1, holders);
   }
 
-  add(message: Message): void {
+  add(delivery: Delivery): void {
     const { all } = this;
+    const { message } = delivery;
+    const ownBytes = deliveryBytes + delivery.identifierBytes;
     if (this.count++ === 0) all.holders++;
-    this.bytes += message.bytes + deliveryBytes;
-    all.bytes += (message.holds++ === 0 ? message.bytes : 0) + deliveryBytes;
+    this.bytes += message.bytes + ownBytes;
+    all.bytes += (message.holds++ === 0 ? message.bytes : 0) + ownBytes;
   }
 
-  remove(message: Message): void {
+  remove(delivery: Delivery): void {
     const { all } = this;
+    const { message } = delivery;
+    const ownBytes = deliveryBytes + delivery.identifierBytes;
     if (--this.count === 0) all.holders--;
-    this.bytes -= message.bytes + deliveryBytes;
-    all.bytes -= (--message.holds === 0 ? message.bytes : 0) + deliveryBytes;
+    this.bytes -= message.bytes + ownBytes;
+    all.bytes -= (--message.holds === 0 ? message.bytes : 0) + ownBytes;
   }
 }

@@ -50,7 +50,7 @@ export class InflightTable {
     while (this.slots[delivery.packetId & (this.slots.length - 1)]) this.grow();
     this.slots[delivery.packetId & (this.slots.length - 1)] = delivery;
     this.size++;
-    this.bytes += delivery.message.bytes;
+    this.bytes += delivery.bytes;
     const { all } = this.held;
     // Those that stay for long must not keep the received chunks in memory.
     if (this.size > compactAbove || all.inChunks >= mostInChunks) delivery.message.compact();
@@ -58,7 +58,7 @@ export class InflightTable {
       delivery.inChunk = true;
       all.inChunks++;
     }
-    this.held.add(delivery.message);
+    this.held.add(delivery);
   }
 
   putLast(delivery: Delivery): void {
@@ -70,10 +70,10 @@ export class InflightTable {
     if (!delivery) return;
     this.slots[packetId & (this.slots.length - 1)] = undefined;
     this.size--;
-    this.bytes -= delivery.message.bytes;
+    this.bytes -= delivery.bytes;
     if (delivery.inChunk) this.held.all.inChunks--;
     delivery.inChunk = false;
-    this.held.remove(delivery.message);
+    this.held.remove(delivery);
   }
 
   clear(): void {

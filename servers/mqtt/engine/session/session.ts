@@ -81,7 +81,7 @@ export class Session {
   /** When a delayed will is due; 0 if none is pending. */
   willDueAt = 0;
   dropped = 0;
-  /** It is over, or at another broker: nothing is delivered to it, though some of its subscriptions may still be there. */
+  /** It is over or about to end, or at another broker: nothing is delivered to it, though some of its subscriptions may still be there. */
   hasEnded = false;
   readonly createdAt = Date.now();
   /** Deliveries of `inflight` that were not retransmitted yet after a reconnect. */
