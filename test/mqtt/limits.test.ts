@@ -242,7 +242,7 @@ describe("bounds", () => {
     await client.expect("connack");
     const { socket } = client;
     for (let fragments = 0; fragments < 12_000; fragments++) {
-      if ("ping" in socket) socket.send(Buffer.alloc(1, 0x30), { fin: false, binary: true }, () => {});
+      if ("ping" in socket) socket.send(Buffer.alloc(200, 0x30), { fin: false, binary: true }, () => {});
     }
     await client.expectClose();
     await expect.poll(() => broker.logs.join()).toContain("What clients have sent and not completed");
