@@ -136,7 +136,7 @@ describe("a session of media", () => {
     const sessions = new MediaSessions({
       ...{ port, services, certificate: await createDtlsCertificate() },
       limits: {
-        ...{ viewers: 1, publishers: 1, keptBytes: 0, packetBytes: 1_200 },
+        ...{ viewers: 1, publishers: 1, keptBytes: 0, allKeptBytes: 1, packetBytes: 1_200 },
         ...{ connectMs: 1_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
       },
       observer: { opened() {}, changed() {}, ended() {} },

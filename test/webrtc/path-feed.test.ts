@@ -3,13 +3,13 @@ import type { StreamItem } from "../../contract/provided.ts";
 import type { MediaItem } from "../../contract/services/rtsp-media.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { noPeers, type PeerServices } from "../../servers/core/streams/peer-client.ts";
-import { type FeedFrame, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
+import { type FeedFrame, type PathFeed, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
 
 /** A packet of one byte, behind its four bytes of an interleaved connection. */
 const packet = Buffer.concat([Buffer.from([0x24, 0, 0, 13, 0x80, 0xe0]), Buffer.alloc(10), Buffer.from([0x41])]);
 
-/** What is kept of a path after a key frame and so many frames of so many packets. */
-async function keptAfter(frames: number, packets: number): Promise<readonly FeedFrame[]> {
+/** Feeds whose paths have a key frame and so many frames of so many packets. */
+function feedsOf(frames: number, packets: number, allKeptBytes: number): PathFeeds {
   async function* items(): AsyncGenerator<StreamItem<MediaItem>> {
     yield { header: { type: "tracks", tracks: [{ kind: "video", codec: "h264", clockRate: 90_000, profile: "42e01f" }] as never } };
     const payload = Buffer.concat(Array.from({ length: packets }, () => packet));
@@ -20,13 +20,39 @@ async function keptAfter(frames: number, packets: number): Promise<readonly Feed
     call: noPeers.call,
     open: () => ({ cancel() {}, [Symbol.asyncIterator]: items }) as never,
   };
-  const feeds = new PathFeeds({ services, packetBytes: 1_200, keptBytes: 1 << 20, turns: new WorkTurns() });
-  const ended = Promise.withResolvers<void>();
-  const viewer = { onFrame() {}, onClock() {}, onEnd: () => ended.resolve() };
-  const feed = feeds.join("a", viewer);
-  await ended.promise;
-  return feed.kept;
+  return new PathFeeds({ services, packetBytes: 1_200, keptBytes: 1 << 20, allKeptBytes, turns: new WorkTurns() });
 }
+
+/** What is kept of a path after the last one. */
+async function keptAfter(frames: number, packets: number): Promise<readonly FeedFrame[]> {
+  const ended = Promise.withResolvers<void>();
+  let kept: readonly FeedFrame[] = [];
+  const onFrame = () => {
+    kept = feed.kept;
+  };
+  const feed = feedsOf(frames, packets, 1 << 30).join("a", { onFrame, onClock() {}, onEnd: () => ended.resolve() });
+  await ended.promise;
+  expect(feed.kept).toEqual([]);
+  return kept;
+}
+
+it("[WEBRTC-469] and are bounded for all paths: those that have most lose them", async () => {
+  const feeds = feedsOf(400, 1, 1 << 20);
+  const joined: PathFeed[] = [];
+  const bytes = () => joined.reduce((sum, { kept }) => sum + kept.reduce((all, { heldBytes }) => all + heldBytes, 0), 0);
+  let most = 0;
+  const watch = async (path: string) => {
+    const ended = Promise.withResolvers<void>();
+    const onFrame = () => {
+      most = Math.max(most, bytes());
+    };
+    joined.push(feeds.join(path, { onFrame, onClock() {}, onEnd: () => ended.resolve() }));
+    await ended.promise;
+  };
+  await Promise.all(["a", "b", "c", "d"].map(watch));
+  expect(most).toBeGreaterThan(1 << 19);
+  expect(most).toBeLessThanOrEqual(1 << 20);
+});
 
 it("[WEBRTC-469] kept frames count with the memory of their objects", async () => {
   expect(await keptAfter(500, 1)).toHaveLength(501);

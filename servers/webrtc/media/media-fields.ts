@@ -25,6 +25,12 @@ export const mediaLimitFields = {
     unit: "B",
     env: "WEBRTC_MEDIA_KEPT_BYTES",
   }),
+  mediaAllKeptBytes: limitField(1 << 20, 2 ** 40, 256 << 20, {
+    title: "Kept since the key frame, of all paths",
+    help: "Beyond it those paths lose what is kept that have most: their players wait for the next key frame.",
+    unit: "B",
+    env: "WEBRTC_MEDIA_ALL_KEPT_BYTES",
+  }),
   mediaRequestsPerSecond: limitField(10, 1_000_000, 1_000, {
     title: "Checks and handshakes of media per second",
     help: "Datagrams of ICE and DTLS of one peer, and of all senders together that are no peer yet. More are dropped before any work, and clients repeat them. Media has no such limit.",

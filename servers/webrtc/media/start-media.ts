@@ -57,6 +57,7 @@ export async function startMedia({ config, services, traffic, log, onStop, iceSe
       viewers: config.viewers,
       publishers: config.publishers,
       keptBytes: config.mediaKeptBytes,
+      allKeptBytes: config.mediaAllKeptBytes,
       packetBytes,
       connectMs: config.mediaConnectSeconds * 1_000,
       consentMs: config.consentSeconds * 1_000,

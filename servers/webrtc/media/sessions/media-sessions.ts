@@ -20,16 +20,13 @@ import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
 import { MediaProblem } from "./media-problem.ts";
 import { type MediaClient, MediaSession } from "./media-session.ts";
-import { PathFeeds } from "./path-feed.ts";
+import { type FeedLimits, PathFeeds } from "./path-feed.ts";
 import { WhepSession, type WhepTrack } from "./whep-session.ts";
 import { WhipSession } from "./whip-session.ts";
 
-export interface MediaLimits {
+export interface MediaLimits extends FeedLimits {
   readonly viewers: number;
   readonly publishers: number;
-  /** Kept of each path since its last key frame. */
-  readonly keptBytes: number;
-  readonly packetBytes: number;
   readonly connectMs: number;
   readonly consentMs: number;
   readonly keyFrameMs: number;
@@ -81,14 +78,10 @@ export class MediaSessions {
 
   constructor(options: MediaSessionsOptions) {
     this.#options = options;
-    this.#feeds = new PathFeeds({
-      services: options.services,
-      packetBytes: options.limits.packetBytes,
-      keptBytes: options.limits.keptBytes,
-      turns: options.turns,
-    });
+    const { services, turns, limits } = options;
+    this.#feeds = new PathFeeds({ ...limits, services, turns });
     this.#stopTicking = everySecondInTurns(
-      options.turns,
+      turns,
       () => this.#sessions.values(),
       (session, nowMs) => this.#tick(session, nowMs),
     );

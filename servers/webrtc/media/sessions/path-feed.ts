@@ -1,4 +1,5 @@
 import { type MediaItem, rtspProvided, type WebTrack } from "../../../../contract/services/rtsp-media.ts";
+import { type BudgetShare, SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { rtpHeaderBytes } from "../../../core/rtp/rtp-packet.ts";
 import { errorText } from "../../../core/service/service-error.ts";
 import type { WorkTurns } from "../../../core/service/work-turns.ts";
@@ -29,12 +30,17 @@ export interface FeedViewer {
   onEnd(reason: string): void;
 }
 
-export interface PathFeedsOptions {
-  readonly services: PeerServices;
+export interface FeedLimits {
   /** Largest RTP packet. */
   readonly packetBytes: number;
   /** Kept of each path since its last key frame. */
   readonly keptBytes: number;
+  /** The same of all paths: beyond it those lose what is kept that have most. */
+  readonly allKeptBytes: number;
+}
+
+export interface PathFeedsOptions extends FeedLimits {
+  readonly services: PeerServices;
   /** Of all clients. */
   readonly turns: WorkTurns;
 }
@@ -43,14 +49,16 @@ export interface PathFeedsOptions {
 export class PathFeeds {
   readonly #options: PathFeedsOptions;
   readonly #feeds = new Map<string, PathFeed>();
+  readonly #kept: SharedBudget;
 
   constructor(options: PathFeedsOptions) {
     this.#options = options;
+    this.#kept = new SharedBudget(options.allKeptBytes);
   }
 
   /** The viewer gets what comes from now on. */
   join(path: string, viewer: FeedViewer): PathFeed {
-    const feed = this.#feeds.get(path) ?? new PathFeed(path, this.#options, (ended) => this.#forget(ended));
+    const feed = this.#feeds.get(path) ?? new PathFeed(path, this.#options, this.#kept, (ended) => this.#forget(ended));
     this.#feeds.set(path, feed);
     feed.viewers.add(viewer);
     return feed;
@@ -90,11 +98,13 @@ export class PathFeed {
   readonly #options: PathFeedsOptions;
   readonly #incoming: IncomingStream<MediaItem>;
   readonly #onEnd: (feed: PathFeed) => void;
+  readonly #share: BudgetShare;
   #keptBytes = 0;
   #askedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(path: string, options: PathFeedsOptions, onEnd: (feed: PathFeed) => void) {
+  constructor(path: string, options: PathFeedsOptions, allKept: SharedBudget, onEnd: (feed: PathFeed) => void) {
     this.path = path;
+    this.#share = allKept.open("", () => this.#dropKept());
     this.#options = options;
     this.#onEnd = onEnd;
     this.#incoming = options.services.open(rtspProvided, "media", { path, packetBytes: options.packetBytes }, credit);
@@ -103,7 +113,18 @@ export class PathFeed {
 
   close(): void {
     this.#incoming.cancel();
+    this.#endKept();
+  }
+
+  #endKept(): void {
+    this.#dropKept();
+    this.#share.close();
+  }
+
+  #dropKept(): void {
     this.kept = [];
+    this.#keptBytes = 0;
+    this.#share.set(0);
   }
 
   async #read(): Promise<void> {
@@ -117,6 +138,7 @@ export class PathFeed {
       reason = errorText(error);
     }
     this.#onEnd(this);
+    this.#endKept();
     // Hundreds may end with it.
     void this.#options.turns.each([...this.viewers], (viewer) => this.viewers.has(viewer) && viewer.onEnd(reason));
   }
@@ -146,13 +168,15 @@ export class PathFeed {
 
   #keep(frame: FeedFrame): void {
     if (this.tracks[frame.track]?.kind !== "video") return;
-    if (frame.isKey) {
-      this.kept = [];
-      this.#keptBytes = 0;
-    } else if (this.kept.length === 0) return;
+    if (frame.isKey) this.#dropKept();
+    else if (this.kept.length === 0) return;
+    if (this.#keptBytes + frame.heldBytes > this.#options.keptBytes) {
+      this.#dropKept();
+      return;
+    }
+    this.kept.push(frame);
     this.#keptBytes += frame.heldBytes;
-    if (this.#keptBytes > this.#options.keptBytes) this.kept = [];
-    else this.kept.push(frame);
+    this.#share.set(this.#keptBytes);
   }
 
   /** Asks the source for a key frame; not more often than once a second. */
