@@ -10,11 +10,13 @@ import { Engine } from "../../servers/mqtt/engine/engine.ts";
 import { limitsOfConfig } from "../../servers/mqtt/engine/engine-limits.ts";
 import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";
 import { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session/session-store.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { openSqliteSessionStore } from "../../servers/mqtt/persistence/sqlite-session-store.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, publishPacket, seen, startBroker, type WireClient } from "./harness.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const persistent = { persistence: true };
 const kept = (clientId: string) => ({ clientId, cleanStart: false, properties: { sessionExpiryInterval: 600 } });
@@ -183,6 +185,47 @@ describe("persistence", () => {
     await (await connectWire(broker, 5)).expectNothing();
     await expect.poll(() => broker.logs).toContainEqual(expect.stringMatching(/cannot be used: .*: MQTT runs, and keeps nothing there\.$/));
     await expect(startBroker({ persistence: true }, path.join(unwritable, "other"))).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+  });
+
+  it("[MQTT-325] what the ends of many sessions remove is committed over several turns, and is gone after a restart", async () => {
+    const file = path.join(temporaryDir(), "sessions.db");
+    const store = await openSqliteSessionStore({ file, synchronous: "NORMAL" });
+    let rows = 0;
+    const commits: number[] = [];
+    const watched: SessionStore = {
+      ...store,
+      get hasMuchToCommit() {
+        return store.hasMuchToCommit === true;
+      },
+      removeSession(clientId, held) {
+        rows += held?.rows ?? 0;
+        store.removeSession(clientId, held);
+      },
+      commit() {
+        commits.push(rows);
+        rows = 0;
+        store.commit();
+      },
+    };
+    const { engine } = await startEngine({ store: watched });
+    const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    const names = Array.from({ length: 40 }, (_, index) => `away ${index}`);
+    const clients = names.map((name) => new MemoryClient(engine, name, kept));
+    for (const client of clients) client.subscribe("jobs", 1);
+    await expect.poll(() => engine.counters.subscriptions).toBe(41);
+    for (const { connection } of clients) connection.cutOff("The connection was lost.");
+    for (let count = 0; count < 300; count++)
+      engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from("x"), qos: 1, retain: false }));
+    await expect.poll(() => engine.load.waiting).toBe(40 * 300);
+    const back = names.map((name) => new MemoryClient(engine, name));
+    await expect.poll(() => back.filter(({ received }) => received[0]?.type === "connack").length, { timeout: 10_000 }).toBe(40);
+    await engine.stop();
+    expect(commits.reduce((sum, one) => sum + one, 0)).toBe(40 * 301);
+    expect(Math.max(...commits)).toBeLessThan(3_000);
+    store.close();
+    const again = await openSqliteSessionStore({ file, synchronous: "NORMAL" });
+    expect(again.load()).toEqual({ retained: [], sessions: [] });
+    again.close();
   });
 
   it("[MQTT-151] nothing is committed between the first and last change of a message, however many bytes it sends", async () => {

@@ -2,7 +2,7 @@ import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
-import type { SavedSession, SessionStore } from "../engine/session/session-store.ts";
+import type { HeldRows, SavedSession, SessionStore } from "../engine/session/session-store.ts";
 import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 import {
   deliveryBytes,
@@ -65,7 +65,8 @@ export class RedisSessionStore implements SessionStore {
     this.set(session.clientId, sessionField, sessionText(session));
   }
 
-  removeSession(clientId: string): void {
+  removeSession(clientId: string, held?: HeldRows): void {
+    for (const delivery of held?.deliveries ?? []) delivery.storedId = 0;
     const change = this.change(clientId);
     change.anew = true;
     change.fields.clear();

@@ -97,6 +97,7 @@ export class Engine {
       const guard = new StoreGuard({ store, connections: this.connections, log: this.log, onRecovered: this.scheduler.flush });
       this.guard = guard;
       this.scheduler.beforeWrite = () => guard.commit();
+      this.scheduler.hasMuchToCommit = () => store.hasMuchToCommit === true;
       for (const kept of options.restored ?? []) restoreSession(this, kept);
     }
     this.bus.onMessage((message) => routeMessage(this, message));
@@ -297,8 +298,9 @@ export class Engine {
   }
 
   private forgetStored(session: Session): void {
-    for (const delivery of session.deliveries()) this.store?.removed(session.clientId, delivery);
-    this.store?.removeSession(session.clientId);
+    const { inflight, queue, received, subscriptions } = session;
+    const rows = inflight.size + queue.length + received.size + subscriptions.size;
+    this.store?.removeSession(session.clientId, { deliveries: session.deliveries(), rows });
   }
 
   onClosed(connection: Connection, why: string): void {

@@ -67,6 +67,11 @@ export interface SessionStoreOptions {
   readonly synchronous: "FULL" | "NORMAL";
 }
 
+/** Rows that a commit writes in about as long as clients have in a turn of the event loop. */
+const rowsOfTurn = 2_000;
+/** In one commit, of messages that no session holds any more: they may be removed later, as after a crash. */
+const unusedAtOnce = 500;
+
 /** Sessions in one SQLite file, with one transaction per tick. Throws a STORE_… error. */
 export async function openSqliteSessionStore({ file, synchronous }: SessionStoreOptions): Promise<LocalSessionStore> {
   const database = await openSqliteFile(file, {
@@ -103,23 +108,42 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   let deliveryId = highest("delivery");
   let notes: { readonly statement: Database.Statement; readonly values: readonly unknown[] }[] = [];
 
+  /** Rows that statements for whole sessions remove. */
+  let rows = 0;
+  /** Identifiers of messages. */
+  const unused: number[] = [];
+
   function write(statement: Database.Statement, ...values: unknown[]): void {
     notes.push({ statement, values });
   }
 
   /** Throws a STORE_… error; the changes are then kept for the next commit. */
   function commitNotes(): void {
-    if (notes.length === 0) return;
+    if (notes.length + unused.length === 0) return;
     try {
+      const removed = unused.slice(-unusedAtOnce);
       begin.run();
       for (const { statement, values } of notes) statement.run(...values);
+      for (const id of removed) deleteMessage.run(id);
       commit.run();
+      unused.length -= removed.length;
     } catch (error) {
       // After some errors SQLite has already rolled back.
       if (database.inTransaction) database.exec("ROLLBACK");
       throw sqliteFileError(error, file);
     }
     notes = [];
+    rows = 0;
+  }
+
+  /** Returns the identifier of its message, if no other delivery has it. */
+  function forget(delivery: Delivery): number | undefined {
+    const { message } = delivery;
+    delivery.storedId = 0;
+    if (--message.storedUses > 0) return undefined;
+    const { storedId } = message;
+    message.storedId = 0;
+    return storedId;
   }
 
   return {
@@ -162,8 +186,14 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     saveSession({ clientId, v5, expirySeconds, disconnectedAt, recipient, will, address }) {
       write(putSession, clientId, v5 ? 1 : 0, expirySeconds, recipient ? 0 : disconnectedAt, will ? willText(will) : null, address);
     },
-    removeSession(clientId) {
+    removeSession(clientId, held) {
       for (const statement of deleteSession) write(statement, clientId);
+      if (!held) return;
+      for (const delivery of held.deliveries) {
+        const messageId = delivery.storedId > 0 ? forget(delivery) : undefined;
+        if (messageId !== undefined) unused.push(messageId);
+      }
+      rows += held.rows;
     },
     subscribed(clientId, filter, { qos, noLocal, retainAsPublished, retainHandling, identifier }) {
       write(putSubscription, clientId, filter, qos, noLocal ? 1 : 0, retainAsPublished ? 1 : 0, retainHandling, identifier);
@@ -186,11 +216,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     removed(_clientId, delivery) {
       if (delivery.storedId === 0) return;
       write(deleteDelivery, delivery.storedId);
-      delivery.storedId = 0;
-      const { message } = delivery;
-      if (--message.storedUses > 0) return;
-      write(deleteMessage, message.storedId);
-      message.storedId = 0;
+      const messageId = forget(delivery);
+      if (messageId !== undefined) write(deleteMessage, messageId);
     },
     received: (clientId, packetId) => write(putReceived, clientId, packetId),
     released: (clientId, packetId) => write(deleteReceived, clientId, packetId),
@@ -201,6 +228,9 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     retainedRemoved: (topic) => write(deleteRetained, topic),
     retainedExpired: ({ topic }) => write(deleteRetained, topic),
     commit: commitNotes,
+    get hasMuchToCommit() {
+      return notes.length + rows > rowsOfTurn;
+    },
     close() {
       try {
         commitNotes();

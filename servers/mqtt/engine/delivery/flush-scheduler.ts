@@ -30,6 +30,8 @@ export class FlushScheduler {
   sharedInUse = false;
   /** False if nothing may be written yet; `flush` is then called again later. */
   beforeWrite: (() => boolean) | undefined = undefined;
+  /** Clients then have had their time in this turn, however long it took. */
+  hasMuchToCommit: (() => boolean) | undefined = undefined;
   /** Lower limit for each client while all clients together leave too much unread. */
   mostUnreadBytes = Number.POSITIVE_INFINITY;
   bytesOut = 0;
@@ -100,7 +102,7 @@ export class FlushScheduler {
         this.turnStartedAt = undefined;
       });
     }
-    return now - this.turnStartedAt >= parts * turnMs;
+    return now - this.turnStartedAt >= parts * turnMs || this.hasMuchToCommit?.() === true;
   }
 
   /**
@@ -115,7 +117,8 @@ export class FlushScheduler {
 
   readonly flush = (): void => {
     this.scheduled = false;
-    if (this.dirty.length + this.late.length + this.lateLarge.length > 0 && this.beforeWrite?.() === false) return;
+    const mustCommit = this.dirty.length + this.late.length + this.lateLarge.length > 0 || this.hasMuchToCommit?.() === true;
+    if (mustCommit && this.beforeWrite?.() === false) return;
     this.turns++;
     const { dirty } = this;
     this.dirty = [];

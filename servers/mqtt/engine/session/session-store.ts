@@ -9,7 +9,8 @@ import type { PendingWill } from "./pending-will.ts";
  */
 export interface SessionStore {
   saveSession(session: SavedSession): void;
-  removeSession(clientId: string): void;
+  /** With all that it holds. */
+  removeSession(clientId: string, held?: HeldRows): void;
   subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
   unsubscribed(clientId: string, filter: string): void;
   /** A message with QoS 1 or 2 is queued or in flight for the session. */
@@ -25,6 +26,14 @@ export interface SessionStore {
   /** Other brokers may have replaced it by a newer one. */
   retainedExpired(message: Message): void;
   commit(): void;
+  /** A commit of what is recorded takes longer than a turn of the event loop has time for. */
+  readonly hasMuchToCommit?: boolean;
+}
+
+export interface HeldRows {
+  readonly deliveries: Iterable<Delivery>;
+  /** Of all kinds. */
+  readonly rows: number;
 }
 
 /** The data of a session without its subscriptions and messages. */
