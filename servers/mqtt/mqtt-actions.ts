@@ -10,8 +10,9 @@ import type { ReplyRules } from "./demo/reply-rules.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { RetainedTree } from "./engine/retained/retained-tree.ts";
 import { Message } from "./engine/routing/message.ts";
+import type { RetainedStore } from "./engine/routing/message-bus.ts";
 import type { ClientFaults } from "./inspector/client-faults.ts";
-import { describeClient, listClients } from "./inspector/client-list.ts";
+import { describeClient, findClients } from "./inspector/client-list.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
@@ -48,7 +49,7 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       return { matched: message.matched };
     },
 
-    "client.list": (query) => listClients(engine, clientFaults, query),
+    "client.list": (query) => engine.scheduler.inTurns(findClients(engine, clientFaults, query)),
     "client.read"({ clientId }) {
       const session = engine.sessions.get(clientId);
       return session ? describeClient(engine, session, clientFaults) : null;
@@ -88,14 +89,8 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
 
     ...historyHandlers(recorder, isRetained),
     "tls.certificate": () => certificate() ?? null,
-    "retained.count": ({ filter }) => ({ count: engine.bus.retained.matching(filter).length }),
-    "retained.clear"({ filter }) {
-      const found = engine.bus.retained.matching(filter);
-      for (const { topic } of found) {
-        engine.bus.retained.store(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
-      }
-      return { cleared: found.length };
-    },
+    "retained.count": ({ filter }) => engine.scheduler.inTurns(countRetained(engine.bus.retained, filter)),
+    "retained.clear": ({ filter }) => engine.scheduler.inTurns(clearRetained(engine.bus.retained, filter)),
 
     async "replay.begin"({ name, sizeBytes }) {
       await replay.stop();
@@ -138,6 +133,27 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       return { lines: await hashedLines([`${name}:${password}`]) };
     },
   };
+}
+
+function* countRetained(retained: RetainedStore, filter: string): Generator<unknown, { readonly count: number }> {
+  let count = 0;
+  for (const message of retained.search(filter, retained.order)) {
+    if (message) count++;
+    yield;
+  }
+  return { count };
+}
+
+function* clearRetained(retained: RetainedStore, filter: string): Generator<unknown, { readonly cleared: number }> {
+  let cleared = 0;
+  for (const message of retained.search(filter, retained.order)) {
+    if (message) {
+      retained.store(new Message({ topic: message.topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
+      cleared++;
+    }
+    yield;
+  }
+  return { cleared };
 }
 
 type TryActions = { [Name in keyof MqttActions as Name extends `try.${string}` ? Name : never]: MqttActions[Name] };

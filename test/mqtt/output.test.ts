@@ -3,6 +3,9 @@ import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-schedul
 import { Output, type OutputOwner, type Transport } from "../../servers/mqtt/engine/delivery/output.ts";
 import { writePublish } from "../../servers/mqtt/engine/delivery/write-publish.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { createClientFaults } from "../../servers/mqtt/inspector/client-faults.ts";
+import { findClients } from "../../servers/mqtt/inspector/client-list.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 /** The same numbers each time. */
 function randomFrom(seed: number): (below: number) => number {
@@ -278,4 +281,46 @@ it("output of several ticks is sent in one write, when no more arrives or the ti
   output.put(Buffer.from("e"));
   await tick();
   expect(receiver.received.map(String)).toEqual(["ab", "cd", "e"]);
+});
+
+it("[MQTT-326] work for the page goes on in later turns when clients have had their time, and an error in it is the answer", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now++);
+  const turns: number[] = [];
+  function* work() {
+    for (let step = 0; step < 100; step++) {
+      turns.push(scheduler.turns);
+      yield;
+    }
+    return "done";
+  }
+  expect(await scheduler.inTurns(work())).toBe("done");
+  expect(new Set(turns).size).toBeGreaterThan(3);
+  function* fails() {
+    yield;
+    throw new RangeError("boom");
+  }
+  await expect(scheduler.inTurns(fails())).rejects.toThrow("boom");
+});
+
+it("[MQTT-326] the search for clients by a text takes a step for some of their filters, and finds them", async () => {
+  const { engine } = await startEngine();
+  const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+  const filters = Array.from({ length: 5_000 }, (_, index) => `Filter/${index}`);
+  for (const name of ["one", "other"]) {
+    const client = new MemoryClient(engine, name);
+    client.send({ type: "subscribe", packetId: 1, subscriptions: filters.map((filter) => ({ filter, ...options })) });
+  }
+  await expect.poll(() => engine.counters.subscriptions).toBe(10_001);
+  const find = (text: string) => {
+    const search = findClients(engine, createClientFaults(), { text, offset: 0, limit: 10 });
+    for (let steps = 0; ; steps++) {
+      const { done, value } = search.next();
+      if (done) return { steps, found: value.clients.map(({ clientId }) => clientId).sort(), matching: value.matching };
+    }
+  };
+  expect(find("nowhere")).toMatchObject({ found: [], matching: 0 });
+  expect(find("nowhere").steps).toBeGreaterThan(70);
+  expect(find("filter/4999")).toMatchObject({ found: ["one", "other"], matching: 2 });
+  expect(find("OTHER").found).toEqual(["other"]);
 });

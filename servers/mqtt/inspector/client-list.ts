@@ -5,6 +5,8 @@ import type { ClientFaults } from "./client-faults.ts";
 import { firstInOrder } from "./sorted-list.ts";
 
 const listedSubscriptions = 100;
+/** Names and filters that are compared between two looks at the clock. */
+const looksOfStep = 128;
 /** Of one list, in characters of names, which may have 65,535 each: it is sent twice a second. The first client is always there. */
 const listedText = 1 << 20;
 
@@ -19,16 +21,38 @@ export interface ClientQuery {
 const connectedFirst = (one: Session, other: Session) =>
   Number(other.recipient !== undefined) - Number(one.recipient !== undefined) || (one.clientId < other.clientId ? -1 : 1);
 
-export function listClients(engine: Engine, clientFaults: ClientFaults, query: ClientQuery): MqttClientPage {
+/** Without a search for a text, which looks at all subscriptions. */
+export function listClients(engine: Engine, clientFaults: ClientFaults, query: Omit<ClientQuery, "text">): MqttClientPage {
+  return pageOf(engine, clientFaults, query, [...engine.sessions.values()]);
+}
+
+/** In steps. */
+export function* findClients(engine: Engine, clientFaults: ClientFaults, query: ClientQuery): Generator<undefined, MqttClientPage> {
   const text = query.text.toLowerCase();
-  const matching = [...engine.sessions.values()].filter(
-    (session) =>
-      (query.connected === undefined || query.connected === (session.recipient !== undefined)) &&
-      (text === "" ||
-        session.clientId.toLowerCase().includes(text) ||
-        [...session.subscriptions.keys()].some((filter) => filter.toLowerCase().includes(text))),
-  );
-  const { offset, limit } = query;
+  const matching: Session[] = [];
+  let looks = 0;
+  for (const session of engine.sessions.values()) {
+    if (++looks % looksOfStep === 0) yield;
+    if (query.connected !== undefined && query.connected !== (session.recipient !== undefined)) continue;
+    let matches = text === "" || session.clientId.toLowerCase().includes(text);
+    if (!matches) {
+      for (const filter of session.subscriptions.keys()) {
+        if (++looks % looksOfStep === 0) yield;
+        matches = filter.toLowerCase().includes(text);
+        if (matches) break;
+      }
+    }
+    if (matches) matching.push(session);
+  }
+  return pageOf(engine, clientFaults, query, matching);
+}
+
+function pageOf(
+  engine: Engine,
+  clientFaults: ClientFaults,
+  { offset, limit }: Omit<ClientQuery, "text">,
+  matching: readonly Session[],
+): MqttClientPage {
   const clients = firstInOrder(matching, offset + limit, connectedFirst)
     .slice(offset)
     .map((session) => describeClient(engine, session, clientFaults));

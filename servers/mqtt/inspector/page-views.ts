@@ -54,7 +54,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, isWatche
   }
 
   function showClients(): void {
-    view("clients", listClients(engine, clientFaults, { text: "", offset: 0, limit: viewedClients }));
+    view("clients", listClients(engine, clientFaults, { offset: 0, limit: viewedClients }));
   }
 
   let quiet = 0;

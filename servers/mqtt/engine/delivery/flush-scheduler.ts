@@ -115,6 +115,23 @@ export class FlushScheduler {
     this.schedule();
   }
 
+  /** Work of the broker itself, such as an answer to the page, of which each step is short. */
+  inTurns<Result>(work: Iterator<unknown, Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const goOn = () => {
+        try {
+          for (let step = work.next(); ; step = work.next()) {
+            if (step.done) return resolve(step.value);
+            if (this.isTurnOver()) return this.whenWritten(goOn);
+          }
+        } catch (error) {
+          reject(error);
+        }
+      };
+      goOn();
+    });
+  }
+
   readonly flush = (): void => {
     this.scheduled = false;
     const mustCommit = this.dirty.length + this.late.length + this.lateLarge.length > 0 || this.hasMuchToCommit?.() === true;

@@ -29,5 +29,5 @@ export interface RetainedStore {
   /** Of the message that was retained last; later ones have higher ones. */
   readonly order: number;
   /** The same one by one, without those of a higher order; undefined for each step of the search that finds none. */
-  search(filter: string, upTo: number): Iterator<Message | undefined>;
+  search(filter: string, upTo: number): IterableIterator<Message | undefined>;
 }
