@@ -95,6 +95,25 @@ describe("persistence", () => {
     store.close();
   });
 
+  it("[MQTT-318] the address from which a retained message was written is kept over a restart, also in a file that had none", async () => {
+    const file = path.join(temporaryDir(), "sessions.sqlite");
+    const Database = await loadSqlite();
+    const before = new Database(file);
+    const columns = "topic TEXT PRIMARY KEY, payload BLOB, qos INTEGER, forwarded BLOB, expires_at INTEGER, publisher TEXT";
+    before.exec(`CREATE TABLE retained (${columns}) WITHOUT ROWID; INSERT INTO retained VALUES ('old', x'78', 0, x'', 0, 'p')`);
+    before.close();
+    const store = await openSqliteSessionStore({ file, synchronous: "NORMAL" });
+    const message = new Message({ topic: "new", payload: Buffer.from("x"), qos: 0, retain: true, publisherId: "p" });
+    message.publisherAddress = "10.0.0.7";
+    store.retained(message);
+    store.commit();
+    expect(store.load().retained.map(({ topic, publisherAddress }) => [topic, publisherAddress])).toEqual([
+      ["new", "10.0.0.7"],
+      ["old", ""],
+    ]);
+    store.close();
+  });
+
   it("[MQTT-141] messages in flight, PUBREL too, are sent again after a restart; acknowledged ones are not", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(persistent, dataDir);

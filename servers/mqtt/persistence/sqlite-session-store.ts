@@ -18,8 +18,8 @@ CREATE TABLE IF NOT EXISTS delivery (id INTEGER PRIMARY KEY, client_id TEXT, mes
   identifiers TEXT, packet_id INTEGER, released INTEGER, shared_filter TEXT);
 CREATE INDEX IF NOT EXISTS delivery_of_client ON delivery (client_id);
 CREATE TABLE IF NOT EXISTS received (client_id TEXT, packet_id INTEGER, PRIMARY KEY (client_id, packet_id)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS retained (topic TEXT PRIMARY KEY, payload BLOB, qos INTEGER, forwarded BLOB, expires_at INTEGER, publisher TEXT)
-  WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS retained (topic TEXT PRIMARY KEY, payload BLOB, qos INTEGER, forwarded BLOB, expires_at INTEGER, publisher TEXT,
+  address TEXT) WITHOUT ROWID;
 `;
 
 interface MessageRow {
@@ -31,6 +31,9 @@ interface MessageRow {
   readonly forwarded: Buffer;
   readonly expires_at: number;
   readonly publisher: string;
+}
+interface RetainedRow extends MessageRow {
+  readonly address: string | null;
 }
 interface SessionRow {
   readonly client_id: string;
@@ -78,8 +81,10 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     synchronous,
     prepare(opened) {
       opened.exec(schema);
-      const columns = opened.pragma("table_info(session)") as { name: string }[];
-      if (!columns.some(({ name }) => name === "address")) opened.exec("ALTER TABLE session ADD COLUMN address TEXT");
+      for (const table of ["session", "retained"]) {
+        const columns = opened.pragma(`table_info(${table})`) as { name: string }[];
+        if (!columns.some(({ name }) => name === "address")) opened.exec(`ALTER TABLE ${table} ADD COLUMN address TEXT`);
+      }
       opened.exec("DELETE FROM message WHERE id NOT IN (SELECT message_id FROM delivery)");
     },
   });
@@ -100,7 +105,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   const deleteDelivery = prepare("DELETE FROM delivery WHERE id = ?");
   const putReceived = prepare("INSERT OR IGNORE INTO received VALUES (?, ?)");
   const deleteReceived = prepare("DELETE FROM received WHERE client_id = ? AND packet_id = ?");
-  const putRetained = prepare("INSERT OR REPLACE INTO retained VALUES (?, ?, ?, ?, ?, ?)");
+  const putRetained = prepare("INSERT OR REPLACE INTO retained VALUES (?, ?, ?, ?, ?, ?, ?)");
   const deleteRetained = prepare("DELETE FROM retained WHERE topic = ?");
 
   const highest = (table: string) => (prepare(`SELECT coalesce(max(id), 0) AS id FROM ${table}`).get() as { id: number }).id;
@@ -158,7 +163,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       const subscriptions = group(prepare("SELECT * FROM subscription").all() as SubscriptionRow[], (row) => row.client_id);
       const received = group(prepare("SELECT * FROM received").all() as { client_id: string; packet_id: number }[], (row) => row.client_id);
       return {
-        retained: (prepare("SELECT * FROM retained").all() as MessageRow[]).map((row) => toMessage(row, true)),
+        retained: (prepare("SELECT * FROM retained").all() as RetainedRow[]).map(toRetained),
         sessions: (prepare("SELECT * FROM session").all() as SessionRow[]).map(
           (row): StoredSession => ({
             clientId: row.client_id,
@@ -221,9 +226,9 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     },
     received: (clientId, packetId) => write(putReceived, clientId, packetId),
     released: (clientId, packetId) => write(deleteReceived, clientId, packetId),
-    retained({ topic, payload, qos, forwarded, expiresAt, publisherId }) {
+    retained({ topic, payload, qos, forwarded, expiresAt, publisherId, publisherAddress }) {
       // $SYS topics are published again at each start.
-      if (!isSystemTopic(topic)) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId);
+      if (!isSystemTopic(topic)) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId, publisherAddress);
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),
     retainedExpired: ({ topic }) => write(deleteRetained, topic),
@@ -253,6 +258,12 @@ const toMessage = (row: MessageRow, retain: boolean): Message =>
     expiresAt: row.expires_at,
     publisherId: row.publisher,
   });
+
+function toRetained(row: RetainedRow): Message {
+  const message = toMessage(row, true);
+  message.publisherAddress = row.address ?? "";
+  return message;
+}
 
 function toDelivery(row: DeliveryRow, messages: ReadonlyMap<number, Message>): StoredDelivery | undefined {
   const message = messages.get(row.message_id);
