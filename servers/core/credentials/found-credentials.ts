@@ -1,4 +1,5 @@
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import { percentDecoded } from "../http/percent-decoded.ts";
 import { TextFinder } from "./text-finder.ts";
 
 /** Shorter values occur by chance: they are masked in their own place only. */
@@ -36,7 +37,7 @@ export class FoundCredentials {
   add(value: string): void {
     if (this.#isFull || this.#forms.has(value)) return;
     const trimmed = value.trim();
-    for (const plain of new Set([trimmed, unquoted(trimmed), percentDecoded(trimmed), utf8OfLatin1(trimmed)])) {
+    for (const plain of new Set([trimmed, unquoted(trimmed), formDecoded(trimmed), utf8OfLatin1(trimmed)])) {
       if (plain.length < shortest || literals.has(plain)) continue;
       for (const form of formsOf(plain)) this.#addForm(form);
     }
@@ -111,13 +112,7 @@ const htmlEscaped = (text: string) => text.replace(/[&<>"']/g, (sign) => entitie
 /** RFC 6265 §4.1.1: a cookie's value may be quoted. */
 const unquoted = (text: string) => (/^".*"$/s.test(text) ? text.slice(1, -1) : text);
 
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return text;
-  }
-}
+const formDecoded = (text: string): string => percentDecoded(text.replaceAll("+", " ")) ?? text;
 
 const latin1OfUtf8 = (text: string) => Buffer.from(text).toString("latin1");
 

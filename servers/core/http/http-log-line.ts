@@ -1,3 +1,5 @@
+import { percentDecoded } from "./percent-decoded.ts";
+
 /** Names of query and header fields whose values are never logged. */
 export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
@@ -51,15 +53,8 @@ function decodeFully(text: string): string {
   return decoded;
 }
 
-function decodeSafely(text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // It cannot be decoded, so it counts as the name of a secret.
-    return "secret";
-  }
-}
+/** What cannot be decoded counts as the name of a secret. */
+const decodeSafely = (text: string): string => percentDecoded(text) ?? "secret";
 
 export interface LoggedExchange {
   readonly method: string;

@@ -1,4 +1,5 @@
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import { percentDecoded } from "./percent-decoded.ts";
 
 /** Decides by the name and, if needed, by the value; undefined for an object or a list. */
 export type IsSecret = (name: string, value?: string) => boolean;
@@ -41,20 +42,16 @@ const redactForm = (text: string, isSecret: IsSecret, onHidden?: OnHidden) =>
 
 /** Each part of "payload[code]" counts as a name, and a value may itself be JSON: payload={"code":"123456"}. */
 function isSecretPair(name: string, value: string, isSecret: IsSecret, onHidden?: OnHidden): boolean {
-  try {
-    const text = formText(value);
-    const names = formText(name).split(/[[\].]+/);
-    const trimmed = text.trim();
-    const isNamed = names.some((part) => isSecret(part, text));
-    if (isNamed) onHidden?.(text);
-    return isNamed || (isJson(trimmed) && redactJson(trimmed, isSecret, onHidden) !== trimmed);
-  } catch {
-    // A value that cannot be decoded counts as a secret.
-    return true;
-  }
+  const [names, text] = [formText(name), formText(value)];
+  // A value that cannot be decoded counts as a secret.
+  if (names === undefined || text === undefined) return true;
+  const trimmed = text.trim();
+  const isNamed = names.split(/[[\].]+/).some((part) => isSecret(part, text));
+  if (isNamed) onHidden?.(text);
+  return isNamed || (isJson(trimmed) && redactJson(trimmed, isSecret, onHidden) !== trimmed);
 }
 
-const formText = (text: string) => decodeURIComponent(text.replaceAll("+", " "));
+const formText = (text: string) => percentDecoded(text.replaceAll("+", " "));
 
 /** Positions of one token; `start` is behind the white space before it. */
 interface Token {
@@ -193,23 +190,31 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden): stri
 
 /** Name and value are JSON tokens; what cannot be parsed counts as a secret. */
 function isSecretMember(key: string, value: string | undefined, isSecret: IsSecret): boolean {
-  try {
-    return isSecret(stringOf(key), value?.startsWith('"') ? stringOf(value) : value);
-  } catch {
-    return true;
-  }
+  const name = stringOf(key);
+  const text = value?.startsWith('"') ? stringOf(value) : value;
+  return name === undefined || (value !== undefined && text === undefined) || isSecret(name, text);
 }
 
-function shownValue(token: string): string {
-  try {
-    return token.startsWith('"') ? stringOf(token) : token;
-  } catch {
-    return token.slice(1, -1);
-  }
-}
+const shownValue = (token: string): string => (token.startsWith('"') ? (stringOf(token) ?? token.slice(1, -1)) : token);
 
-/** Of a JSON string with its quotes. Throws where it is not valid. */
-const stringOf = (token: string): string => (isPlain.test(token) ? token.slice(1, -1) : (JSON.parse(token) as string));
+/** Of a JSON string with its quotes; undefined where it is not valid. A body may have thousands of those, and an error for each would take too long. */
+function stringOf(token: string): string | undefined {
+  if (isPlain.test(token)) return token.slice(1, -1);
+  return isJsonString(token) ? (JSON.parse(token) as string) : undefined;
+}
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a JSON string with a control character is not valid (RFC 8259 §7)
 const isPlain = /^"[^\\\0-\x1f]*"$/;
+
+/** Of a text between two quotes, the last of which is not escaped (RFC 8259 §7). */
+function isJsonString(token: string): boolean {
+  for (let at = 1; at < token.length - 1; at++) {
+    const code = token.charCodeAt(at);
+    if (code < 0x20) return false;
+    if (code !== backslash) continue;
+    const escaped = token[++at] as string;
+    if (escaped === "u" && /^[\da-f]{4}$/i.test(token.slice(at + 1, at + 5))) at += 4;
+    else if (escaped === "u" || !'"\\/bfnrt'.includes(escaped)) return false;
+  }
+  return true;
+}

@@ -1,7 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import { sendEmpty } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { percentDecoded } from "../../core/http/percent-decoded.ts";
 import { queryOf, textParam } from "./query.ts";
 import { sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
@@ -45,23 +45,13 @@ export function cookiesOf(request: HttpRequest): Record<string, string> {
     if (equals < 1) continue;
     const name = pair.slice(0, equals).trim();
     // RFC 6265 §5.4: of two cookies with one name the more specific comes first.
-    cookies[name] ??= decodeValue(
-      pair
-        .slice(equals + 1)
-        .trim()
-        .replace(/^"(.*)"$/, "$1"),
-    );
+    const value = pair
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$/, "$1");
+    cookies[name] ??= percentDecoded(value) ?? value;
   }
   return cookies;
-}
-
-const decodeValue = (value: string): string => (value.includes("%") && isEncoded(value) ? decodeURIComponent(value) : value);
-
-/** Whether it can be decoded: a head may have thousands of cookies, and an error for each takes milliseconds in all. */
-function isEncoded(value: string): boolean {
-  if (/%(?![\da-f]{2})/i.test(value)) return false;
-  const runs = value.match(/(?:%[\da-f]{2})+/gi) ?? [];
-  return runs.every((run) => isUtf8(Buffer.from(run.replaceAll("%", ""), "hex")));
 }
 
 /** RFC 6265 §4.1.1: a name is a token; characters that a value may not contain are percent-encoded. */
