@@ -16,8 +16,8 @@ export interface MqttTopicNode {
   readonly count: number;
   readonly hasChildren: boolean;
   readonly retained: boolean;
-  /** Absent if nothing was published on exactly this topic. */
-  readonly last?: { readonly at: number; readonly bytes: number; readonly qos: number; readonly preview: string };
+  /** Absent if nothing was published on exactly this topic; without a time if it was retained before the broker's start. */
+  readonly last?: { readonly at?: number; readonly bytes: number; readonly qos: number; readonly preview: string };
 }
 
 export interface MqttTopicPage {
@@ -174,7 +174,14 @@ export const mqttActions = {
   /** One level of the tree; without `topic` the top. */
   "topic.children": operation<MqttTopicPage>()(z.strictObject({ topic: z.string().max(65_535).optional(), ...page })),
   /** Topics that match a filter with wildcards, or hold the text. */
-  "topic.search": operation<MqttTopicPage>()(z.strictObject({ filter: z.string().min(1).max(65_535), ...page })),
+  "topic.search": operation<MqttTopicPage>()(
+    z.strictObject({
+      filter: z.string().min(1).max(65_535),
+      /** Only those that have a retained message. */
+      retained: z.boolean().default(false),
+      ...page,
+    }),
+  ),
   /** Recorded messages of the topics that match, newest first. */
   "topic.history": operation<MqttHistoryPage>()(
     z.strictObject({

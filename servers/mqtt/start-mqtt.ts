@@ -51,10 +51,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   });
 
   const retained = new RetainedTree();
-  const recorder = new MessageRecorder(context.traffic, {
-    ...recorderLimits(config),
-    isRetained: (topic) => retained.get(topic) !== undefined,
-  });
+  const recorder = new MessageRecorder(context.traffic, { ...recorderLimits(config), retained });
   onStop(() => recorder.close());
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);

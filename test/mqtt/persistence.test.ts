@@ -54,6 +54,38 @@ describe("persistence", () => {
     },
   );
 
+  it("[MQTT-425] retained messages of an earlier run are in the topic tree, also after a clear, and can be listed", async () => {
+    const dataDir = temporaryDir();
+    const first = await startBroker(persistent, dataDir);
+    for (let n = 0; n < 600; n++) await first.act("publish", { topic: `a/${n}`, payload: `value ${n}`, retain: true });
+    await first.stop();
+
+    const broker = await startBroker(persistent, dataDir);
+    const page = { offset: 0, limit: 3 };
+    const listed = () => broker.act("topic.search", { filter: "#", retained: true, ...page });
+    await expect.poll(async () => (await listed()).matching).toBe(600);
+    expect((await listed()).nodes[1]).toEqual({
+      name: "1",
+      topic: "a/1",
+      count: 0,
+      hasChildren: false,
+      retained: true,
+      last: { bytes: 7, qos: 0, preview: "value 1" },
+    });
+    await broker.act("publish", { topic: "a/1", payload: "live" });
+    await broker.act("publish", { topic: "b", payload: "live" });
+    expect((await broker.act("topic.search", { filter: "a/1", ...page })).nodes[0]).toMatchObject({ count: 1, last: { preview: "live" } });
+    expect((await listed()).matching).toBe(600);
+
+    await broker.act("history.clear", {});
+    await expect.poll(async () => (await listed()).matching).toBe(600);
+    await broker.act("history.restore", {});
+    const { nodes, matching } = await broker.act("topic.search", { filter: "#", ...page });
+    expect([matching, nodes[1]?.last?.preview]).toEqual([601, "live"]);
+    await broker.act("retained.clear", { filter: "a/+" });
+    expect((await listed()).matching).toBe(0);
+  });
+
   it("[MQTT-311] a stop without it says what ends, and says nothing if that is nothing", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, kept("s"));

@@ -56,6 +56,19 @@ describe("the topic tree", () => {
     expect([branches.nodeOf("a/y")?.topic, branches.nodeOf("a/z")]).toEqual(["a/y", undefined]);
   });
 
+  it("lists only topics with a retained message on request", async () => {
+    const { branches, asked, rows } = setUp(house);
+    branches.reset();
+    await settled();
+    branches.setRetained(true);
+    await settled();
+    expect(asked.at(-1)).toEqual({ filter: "#", retained: true, offset: 0, limit: 100 });
+    expect([branches.view().retained, rows().every((row) => !row.startsWith(" "))]).toEqual([true, true]);
+    branches.setRetained(false);
+    await settled();
+    expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
+  });
+
   it("collapses and expands, and finds its rows", async () => {
     const { branches, rows } = setUp(house);
     branches.reset();

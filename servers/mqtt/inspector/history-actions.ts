@@ -55,7 +55,7 @@ type HistoryActions = Pick<
 /** For a running broker, and for browsing a stopped one. */
 export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: string) => boolean): Handlers<HistoryActions> => ({
   "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
-  "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
+  "topic.search": ({ filter, retained, ...page }) => recorder.tree.search(filter, { ...page, retained }, isRetained),
   "topic.history": ({ filter, ...options }) => {
     const { records, searchedInPart } = recorder.history(filter, { before: undefined, ...options });
     return { messages: records.map((record) => record.summary()), ...(searchedInPart > 0 && { searchedInPart }) };

@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import type { TrafficSink } from "../../core/service/service.ts";
 import type { KeptRecord } from "../../core/traffic/row-record.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";
+import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
 import { type FoundMessages, type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
@@ -16,8 +18,8 @@ export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPayloadBytes: number;
   /** Clients of other brokers may receive a message that has no subscriber here. */
   readonly inCluster?: boolean;
-  /** Retained topics keep their place in the topic tree. */
-  readonly isRetained?: (topic: string) => boolean;
+  /** They have a place in the topic tree, whenever they were published. */
+  readonly retained?: Pick<RetainedTree, "get" | "values">;
 }
 
 /** Largest part of the history for one topic. */
@@ -43,6 +45,8 @@ export const recorderLimits = (config: RecorderConfig): RecorderLimits => ({
   inCluster: config.cluster !== "",
 });
 
+/** Added to the topic tree in a millisecond or two. */
+const retainedPerTurn = 256;
 const tickMs = 100;
 /** Above this multiple of the recorded rate, only a sample is recorded. */
 const floodFactor = 2;
@@ -63,6 +67,7 @@ export class MessageRecorder {
   /** The messages cleared last, while they can be restored. */
   private cleared: { readonly messages: KeptMessages; readonly at: number } | undefined = undefined;
   private clears = 0;
+  private closed = false;
   private budget: number;
   /** Since the last tick. */
   private counted = 0;
@@ -80,7 +85,7 @@ export class MessageRecorder {
   constructor(traffic: TrafficSink, limits: RecorderLimits) {
     this.traffic = traffic;
     this.limits = limits;
-    this.messages = new KeptMessages(limits, limits.isRetained);
+    this.messages = this.createMessages();
     this.budget = limits.recordedPerSecond;
     this.context = {
       payloadLimit: limits.recordedPayloadBytes,
@@ -211,8 +216,9 @@ export class MessageRecorder {
   clear(): number {
     const { messages } = this;
     this.cleared = { messages, at: this.now };
-    this.messages = new KeptMessages(this.limits, this.limits.isRetained);
+    this.messages = this.createMessages();
     this.clears++;
+    void this.addRetained();
     this.touchEvent("CLEAR", "The history of messages was cleared.");
     return messages.size;
   }
@@ -224,6 +230,7 @@ export class MessageRecorder {
     this.cleared = undefined;
     cleared.messages.appendNewer(this.messages);
     this.messages = cleared.messages;
+    void this.addRetained();
     this.touchEvent("RESTORE", "The history of messages was restored.");
     return true;
   }
@@ -237,13 +244,35 @@ export class MessageRecorder {
   /** Reads the records of earlier processes, and puts them before those recorded meanwhile. */
   async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
     const { clears } = this;
-    const earlier = await readHistory(kept, () => new KeptMessages(this.limits, this.limits.isRetained), this.context);
-    if (this.clears !== clears || earlier.size === 0) return;
-    earlier.appendNewer(this.messages);
-    this.messages = earlier;
+    const earlier = await readHistory(kept, () => this.createMessages(), this.context);
+    if (this.clears !== clears) return;
+    if (earlier.size > 0) {
+      earlier.appendNewer(this.messages);
+      this.messages = earlier;
+    }
+    await this.addRetained();
+  }
+
+  private createMessages(): KeptMessages {
+    const { limits } = this;
+    const { retained } = limits;
+    return new KeptMessages(limits, retained && ((topic) => retained.get(topic) !== undefined));
+  }
+
+  /** Retained messages of which no message is known are in the tree too: in turns, since there may be a hundred thousand. */
+  private async addRetained(): Promise<void> {
+    const { messages, limits } = this;
+    let step = 0;
+    for (const message of limits.retained?.values() ?? []) {
+      if (isSystemTopic(message.topic)) continue;
+      if (!messages.tree.addRetained(message)) return;
+      if (++step % retainedPerTurn === 0) await setImmediate();
+      if (this.messages !== messages || this.closed) return;
+    }
   }
 
   close(): void {
+    this.closed = true;
     clearInterval(this.timer);
     for (const record of this.open) this.settle(record);
   }

@@ -20,7 +20,8 @@ export class TopicNode {
   own = 0;
   /** The last message, until `settle` copies what is shown of it; it keeps its received chunk in memory. */
   last: Message | undefined = undefined;
-  lastAt = 0;
+  /** Undefined for a message that was retained before the recorder began. */
+  lastAt: number | undefined = undefined;
   /** Neighbours in the order of the last publication. */
   older: TopicNode | undefined = undefined;
   newer: TopicNode | undefined = undefined;
@@ -82,8 +83,8 @@ export class TopicNode {
     for (let at: TopicNode | undefined = this; at; at = at.parent) at.count += more;
   }
 
-  /** Restores the last message from its record. */
-  restoreLast(at: number, payload: Buffer, bytes: number, qos: number): void {
+  /** Sets the last message by what is known of it: from its record, or from the retained message. */
+  restoreLast(at: number | undefined, payload: Buffer, bytes: number, qos: number): void {
     this.last = undefined;
     this.lastAt = at;
     this.lastStart = payload.toString("latin1", 0, previewBytes);
@@ -121,7 +122,12 @@ export class TopicNode {
       hasChildren: children !== undefined,
       retained: fullTopic !== undefined && isRetained(topic),
       ...(fullTopic !== undefined && {
-        last: { at: lastAt, bytes: this.lastBytes, qos: this.lastQos, preview: previewText(Buffer.from(this.lastStart, "latin1")) },
+        last: {
+          ...(lastAt !== undefined && { at: lastAt }),
+          bytes: this.lastBytes,
+          qos: this.lastQos,
+          preview: previewText(Buffer.from(this.lastStart, "latin1")),
+        },
       }),
     };
   }

@@ -20,6 +20,11 @@ interface Page {
   readonly limit: number;
 }
 
+interface SearchPage extends Page {
+  /** Only topics with a retained message. */
+  readonly retained?: boolean;
+}
+
 /** Largest share of the tree's bytes for one topic: a longer one is recorded but left out of the tree, where it would evict many. */
 const topicPart = 1 / 100;
 /** Most topics that are checked for an eviction; if all of them are retained, the new topic is left out. */
@@ -94,6 +99,17 @@ export class TopicTree {
     node.restoreLast(at, payload, payloadBytes, qos);
     this.moveToNewest(node);
     return node;
+  }
+
+  /** Adds the topic of a message that was retained before the recorder began; false if there is no room for it. */
+  addRetained({ topic, payload, qos }: Message): boolean {
+    if (this.byTopic.has(topic)) return true;
+    if (!this.hasRoom(topic, levelsOf(topic))) return false;
+    const node = this.add(topic);
+    if (!node) return false;
+    node.restoreLast(undefined, payload, payload.length, qos);
+    this.moveToNewest(node);
+    return true;
   }
 
   /** Releases the last messages, and keeps what is shown of them. */
@@ -204,8 +220,9 @@ export class TopicTree {
   }
 
   /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. */
-  search(filter: string, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
-    return pageOf(this.found(filter), page, isRetained);
+  search(filter: string, { retained, ...page }: SearchPage, isRetained: (topic: string) => boolean): MqttTopicPage {
+    const found = this.found(filter);
+    return pageOf(retained ? found.filter(({ topic }) => isRetained(topic)) : found, page, isRetained);
   }
 
   /** The page repeats the same search for other pages and for new counts. */
@@ -225,7 +242,10 @@ export class TopicTree {
   appendNewer(newer: TopicTree): void {
     for (const node of newer.byTopic.values()) {
       const { own } = node;
-      const ours = this.byTopic.get(node.topic) ?? this.add(node.topic);
+      const known = this.byTopic.get(node.topic);
+      // Retained before this tree began: it is not newer than what is known.
+      if (known && own === 0) continue;
+      const ours = known ?? this.add(node.topic);
       if (ours) {
         ours.appendNewer(node, own);
         this.moveToNewest(ours);

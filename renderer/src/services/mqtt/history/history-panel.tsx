@@ -132,13 +132,18 @@ export function HistoryPanel(props: HistoryPanelProps) {
 }
 
 /** Over the table and not in it, because a grid may contain only rows. */
-function NoMessages(props: Pick<HistoryPanelProps, "text" | "onText" | "withoutSample" | "onWithoutSample" | "view">) {
+function NoMessages(
+  props: Pick<HistoryPanelProps, "text" | "onText" | "withoutSample" | "onWithoutSample" | "view" | "isRetained" | "scope">,
+) {
   const { text, onText, withoutSample, onWithoutSample, view } = props;
   const all = () => {
     onText("");
     onWithoutSample(false);
   };
   const which = text === "" ? "of this topic is kept" : "contains this text";
+  // It may be older than all that is kept.
+  if (props.isRetained && !props.scope.below && text === "" && !withoutSample)
+    return "No message of this topic is kept, but its retained message: the list of topics has its value.";
   return (
     <>
       {`No message ${which}${withoutSample ? ", without sample traffic" : ""}.`}

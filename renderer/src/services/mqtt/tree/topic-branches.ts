@@ -17,6 +17,8 @@ export interface TopicBranchesView {
   readonly rowAt: (index: number) => TopicRow | undefined;
   /** The matching topics, shown instead of the tree; empty without a filter. */
   readonly filter: string;
+  /** Only topics with a retained message, shown instead of the tree. */
+  readonly retained: boolean;
   readonly matching: number;
   readonly loaded: boolean;
   /** The automatically opened branches were read too. */
@@ -29,6 +31,7 @@ export interface TopicBranchesView {
 export interface TopicQuery {
   readonly topic?: string;
   readonly filter?: string;
+  readonly retained?: boolean;
   readonly offset: number;
   readonly limit: number;
 }
@@ -63,6 +66,8 @@ export interface TopicBranches {
   /** Reads the counts and last values of the visible rows again. */
   refresh(): Promise<void>;
   setFilter(filter: string): void;
+  /** Shows only topics with a retained message, or all. */
+  setRetained(retained: boolean): void;
   toggle(topic: string, open?: boolean): void;
   /** Index of the topic's row; -1 if it was not read. */
   indexOf(topic: string): number;
@@ -90,6 +95,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
   let segments: readonly Segment[] = [];
   let refreshing = 0;
   let filter = "";
+  let retained = false;
   let loaded = false;
   let settled = false;
   let failure: Failure | undefined;
@@ -98,7 +104,10 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
   /** Responses to requests made before a reset or a change of the filter are stale. */
   let era = 0;
   const reading = new Set<string>();
-  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled, failure };
+  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, retained, matching: 0, loaded, settled, failure };
+
+  /** Topics in one list, not as a tree. */
+  const isList = () => filter !== "" || retained;
 
   function placeOf(topic: string): (Place & { readonly node: MqttTopicNode }) | undefined {
     const place = places.get(topic);
@@ -110,7 +119,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
   /** Places of the open nodes of each branch, in order. */
   function openPlaces(): Map<BranchKey, { readonly place: number; readonly topic: string }[]> {
     const open = new Map<BranchKey, { place: number; topic: string }[]>();
-    if (filter !== "") return open;
+    if (isList()) return open;
     for (const topic of expanded) {
       const known = placeOf(topic);
       if (!known?.node.hasChildren) continue;
@@ -143,7 +152,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     };
     add(undefined, 0);
     segments = found;
-    view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled, failure };
+    view = { count: at, rowAt, filter, retained, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled, failure };
     // A refresh reads several pages: they are shown together.
     if (refreshing === 0) for (const listener of [...listeners]) listener();
   }
@@ -164,7 +173,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
   function rowAt(index: number): TopicRow | undefined {
     const segment = segmentAt(index);
     const node = segment?.branch.nodes[segment.from + index - segment.at];
-    return segment && node && { node, depth: segment.depth, expanded: filter === "" && node.hasChildren && expanded.has(node.topic) };
+    return segment && node && { node, depth: segment.depth, expanded: !isList() && node.hasChildren && expanded.has(node.topic) };
   }
 
   async function readPage(key: BranchKey, page: number): Promise<void> {
@@ -174,7 +183,9 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     reading.add(name);
     const paging = { offset: page * pageRows, limit: pageRows };
     try {
-      const answer = await read(filter !== "" ? { filter, ...paging } : { ...(key !== undefined && { topic: key }), ...paging });
+      const answer = await read(
+        isList() ? { filter: filter || "#", retained, ...paging } : { ...(key !== undefined && { topic: key }), ...paging },
+      );
       if (mine !== era) return;
       take(key, paging.offset, answer);
     } catch (error) {
@@ -207,7 +218,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     if (key === undefined) loaded = true;
     failure = undefined;
     rebuild();
-    if (untouched && filter === "") openSome(nodes);
+    if (untouched && !isList()) openSome(nodes);
     // If siblings were added or removed, visible rows may be on a page that was not read.
     look(...range);
   }
@@ -248,6 +259,12 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     places = new Map();
   }
 
+  function readAgain() {
+    forget();
+    void readPage(undefined, 0);
+    if (!isList()) for (const topic of expanded) void readPage(topic, 0);
+  }
+
   return {
     subscribe(listener) {
       listeners.add(listener);
@@ -267,9 +284,12 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     setFilter(next) {
       if (next === filter) return;
       filter = next;
-      forget();
-      void readPage(undefined, 0);
-      if (filter === "") for (const topic of expanded) void readPage(topic, 0);
+      readAgain();
+    },
+    setRetained(next) {
+      if (next === retained) return;
+      retained = next;
+      readAgain();
     },
     toggle(topic, open = !expanded.has(topic)) {
       if (open === expanded.has(topic)) return;

@@ -5,6 +5,7 @@ import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
+import type { TopicBranchesView } from "./topic-branches.ts";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
 import { TopicTree } from "./topic-tree.tsx";
@@ -52,8 +53,8 @@ export function TopicPanel({ branches, filter, onFilter, scope, onScope, onClear
         )}
       </Answered>
       <Foot
-        filter={tree.filter}
-        matching={tree.matching}
+        tree={tree}
+        onRetained={branches.setRetained}
         onMessages={wildcard ? () => onScope({ topic: wildcard, below: false }) : undefined}
       />
     </section>
@@ -61,26 +62,24 @@ export function TopicPanel({ branches, filter, onFilter, scope, onScope, onClear
 }
 
 interface FootProps {
-  readonly filter: string;
-  readonly matching: number;
+  readonly tree: TopicBranchesView;
+  readonly onRetained: (retained: boolean) => void;
   /** Present for a filter with wildcards. */
   readonly onMessages: (() => void) | undefined;
 }
 
 /** The number of topics, or of matching ones. */
-function Foot({ filter, matching, onMessages }: FootProps) {
+function Foot({ tree: { filter, retained, matching }, onRetained, onMessages }: FootProps) {
   const figures = useMqttView("figures");
   const { topics = 0, missingInTree = 0 } = figures ?? {};
   const isFull = missingInTree > 0;
   // A stopped broker counts no topics.
-  if (filter === "" && !figures) return null;
+  if (filter === "" && !retained && !figures) return null;
+  const isTree = filter === "" && !retained;
   return (
     <div className={styles.foot}>
-      {filter === "" ? (
-        <span>
-          {formatCountOf(topics, "topic")}
-          {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
-        </span>
+      {isTree ? (
+        <span>{formatCountOf(topics, "topic")}</span>
       ) : (
         <>
           <span>{`${formatCount(matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
@@ -91,13 +90,25 @@ function Foot({ filter, matching, onMessages }: FootProps) {
           )}
         </>
       )}
+      {figures && (
+        <Button
+          className={styles.retained}
+          size="compact-xs"
+          variant="subtle"
+          aria-pressed={retained}
+          title={retained ? "Show all topics" : "Show only topics with a retained message"}
+          onClick={() => onRetained(!retained)}
+        >
+          {`${formatCount(figures.retained)} retained`}
+        </Button>
+      )}
       {isFull && (
         <a
           className={styles.full}
           href={hashOf(servicePage("mqtt", "config"))}
           title={`The tree is full: ${formatCountOf(missingInTree, "message")} on other topics are not in it. They were delivered and are in the history. Config sets how many topics fit: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
         >
-          {filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
+          {isTree ? `full, ${formatCount(missingInTree)} not shown` : "full"}
         </a>
       )}
     </div>

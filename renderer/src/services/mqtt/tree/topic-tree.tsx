@@ -39,13 +39,14 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
   const [asked, setAsked] = useState<MqttTopicNode>();
   const virtual = useVirtualizer({ count: tree.count, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 4 });
   const items = virtual.getVirtualItems();
+  const isList = tree.filter !== "" || tree.retained;
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => branches.look(first, last), [branches, first, last]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the top when the rows change.
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
-  }, [tree.filter]);
+  }, [tree.filter, tree.retained]);
 
   const choose = ({ node }: TopicRow) => onScope({ topic: node.topic, below: node.last === undefined });
   const moveTo = (index: number) => {
@@ -90,14 +91,20 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
         <span>Count</span>
         <span>Last value</span>
       </div>
-      {tree.loaded && tree.count === 0 && tree.filter !== "" && (
+      {tree.loaded && tree.count === 0 && isList && (
         <div className={styles.none}>
           {hasWildcard(tree.filter) && !isTopicFilter(tree.filter)
             ? "Not a valid topic filter: + is one level, # is the last."
             : isFull
               ? "No matches in the tree, which is full."
               : "No matches."}
-          <Button size="compact-xs" onClick={() => onFilter("")}>
+          <Button
+            size="compact-xs"
+            onClick={() => {
+              onFilter("");
+              branches.setRetained(false);
+            }}
+          >
             Show all
           </Button>
         </div>
@@ -121,7 +128,7 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
                     domId={`${idPrefix}-${item.index}`}
                     topPx={item.start}
                     row={row}
-                    isFiltered={tree.filter !== ""}
+                    isFiltered={isList}
                     isChosen={row.node.topic === chosen}
                     onChoose={choose}
                     onToggle={branches.toggle}
@@ -139,6 +146,9 @@ function parentIndex(tree: TopicBranchesView, from: number, depth: number): numb
   for (let index = from - 1; index > 0; index--) if ((tree.rowAt(index)?.depth ?? depth) < depth) return index;
   return 0;
 }
+
+const lastText = ({ at }: NonNullable<MqttTopicNode["last"]>) =>
+  at === undefined ? "published before the broker's start" : `last ${clockTime(at)}`;
 
 interface TopicTreeRowProps {
   readonly domId: string;
@@ -170,7 +180,7 @@ const TopicTreeRow = memo(
         onDoubleClick={() => canOpen && onToggle(node.topic)}
         title={
           node.last
-            ? `${shownText(node.topic)}\nlast ${clockTime(node.last.at)}, QoS ${node.last.qos}${node.retained ? ", retained" : ""}`
+            ? `${shownText(node.topic)}\n${lastText(node.last)}, QoS ${node.last.qos}${node.retained ? ", retained" : ""}`
             : shownText(node.topic)
         }
       >

@@ -22,10 +22,10 @@ export function useTopicBranches(filter: string): HeldTopicBranches {
   const isHeld = useRef(false);
   const [branches] = useState(() => {
     const store = createTopicBranches({
-      read: ({ filter: wanted, topic, ...page }) =>
+      read: ({ filter: wanted, retained, topic, ...page }) =>
         wanted === undefined
           ? client.action(mqttActions, "mqtt", "topic.children", { ...(topic !== undefined && { topic }), ...page })
-          : client.action(mqttActions, "mqtt", "topic.search", { filter: wanted, ...page }),
+          : client.action(mqttActions, "mqtt", "topic.search", { filter: wanted, ...(retained && { retained }), ...page }),
     });
     const renew = createRefresher({ read: store.refresh, restFactor });
     const hold = (held: boolean) => {
