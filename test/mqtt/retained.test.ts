@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
@@ -180,6 +181,17 @@ describe("retained messages", () => {
     expect(await broker.act("retained.clear", { filter: "a/#" })).toEqual({ cleared: 3 });
     expect([await count("a/#"), await count("#")]).toEqual([0, 1]);
     await watcher.expectNothing();
+  });
+
+  it("[MQTT-268] the comparison of a filter of many levels with a topic of as many counts as many steps of the search", () => {
+    const tree = new RetainedTree();
+    const levels = 20_000;
+    for (const name of ["x", "y"]) {
+      tree.set(new Message({ topic: "a/".repeat(levels) + name, payload: Buffer.from("x"), qos: 0, retain: true }));
+    }
+    const found = [...tree.search(`${"+/".repeat(levels)}x`)];
+    expect(found.filter((message) => message !== undefined).map(({ topic }) => topic.at(-1))).toEqual(["x"]);
+    expect(found.length).toBeGreaterThan(150);
   });
 
   it("[MQTT-268] those of a subscription that is made again before they are sent wait once, and none when it is removed", async () => {
