@@ -49,6 +49,8 @@ export class HlsMuxer {
   readonly #open: readonly (OpenTrack | undefined)[];
   readonly #cutting: OpenTrack;
   #segments: Segment[] = [];
+  /** Written once for all who wait for it. */
+  #playlist: string | undefined;
   #sequence = 0;
   #bytes = 0;
   #openBytes = 0;
@@ -98,6 +100,11 @@ export class HlsMuxer {
 
   /** Undefined until there is a segment. */
   playlist(): string | undefined {
+    this.#playlist ??= this.#writePlaylist();
+    return this.#playlist;
+  }
+
+  #writePlaylist(): string | undefined {
     const listed = this.#segments.slice(-this.#options.segmentCount);
     const [first] = listed;
     if (!first) return undefined;
@@ -171,6 +178,7 @@ export class HlsMuxer {
     }));
     const bytes = mediaSegment(this.#sequence + 1, this.#tracks, fragments);
     this.#segments.push({ sequence: this.#sequence++, seconds: seconds - this.#cutSeconds, bytes, isAfterGap: this.#isAfterGap });
+    this.#playlist = undefined;
     this.#longestSeconds = Math.max(this.#longestSeconds, seconds - this.#cutSeconds);
     this.#isAfterGap = false;
     this.#bytes += bytes.length;
@@ -198,6 +206,7 @@ export class HlsMuxer {
   }
 
   #forgetOldest(): void {
+    this.#playlist = undefined;
     const oldest = this.#segments.shift();
     this.#bytes -= oldest?.bytes.length ?? 0;
     if (oldest?.isAfterGap) this.#forgottenGaps++;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { type BoundedServerLimits, createBoundedServers } from "../../core/http/bounded-server.ts";
 import { send } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
@@ -8,7 +9,7 @@ import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkConnection, type WorkTurns } from "../../core/service/work-turns.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { EntryConnection } from "../observe/session-entry.ts";
 import { decodedPath } from "../protocol/header-fields.ts";
@@ -59,6 +60,15 @@ export function listenManagement({
   log,
   ...listen
 }: ManagementServerOptions): Promise<number> {
+  const works = new WeakMap<Socket, WorkConnection>();
+
+  /** Thousands may wait for the same segment or picture. */
+  function inTurn({ socket }: IncomingMessage, act: () => void): Promise<void> {
+    const work = works.get(socket) ?? turns.connection(socket.remoteAddress ?? "");
+    works.set(socket, work);
+    return work.run(oneStep(act));
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
     const isRead = method === "GET" || method === "HEAD";
@@ -116,14 +126,17 @@ export function listenManagement({
     const isHead = request.method === "HEAD";
     if (media.kind === "hls") {
       const { type, body, stream } = await hls.file(media.path, media.name);
-      if (!isHead) readers.fetched(readerOf(stream), body.length);
-      // The next publisher of the path uses the same names.
-      send(response, 200, type, body, { "Cache-Control": "no-cache" });
+      await inTurn(request, () => {
+        if (!isHead) readers.fetched(readerOf(stream), body.length);
+        // The next publisher of the path uses the same names.
+        send(response, 200, type, body, { "Cache-Control": "no-cache" });
+      });
       return;
     }
     const stream = await paths.open(media.path);
     if (media.kind === "snapshot") {
-      send(response, 200, "video/mp4", await snapshotOf(stream), { "Cache-Control": "no-store" });
+      const still = await snapshotOf(stream);
+      await inTurn(request, () => send(response, 200, "video/mp4", still, { "Cache-Control": "no-store" }));
       return;
     }
     if (isHead) response.writeHead(200, { "Content-Type": "video/mp2t" }).end();
