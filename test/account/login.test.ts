@@ -101,6 +101,44 @@ it("[AC-5] the algorithm is pinned; signature, issuer, audience and expiry are c
   expect((await send(`${url}/token`, "POST", { refresh_token: token })).status).toBe(401);
 });
 
+it("[AC-160] the row says why credentials were refused, without them", async () => {
+  const service = await startAccount();
+  const { url } = service;
+  const { token, refresh } = await login(url);
+  const claims = claimsOf(token);
+  const now = Math.floor(Date.now() / 1_000);
+  const key = createSecretKey(signingKey(service));
+  const sign = (payload: object, secret = key) => jsonwebtoken.sign(payload, secret, { algorithm: "HS256" });
+  const other = createSecretKey(Buffer.alloc(32, 7));
+  const tokens: readonly (readonly [authorization: string, reason: string])[] = [
+    [`Bearer "${token}"`, "invalidtoken: it is in quotes or brackets"],
+    ["Bearer opaque-secret", "invalidtoken: it is not a JWT"],
+    [`Bearer ${sign(claims, other)}`, "invalidtoken: wrong signature"],
+    [
+      `Bearer ${sign({ ...claims, iss: "https://id.example", exp: now - 1 }, other)}`,
+      'invalidtoken: wrong signature, issuer "https://id.example", expired',
+    ],
+    [`Bearer ${sign({ ...claims, iss: "i".repeat(1_000) })}`, `invalidtoken: issuer "${"i".repeat(60)}"`],
+    [`Bearer ${sign({ ...claims, aud: "another" })}`, "invalidtoken: other audience"],
+    [`Bearer ${refresh}`, "invalidtoken: of kind refresh"],
+    [`Bearer ${jsonwebtoken.sign(claims, null, { algorithm: "none" })}`, "invalidtoken: no signature"],
+    [`Bearer ${jsonwebtoken.sign(claims, key, { algorithm: "HS512" })}`, "invalidtoken: not signed with HS256"],
+    [`Token ${token}`, "loginrequired: the scheme Token is unknown here"],
+    [`Tokken ${token}`, "loginrequired: without a known scheme: Bearer or Basic"],
+    [token, "loginrequired: without a known scheme: Bearer or Basic"],
+    ["Bearer", "loginrequired: nothing behind Bearer"],
+    ["Bearer two words", "loginrequired: spaces in the credentials"],
+    ["Basic !!!", "wronglogin: not the Base64 of a name, a colon and a password"],
+  ];
+  for (const [index, [authorization, reason]] of tokens.entries()) {
+    const answer = await ask(`${url}/details?n=${index}`, { headers: { Authorization: authorization } });
+    expect([answer.status, answer.text]).toEqual([401, JSON.stringify({ error: [reason.split(":")[0]] })]);
+    expect((await service.ended(({ target }) => target === `/details?n=${index}`)).reason).toBe(reason);
+  }
+  const [, , signature = ""] = token.split(".");
+  for (const secret of [signature, "opaque-secret", "two words", "!!!"]) expect(service.told()).not.toContain(secret);
+});
+
 it("[AC-6] POST /token gives a new pair for a refresh token, by form or JSON, and the old one no longer works", async () => {
   const { url } = await startAccount();
   const first = await login(url);

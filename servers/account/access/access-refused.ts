@@ -20,11 +20,18 @@ export class AccessRefused extends Error {
   /** After a counted check: how many failures are left. */
   readonly decision: FailureDecision | undefined;
 
-  constructor(problem: AccessProblem, options: { readonly user?: string | undefined; readonly decision?: FailureDecision } = {}) {
+  /** What exactly is wrong with the credentials, for the page. */
+  readonly why: string | undefined;
+
+  constructor(
+    problem: AccessProblem,
+    options: { readonly user?: string | undefined; readonly decision?: FailureDecision; readonly why?: string | undefined } = {},
+  ) {
     super(problem);
     this.problem = problem;
     this.user = options.user;
     this.decision = options.decision;
+    this.why = options.why;
   }
 }
 

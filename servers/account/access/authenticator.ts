@@ -4,6 +4,7 @@ import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused } from "./access-refused.ts";
 import type { BasicCache } from "./basic-cache.ts";
 import type { CredentialCheck } from "./credential-check.ts";
+import { authorizationFault } from "./credential-fault.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface Caller {
@@ -35,9 +36,9 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
 
   function bearer(authorization: string | undefined, kind: "access" | "mfa" = "access"): Caller & { readonly token: StoredToken } {
     const text = credentialsOf(authorization, "bearer");
-    if (text === undefined) throw new AccessRefused("loginrequired");
+    if (text === undefined) throw new AccessRefused("loginrequired", { why: authorizationFault(authorization) });
     const reading = tokens.read(kind, text);
-    if (!reading.ok) throw new AccessRefused(`token${reading.problem}`, { user: reading.user?.email });
+    if (!reading.ok) throw new AccessRefused(`token${reading.problem}`, { user: reading.user?.email, why: reading.why });
     const { user, token } = reading;
     if (user.enabled === 0) throw new AccessRefused("tokenrevoked", { user: user.email });
     onUse(token.session_id);
@@ -62,7 +63,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     const known = remembered && users.get(remembered.userId);
     if (known && known.enabled === 1 && known.credentials === remembered.credentials) return { user: known, scheme: "basic" };
     const pair = decodePair(encoded);
-    if (pair === undefined) throw new AccessRefused("wronglogin");
+    if (pair === undefined) throw new AccessRefused("wronglogin", { why: "not the Base64 of a name, a colon and a password" });
     // The key contains the address: one address must not wait for the check of another, nor share its failures.
     const key = `${client.address} ${digest}`;
     const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, client).finally(() => underWay.delete(key));

@@ -107,13 +107,13 @@ export function createLogins({ store, tokens, check, log, now, onChange }: Login
   function refreshed(text: string): { answer: TokenPair; user: User } | AccessRefused {
     const reading = tokens.read("refresh", text);
     if (!reading.ok) {
-      const { problem, sessionId, user } = reading;
+      const { problem, sessionId, user, why } = reading;
       if (problem === "used" && sessionId !== undefined && user) {
         // RFC 9700 §4.14.2: one of the two holders stole it, and it is unknown which one.
         sessions.end(sessionId, "refresh token used twice");
         log.notable(`A used refresh token of ${user.email} was used again: its session was ended`);
       }
-      return new AccessRefused(`token${problem}`, { user: user?.email });
+      return new AccessRefused(`token${problem}`, { user: user?.email, why });
     }
     const { user, token } = reading;
     if (user.enabled === 0 || !sessions.useToken(token.id)) return new AccessRefused("tokenrevoked", { user: user?.email });
@@ -179,7 +179,10 @@ export function createLogins({ store, tokens, check, log, now, onChange }: Login
       const sessionId = reading.ok ? reading.token.session_id : reading.sessionId;
       // An expired token ends its session all the same; one that cannot be assigned is refused.
       if (!user || sessionId === undefined)
-        throw new AccessRefused(`token${reading.ok ? "invalid" : reading.problem}`, { user: user?.email });
+        throw new AccessRefused(`token${reading.ok ? "invalid" : reading.problem}`, {
+          user: user?.email,
+          why: reading.ok ? undefined : reading.why,
+        });
       await endSession(sessionId, "revoked");
       return user;
     },

@@ -3,6 +3,7 @@ import jsonwebtoken from "jsonwebtoken";
 import type { TokenKind } from "../../../contract/services/account.ts";
 import type { SessionsTable, StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
+import { tokenFault } from "./credential-fault.ts";
 
 /** Pinned: the algorithm in the token's header is ignored. */
 export const algorithm = "HS256";
@@ -21,7 +22,7 @@ export type TokenProblem = "invalid" | "expired" | "used" | "revoked";
 
 export type TokenReading =
   | { readonly ok: true; readonly user: User; readonly token: StoredToken }
-  | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly sessionId?: string };
+  | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly sessionId?: string; readonly why?: string };
 
 export interface Tokens {
   /** Stores the claims and returns the signed text. */
@@ -30,8 +31,6 @@ export interface Tokens {
   /** Expiry of a token issued now, by the user's own clock, in seconds. */
   endsAt(kind: TokenKind, user: User): number;
 }
-
-const invalid: TokenReading = { ok: false, problem: "invalid" };
 
 /** The stored token, if signature, issuer and audience are valid. */
 type Claims = jsonwebtoken.JwtPayload & { readonly jti: string; readonly exp: number };
@@ -53,7 +52,10 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
   const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
   const endsAt = (kind: TokenKind, user: User) => Math.floor(clockOf(user) / 1_000) + lastsSeconds[kind];
 
-  function claimsOf(kind: TokenKind, text: string): Claims | undefined {
+  /** The claims, or why there are none that are valid. */
+  function claimsOf(kind: TokenKind, text: string): Claims | string {
+    const faultOf = (error?: unknown) =>
+      tokenFault(error, text, { algorithm, issuer, audience: audienceOf[kind], otherAudiences: audienceOf, now: now() });
     try {
       // The user's own clock decides whether it has expired.
       const claims = jsonwebtoken.verify(text, key, {
@@ -64,18 +66,18 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
       });
       return typeof claims !== "string" && typeof claims.jti === "string" && typeof claims.exp === "number"
         ? (claims as Claims)
-        : undefined;
-    } catch {
-      return undefined;
+        : faultOf();
+    } catch (error) {
+      return faultOf(error);
     }
   }
 
-  function verifiedClaims(text: string): Claims | undefined {
+  function verifiedClaims(text: string): Claims | string {
     const digest = hash("sha256", text, "base64");
     const known = verified.get(digest);
     if (known) return known;
     const claims = claimsOf("access", text);
-    if (!claims) return undefined;
+    if (typeof claims === "string") return claims;
     if (verified.size >= mostVerified) verified.delete(verified.keys().next().value as string);
     verified.set(digest, claims);
     return claims;
@@ -110,7 +112,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
     },
     read(kind, text) {
       const claims = kind === "access" ? verifiedClaims(text) : claimsOf(kind, text);
-      if (!claims) return invalid;
+      if (typeof claims === "string") return { ok: false, problem: "invalid", why: claims };
       const token = sessions.token(claims.jti);
       const user = token && users.get(token.user_id);
       if (!token && kind === "refresh") return forgotten(claims.sid);
