@@ -48,6 +48,39 @@ it("[HTTP-153] the chunks of many bodies are read in the turns of all, and no mo
   expect(mostUnread).toBeLessThan(1_000);
 });
 
+it("[HTTP-162] of bodies that are not chunked some pieces are read in a poll of the event loop, of a few connections", async () => {
+  const [connections, length] = [40, 8 << 20];
+  let read = 0;
+  let answered = 0;
+  const turns = new WorkTurns();
+  const server = createServer((request, response) => {
+    request.on("data", (piece: Buffer) => {
+      read += piece.length;
+    });
+    request.once("end", () => response.end("ok", () => answered++));
+  });
+  boundPipelines(server, undefined, turns);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(() => server.close());
+  onEnd(() => turns.close());
+  const body = Buffer.alloc(length);
+  for (let index = 0; index < connections; index++) {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+    onEnd(() => socket.destroy());
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
+    socket.write(body);
+  }
+  let most = 0;
+  for (let before = 0; answered < connections; before = read) {
+    await nextTurn();
+    most = Math.max(most, read - before);
+  }
+  expect(read).toBe(connections * length);
+  // Sixteen connections with three pieces at most, and the first ones of all.
+  expect(most).toBeLessThanOrEqual((16 * 3 + connections) * (64 << 10));
+});
+
 it("[HTTP-153] what came is read before the end of the client's side", async () => {
   const bodies: number[] = [];
   const server = createServer((request) => {

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { withoutStacks } from "../net/close-in-turns.ts";
 import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
+import { paceBody } from "./paced-body.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -109,6 +110,7 @@ export class Pipeline {
         const result = take(request, shouldKeepAlive);
         // Else no body is parsed.
         if (result === 0 && isChunked(request)) this.#beginBody(request);
+        else if (request.headers["content-length"] !== undefined) paceBody(request, work, () => !this.#held);
         return result;
       };
       if (this.#mayBegin(request)) {

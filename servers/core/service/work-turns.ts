@@ -1,5 +1,6 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { FairOrder, Rotation } from "./fair-order.ts";
+import { ReadTurns } from "./read-turns.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 
 const turnMs = 4;
@@ -35,6 +36,8 @@ export interface WorkConnection {
   run<Result>(steps: Iterator<void, Result>): Promise<Result>;
   /** A job of another thread, when it is the connection's turn to have one. Settles as the job does. */
   runElsewhere<Result>(job: () => Promise<Result>): Promise<Result>;
+  /** Calls back before the poll of the event loop in which it is the connection's turn to be read. */
+  readLater(readOn: () => void): void;
 }
 
 /** Work that is one step, for `run`. */
@@ -69,6 +72,7 @@ export class WorkTurns {
   readonly #calm = new FairOrder<Connection>();
   readonly #orders: Orders;
   readonly threads = new ThreadTurns<Connection>();
+  readonly reads = new ReadTurns<Connection>();
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
@@ -224,6 +228,7 @@ export class WorkTurns {
     this.#fresh.clear();
     this.#calm.clear();
     this.threads.close();
+    this.reads.close();
   }
 }
 
@@ -278,6 +283,10 @@ class Connection implements WorkConnection {
       const share = this.join(goOn);
       goOn();
     });
+  }
+
+  readLater(readOn: () => void): void {
+    this.turns.reads.later(this, readOn);
   }
 
   runElsewhere<Result>(job: () => Promise<Result>): Promise<Result> {
