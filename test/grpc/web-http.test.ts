@@ -116,7 +116,7 @@ it("[GRPC-126] bytes that are no HTTP are answered, their connection is closed, 
   await rawBytes(grpc.webUrl, "PRINT / HTTP/1.1\r\n\r\n");
   await until(() => grpc.logs.some(({ level, text }) => level === "warning" && text.includes("was answered 400")));
   const bad = await grpc.ended(({ outcome, target }) => outcome === "HTTP 400" && target === "(malformed)");
-  expect(bad.reason).toMatch(/^HTTP 400 Bad Request: Malformed request/);
+  expect(bad.reason).toMatch(/^HTTP 400 Bad Request: The client began TLS on a port of plain HTTP/);
   const large = await grpc.ended(({ outcome }) => outcome === "HTTP 431");
   expect(grpc.detail(large.id)).toMatchObject({ httpStatus: 431, httpVersion: "1.1" });
   expect((await hello(grpc)).status).toBe(200);

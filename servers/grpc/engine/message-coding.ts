@@ -56,8 +56,18 @@ const inflaters = {
   deflate: { now: inflateSync, create: createInflate },
 } as const;
 
-/** Each piece of the message is a job of the thread and a call of ours. */
-const pieceBytes = ({ length }: Uint8Array): number => Math.min(64 << 10, Math.max(1 << 10, 8 * length));
+/** Of a short message. */
+const shortPieceBytes = ({ length }: Uint8Array): number => Math.min(inflatedAtOnce.to, Math.max(1 << 10, 8 * length));
+
+/**
+ * Each piece of the message is a job of the thread, a call of ours and a copy. The last bytes of gzip say how long the message is, modulo 2^32 (RFC 1952
+ * §2.3.1): it may be one piece, with some bytes more, or zlib would begin another one.
+ */
+function pieceBytes(message: Uint8Array, coding: keyof typeof inflaters, limit: number): number {
+  if (coding !== "gzip" || message.length < 4) return inflatedAtOnce.to;
+  const said = new DataView(message.buffer, message.byteOffset).getUint32(message.length - 4, true);
+  return Math.max(inflatedAtOnce.to, Math.min(said, limit) + headBytes);
+}
 
 /**
  * Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. A long message waits until it is the connection's turn to have one
@@ -86,7 +96,7 @@ export async function inflateMessage(
 function inflatedNow(message: Uint8Array, coding: keyof typeof inflaters, limit: number): Buffer | undefined {
   const maxOutputLength = Math.max(1, Math.min(limit, inflatedAtOnce.to));
   try {
-    return inflaters[coding].now(message, { maxOutputLength, chunkSize: Math.min(inflatedAtOnce.to, pieceBytes(message)) });
+    return inflaters[coding].now(message, { maxOutputLength, chunkSize: shortPieceBytes(message) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE") throw damaged(coding);
     if (limit <= inflatedAtOnce.to) throw tooLongInflated(limit);
@@ -107,7 +117,7 @@ function inflatedInPieces(
       reject(tooLongInflated(limit));
       return;
     }
-    const inflater = inflaters[coding].create({ chunkSize: pieceBytes(message) });
+    const inflater = inflaters[coding].create({ chunkSize: pieceBytes(message, coding, limit) });
     inflater.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
@@ -117,9 +127,15 @@ function inflatedInPieces(
       reject(tooLongInflated(limit));
     });
     inflater.on("error", () => reject(damaged(coding)));
-    inflater.on("end", () => resolve(Buffer.concat(chunks, length)));
+    inflater.on("end", () => resolve(joined(chunks, length)));
     inflater.end(message);
   });
+}
+
+/** A short piece would keep all of its buffer in memory. */
+function joined(pieces: readonly Buffer[], length: number): Buffer {
+  const [first] = pieces;
+  return pieces.length === 1 && first && first.length >= first.buffer.byteLength / 2 ? first : Buffer.concat(pieces, length);
 }
 
 const damaged = (coding: string) => new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`);
