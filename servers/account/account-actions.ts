@@ -117,7 +117,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     "user.remove"({ id }) {
       cache.forgetUser(id);
       const before = users.get(id);
-      const removed = users.remove(id);
+      const removed = store.together(() => users.remove(id));
       if (before && removed) log.info(`Removed user ${before.email}`);
       show.changed("users");
       return { removed };
@@ -136,7 +136,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     },
     "user.shiftClock"({ id, seconds }) {
       const { email } = user(id);
-      users.set(id, { clock_shift_s: seconds });
+      store.together(() => users.set(id, { clock_shift_s: seconds }));
       log.info(seconds === 0 ? `Set the clock of ${email} back to now` : `Shifted the clock of ${email}: ${seconds} s from now`);
       return changed(id);
     },
@@ -172,20 +172,20 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     "session.list": show.lists.sessions,
     "session.read": ({ id }) => show.lists.session(id),
     "session.end"({ id }) {
-      const ended = sessions.end(id, "ended from the dashboard");
+      const ended = store.together(() => sessions.end(id, "ended from the dashboard"));
       if (ended) log.info(`Ended a session of ${sessions.get(id, now())?.email}`);
       return { ended: sessionsChanged(ended) };
     },
     "token.list": show.lists.tokens,
     "token.expire"({ id }) {
       const { token, owner } = tokenAndOwner(id);
-      const expired = token !== undefined && owner !== undefined && sessions.expireToken(id, clockOf(owner));
+      const expired = token !== undefined && owner !== undefined && store.together(() => sessions.expireToken(id, clockOf(owner)));
       if (expired) log.info(`Expired ${tokenNames[token.kind]} of ${owner.email}`);
       return { expired: sessionsChanged(expired) };
     },
     "token.revoke"({ id }) {
       const { token, owner } = tokenAndOwner(id);
-      const revoked = sessions.revokeToken(id);
+      const revoked = store.together(() => sessions.revokeToken(id));
       if (token && revoked) log.info(`Revoked ${tokenNames[token.kind]} of ${owner?.email}`);
       return { revoked: sessionsChanged(revoked) };
     },

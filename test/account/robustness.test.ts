@@ -271,14 +271,17 @@ it("[AC-47] a locked database is answered 503, and the service continues when it
 });
 
 it("[AC-62] a file that is moved away gets no more writes, reads are answered, and moved back it is used as before", async () => {
-  const { url, dataDir, logs } = await startAccount();
+  const { url, dataDir, logs, act } = await startAccount();
   const { token } = await login(url);
   const file = path.join(dataDir, "account.db");
+  const { id: user } = (await act("user.list", { text: email })).users[0] as { id: number };
   const write = () => send(`${url}/details`, "PUT", { city: "X" }, bearer(token));
   renameSync(file, `${file}.away`);
   expect([(await write()).status, (await send(`${url}/login`, "POST", { username: email, password })).status]).toEqual([503, 503]);
   expect((await ask(`${url}/details`, { headers: bearer(token) })).status).toBe(200);
   await until(() => logs.some(({ level, text }) => level === "error" && text.startsWith(`${file} was moved or deleted while in use`)));
+  await expect(act("user.remove", { id: user })).rejects.toThrow("was moved or deleted while in use");
+  await expect(act("user.shiftClock", { id: user, seconds: 60 })).rejects.toThrow("was moved or deleted while in use");
   expect(existsSync(file)).toBe(false);
   renameSync(`${file}.away`, file);
   expect((await write()).status).toBe(200);
