@@ -84,11 +84,11 @@ it("[WEBRTC-484] datagrams of a peer are worked off in its turns; what comes fas
       ...{ work: turns.connection(`10.0.0.${index}`), onConnected() {}, onRtp() {}, onRtcp() {}, onEnd() {} },
     });
   });
-  // No media is due before the handshake: each is counted.
-  const media = Buffer.from([0x80, 96, 0, 1]);
+  // Of no protocol that is due here: each is counted.
+  const stray = Buffer.from([0x50, 96, 0, 1]);
   const rejected = () => peers.reduce((sum, one) => sum + one.rejected, 0);
   for (const peer of peers) {
-    for (let count = 0; count < 2_000; count++) peer.receive(media);
+    for (let count = 0; count < 2_000; count++) peer.receive(stray);
     nowMs += 0.5;
   }
   expect(rejected()).toBeLessThan(100 * 2_000);
@@ -98,4 +98,12 @@ it("[WEBRTC-484] datagrams of a peer are worked off in its turns; what comes fas
     await nextTurn();
   }
   expect(rejected() + peers.reduce((sum, one) => sum + one.dropped, 0)).toBe(100 * 2_000);
+  // Media before the handshake takes no turn.
+  const [one] = peers as [PeerTransport];
+  const lost = [one.rejected, one.dropped] as const;
+  for (let count = 0; count < 20_000; count++) {
+    nowMs += 0.5;
+    one.receive(Buffer.from([0x80, 96, 0, 1]));
+  }
+  expect([one.rejected, one.dropped]).toEqual([lost[0] + 20_000, lost[1]]);
 });

@@ -34,6 +34,8 @@ interface Registered {
 }
 
 const udpQueues = 8;
+/** Of each queue, as those of TURN. */
+const receiveBufferBytes = 4 << 20;
 /** Addresses of one peer that are kept; it has one for each of its networks. */
 const mostPathsOfPeer = 16;
 
@@ -65,7 +67,7 @@ export class MediaPort {
       port,
       openToLan,
       onStop,
-      queues: udpQueues,
+      ...{ queues: udpQueues, receiveBufferBytes },
       onSocket: (socket) => void media.#senders.set(socket, createDatagramSender(socket)),
       onMessage: (datagram, from, socket) => {
         try {

@@ -126,7 +126,9 @@ export class PeerTransport {
   receive(datagram: Buffer): void {
     if (this.state === "ended") return;
     this.bytesReceived += datagram.length;
-    if (this.#received.bytes > mostWaitingBytes) this.dropped++;
+    // Media before the handshake, unless the end of that waits: dropped without any work, it leaves the queues of the system to others.
+    if (!this.#srtp && this.#received.bytes === 0 && (datagram[0] as number) >= 128) this.rejected++;
+    else if (this.#received.bytes > mostWaitingBytes) this.dropped++;
     else
       this.#received.add(
         datagram.length,
