@@ -1,13 +1,20 @@
-/** A sorted list: new items are sorted separately and merged when it is read, so that reading never sorts the whole list. */
+/** New items in one turn of the event loop: there may be 100,000. */
+const mergedAtOnce = 2_000;
+
+/**
+ * A sorted list: new items are sorted separately and merged when it is read, so that reading never sorts the whole list. Of many new items
+ * those that came first are there at once, and the others some turns of the event loop later.
+ */
 export class SortedList<Item> {
-  private sorted: Item[];
-  private fresh: Item[] = [];
+  private sorted: Item[] = [];
+  private fresh: Item[];
+  private mergesLater = false;
   private readonly removed = new Set<Item>();
   private readonly compare: (one: Item, other: Item) => number;
 
   constructor(items: Iterable<Item>, compare: (one: Item, other: Item) => number) {
     this.compare = compare;
-    this.sorted = [...items].sort(compare);
+    this.fresh = [...items];
   }
 
   add(item: Item): void {
@@ -29,14 +36,23 @@ export class SortedList<Item> {
 
   items(): readonly Item[] {
     if (this.removed.size > 0) this.dropRemoved();
-    if (this.fresh.length > 0) this.merge();
+    if (this.fresh.length > 0 && !this.mergesLater) this.merge();
     return this.sorted;
+  }
+
+  private mergeLater(): void {
+    this.mergesLater = true;
+    setImmediate(() => {
+      this.mergesLater = false;
+      this.merge();
+    });
   }
 
   private merge(): void {
     const { sorted, compare } = this;
-    const fresh = this.fresh.sort(compare);
-    this.fresh = [];
+    const fresh = this.fresh.slice(0, mergedAtOnce).sort(compare);
+    this.fresh = this.fresh.slice(mergedAtOnce);
+    if (this.fresh.length > 0) this.mergeLater();
     const merged: Item[] = [];
     let at = 0;
     for (const item of fresh) {

@@ -52,7 +52,9 @@ export class TopicTree {
   private readonly byTopic = new Map<string, TopicNode>();
   /** Created on the first search. */
   private inOrder: SortedList<TopicNode> | undefined = undefined;
-  private lastSearch: { readonly filter: string; readonly version: number; readonly nodes: readonly TopicNode[] } | undefined = undefined;
+  private lastSearch:
+    | { readonly filter: string; readonly version: number; readonly searched: number; readonly nodes: readonly TopicNode[] }
+    | undefined = undefined;
   /** Incremented when a topic is added or removed. */
   private version = 0;
   private oldest: TopicNode | undefined = undefined;
@@ -229,12 +231,13 @@ export class TopicTree {
   private found(filter: string): readonly TopicNode[] {
     const { lastSearch } = this;
     const { version } = this;
-    if (lastSearch?.filter === filter && lastSearch.version === version) return lastSearch.nodes;
+    this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
+    const all = this.inOrder.items();
+    if (lastSearch?.filter === filter && lastSearch.version === version && lastSearch.searched === all.length) return lastSearch.nodes;
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
-    this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
-    const nodes = this.inOrder.items().filter(({ topic }) => matches(topic));
-    this.lastSearch = { filter, version, nodes };
+    const nodes = all.filter(({ topic }) => matches(topic));
+    this.lastSearch = { filter, version, searched: all.length, nodes };
     return nodes;
   }
 

@@ -9,6 +9,12 @@ it("[MQTT-121] names are in natural order: numbers by value", () => {
   );
 });
 
+it("[MQTT-347] of long names the beginning is compared", () => {
+  const long = (end: string) => `1${"2".repeat(3_000)}${end}`;
+  expect(compareNatural(long("1"), long("2"))).toBe(0);
+  expect(compareNatural(`b${long("1")}`, `a${long("2")}`)).toBeGreaterThan(0);
+});
+
 it("[MQTT-121] the order of any names is consistent", () => {
   const random = seededRandom(9);
   const name = () => Array.from({ length: random.below(5) }, () => "0019a/"[random.below(6)]).join("");
