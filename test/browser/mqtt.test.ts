@@ -356,7 +356,7 @@ it("[MQTT-303] a refused connection is on the page with its reason, also while n
   onTestFinished(() => void socket.destroy());
   socket.write(connect);
   await once(socket, "data");
-  const list = page.getByRole("list", { name: "Refused connections, newest first" });
+  const list = page.getByRole("list", { name: "Refused or lost connections, newest first" });
   await list.getByRole("button").first().click();
   await page
     .getByRole("complementary")

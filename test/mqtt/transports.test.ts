@@ -180,6 +180,31 @@ describe("transports", () => {
     await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });
   });
 
+  it("[MQTT-348] what begins like another protocol, and a TLS handshake that fails, is a refused connection with its reason", async () => {
+    const broker = await startBroker(everything);
+    const send = async (label: string, bytes: string | Buffer) => {
+      const socket = connect(Number(new URL(broker.urls[label] ?? "").port), "127.0.0.1");
+      socket.on("error", () => {}).resume();
+      await new Promise((resolve) => {
+        socket.once("close", resolve);
+        socket.write(bytes);
+      });
+    };
+    // The begin of a ClientHello.
+    await send("MQTT", Buffer.from("160301020001000000", "hex"));
+    await send("MQTT", "GET / HTTP/1.1\r\n\r\n");
+    await send("MQTT", Buffer.from("3000", "hex"));
+    await send("MQTTS", encodePacket(connectPacket(4, "plain"), 4));
+    const refused = () => broker.rows.filter(({ tone }) => tone === "refused");
+    await expect.poll(() => refused().length).toBe(4);
+    expect(refused().map(({ verb, target, outcome }) => [verb, target, outcome])).toEqual([
+      ["CONNECT", "tcp", expect.stringMatching(/^The client began TLS on a port without it: /)],
+      ["CONNECT", "tcp", expect.stringMatching(/^The client sent HTTP to a port of plain MQTT: /)],
+      ["CONNECT", "tcp", "The first packet is not a CONNECT. (protocol error)"],
+      ["CONNECT", "tls", "the client sent bytes that are not TLS"],
+    ]);
+  });
+
   it("[MQTT-114] client certificates: used as the user name, and required if configured", async () => {
     const folder = temporaryDir();
     const issuer = await generate([{ name: "commonName", value: "device-7" }], {

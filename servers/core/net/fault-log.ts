@@ -13,13 +13,15 @@ const periodMs = 10_000;
 /** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
   readonly #log: Pick<Log, "warning" | "error">;
+  readonly #onHandshakeFailed: (peer: string, why: string) => void;
   readonly #closed = new WeakSet<ConnectionHead>();
   #written = 0;
   #leftOut = 0;
   #period: NodeJS.Timeout | undefined;
 
-  constructor(log: Pick<Log, "warning" | "error">) {
+  constructor(log: Pick<Log, "warning" | "error">, onHandshakeFailed: (peer: string, why: string) => void = () => {}) {
     this.#log = log;
+    this.#onHandshakeFailed = onHandshakeFailed;
   }
 
   write(text: string): void {
@@ -33,8 +35,10 @@ export class FaultLog {
   handshakeFailed(error: Error, socket: HandshakeSocket): void {
     socket.on("error", () => {});
     const { remoteAddress, remotePort } = socket;
-    const from = remoteAddress === undefined ? "" : ` from ${remoteAddress}:${remotePort}`;
-    this.write(`A TLS handshake${from} failed: ${whyHandshakeFailed(error, socket)}.`);
+    const peer = remoteAddress === undefined ? "" : `${remoteAddress}:${remotePort}`;
+    const why = whyHandshakeFailed(error, socket);
+    this.write(`A TLS handshake${peer && ` from ${peer}`} failed: ${why}.`);
+    this.#onHandshakeFailed(peer, why);
   }
 
   /** One line for a connection, whatever else goes wrong with it. */

@@ -62,9 +62,7 @@ export class PacketDecoder {
     const available = bytes.length - start;
     if (available < 2) return this.wait(2);
     const firstByte = bytes[start] as number;
-    if (this.version === undefined && firstByte >> 4 !== connectType) {
-      throw new PacketError(reasonCode.protocolError, "The first packet is not a CONNECT.");
-    }
+    if (this.version === undefined) checkBegin(bytes.subarray(start));
     let bodyLength = 0;
     let multiplier = 1;
     let at = start + 1;
@@ -134,4 +132,19 @@ export class PacketDecoder {
     this.needed = needed;
     return undefined;
   }
+}
+
+const httpMethod = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|PRI) /;
+
+/** The first two bytes or more of a client: those of other protocols are named, as ports and addresses are easily mixed up. */
+function checkBegin(first: Buffer): void {
+  const refused = (message: string) => new PacketError(reasonCode.protocolError, message);
+  // A record of a handshake (RFC 8446 §5.1), which would be a CONNECT of three bytes.
+  if (first[0] === 0x16 && first[1] === 3)
+    throw refused(
+      "The client began TLS on a port without it: use mqtt:// or ws://, or the TLS port (mqtts://) or the secure WebSocket port (wss://).",
+    );
+  if (httpMethod.test(first.toString("latin1", 0, 8)))
+    throw refused("The client sent HTTP to a port of plain MQTT: HTTP has a port of its own, and MQTT over WebSocket too.");
+  if ((first[0] as number) >> 4 !== connectType) throw refused("The first packet is not a CONNECT.");
 }

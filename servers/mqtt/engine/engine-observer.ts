@@ -45,6 +45,8 @@ export interface EngineObserver {
   connectRefused?(client: ObservedClient, why: string): void;
   /** A connection without a CONNECT was closed because the limit of open connections is reached. */
   turnedAway?(): void;
+  /** Of a client of the TLS listeners. */
+  handshakeFailed?(peer: string, why: string): void;
   /** The session of an absent client ended to make room for another one. */
   gaveWay?(): void;
   /** No CONNECT arrived within the timeout. */

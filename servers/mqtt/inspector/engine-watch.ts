@@ -133,7 +133,15 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       const { clientId, origin, goodbye } = client;
       const fault = broken.get(client);
       if (!wasConnected) {
-        if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} violated the protocol: ${fault}`);
+        if (fault === undefined) return;
+        show("warning", `${shortName(clientId) || origin.peer} violated the protocol: ${fault}`, {
+          verb: "CONNECT",
+          target: origin.transport,
+          tone: "refused",
+          outcome: fault,
+          clientId,
+          peer: origin.peer,
+        });
         return;
       }
       const how = fault === undefined ? `left: ${why}` : `violated the protocol and was disconnected: ${fault}`;
@@ -181,6 +189,13 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     notRetained: () => void counted.notRetained++,
     retainedGaveWay: () => void counted.retainedGaveWay++,
     gaveWay: () => void counted.gaveWay++,
+    handshakeFailed(peer, why) {
+      if (!spend()) return;
+      const text = `A TLS handshake from ${peer} failed: ${why}.`;
+      traffic.touch(
+        mqttEvent({ id: traffic.nextId(), verb: "CONNECT", target: "tls", tone: "refused", outcome: why, clientId: "", peer, text }),
+      );
+    },
     turnedAway: () => void counted.turnedAway++,
     connectTimedOut: () => void counted.connectTimedOut++,
     refused: (client, error) => void broken.set(client, `${error.message} (${reasonName(error.reason)})`),

@@ -27,7 +27,7 @@ import { MqttToolbar } from "./mqtt-toolbar.tsx";
 
 /** Those that were ended with a fault too; messages have a history of their own. */
 const refusedConnections = {
-  title: "Refused connections",
+  title: "Refused or lost connections",
   ofKind: "mqtt-event",
   placeholder: "Reason, client",
   inspectors: { "mqtt-event": MqttEventInspector },
