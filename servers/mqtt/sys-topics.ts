@@ -26,17 +26,29 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
     ];
   }
 
-  function publish() {
-    for (const [name, value] of values()) {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  /** Thousands of clients may have subscribed to all of them: goes on when there is time in a turn of the event loop. */
+  function publish(left: readonly [topic: string, value: string | number][]) {
+    for (const [index, [name, value]] of left.entries()) {
+      if (isStopped) return;
+      if (index > 0 && engine.scheduler.isTurnOver()) {
+        engine.scheduler.whenWritten(() => publish(left.slice(index)));
+        return;
+      }
       const topic = `$SYS/broker/${name}`;
       const text = String(value);
       if (last.get(topic) === text) continue;
       last.set(topic, text);
       engine.publishInternal(new Message({ topic, payload: Buffer.from(text), qos: 0, retain: true }));
     }
+    timer = setTimeout(() => publish(values()), options.intervalSeconds * 1_000);
   }
 
-  publish();
-  const timer = setInterval(publish, options.intervalSeconds * 1_000);
-  return () => clearInterval(timer);
+  publish(values());
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }
