@@ -260,6 +260,24 @@ describe("limits and clocks", () => {
     },
   );
 
+  it("[MQTT-341] a CONNECT is not kept for a login that waits when its client has left", async () => {
+    let answer = () => {};
+    const authenticate: Access["authenticate"] = ({ clientId, username }) =>
+      clientId === "bystander"
+        ? { allowed: true, username }
+        : new Promise((resolve) => {
+            answer = () => resolve({ allowed: true, username });
+          });
+    const { engine, expectUndisturbed } = await startEngine({ access: { authenticate } });
+    const { connection } = new MemoryClient(engine, "left");
+    expect(connection.asked?.clientId).toBe("left");
+    connection.cutOff("The connection was lost.");
+    expect(connection.asked).toBeUndefined();
+    answer();
+    await expectUndisturbed();
+    expect(engine.sessions.has("left")).toBe(false);
+  });
+
   it("[MQTT-233] the limit of clients holds if many authenticate at once", async () => {
     const broker = await startBroker({ users: ["ada:secret"], clients: 3 });
     const login = { username: "ada", password: Buffer.from("secret") };

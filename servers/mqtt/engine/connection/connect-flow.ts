@@ -72,10 +72,11 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     client: { address: connection.address, connection },
   });
   if (!(verdict instanceof Promise)) {
-    onVerdict(parts, connection, packet, verdict);
+    onVerdict(parts, connection, verdict);
     return;
   }
-  wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
+  // Logins may wait for long behind others; the packet of one whose client has left does not.
+  wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, settled));
 }
 
 /** Memory of a CONNECT that waits for its authentication, beside the bytes that were received. */
@@ -109,14 +110,14 @@ function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promi
   void answered.then(() => connection.release());
 }
 
-function onVerdict(parts: ConnectParts, connection: Connection, packet: ConnectPacket, verdict: Verdict): void {
+function onVerdict(parts: ConnectParts, connection: Connection, verdict: Verdict): void {
   if (!verdict.allowed) {
     const { reason, text } = refusals[verdict.why];
     answerRefused(parts, connection, reason, text);
     return;
   }
   connection.identity = { clientId: connection.identity.clientId, username: verdict.username };
-  fetchAndAccept(parts, connection, packet, {});
+  if (connection.asked) fetchAndAccept(parts, connection, connection.asked, {});
 }
 
 const refusals: Readonly<Record<(Verdict & { allowed: false })["why"], { readonly reason: ReasonCode; readonly text: string }>> = {

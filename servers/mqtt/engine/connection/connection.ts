@@ -366,6 +366,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     });
     this.attempt(() => this.transport.end());
     this.attempt(() => this.context.onClosed(this, why));
+    this.asked = undefined;
+    this.exchange = undefined;
   }
 
   private attempt(step: () => void): void {
