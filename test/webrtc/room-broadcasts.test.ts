@@ -173,3 +173,18 @@ it("[WEBRTC-127] who has joined a room in which nothing waits gets what is said 
   await until(() => delivered.filter(({ text }) => text === "after").length >= 500);
   expect(delivered.some(({ to, text }) => to === newcomer.id && text === "after")).toBe(true);
 });
+
+it("[WEBRTC-486] what is for one that has joined comes behind its welcome, also where the welcome waits", async () => {
+  const { broadcasts, delivered, peer, roomOf, until } = open();
+  const room = roomOf("large", 500);
+  broadcasts.tell(room, chat("before"), undefined);
+  const newcomer = peer("newcomer");
+  join(room, newcomer);
+  broadcasts.welcome(room, newcomer, []);
+  broadcasts.send(newcomer, chat("direct"));
+  const of = () => delivered.filter(({ to }) => to === newcomer.id).map(({ text }) => text);
+  await until(() => of().length === 2);
+  expect(of()).toEqual(["joined", "direct"]);
+  broadcasts.send(newcomer, chat("later"));
+  expect(of()).toEqual(["joined", "direct", "later"]);
+});

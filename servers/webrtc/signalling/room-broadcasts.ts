@@ -37,6 +37,8 @@ export class RoomBroadcasts {
   readonly #cutOff: (peer: Peer) => void;
   /** Those in which something waits. */
   readonly #lanes = new Map<JoinedRoom, RoomLane>();
+  /** Members whose welcome waits, in this room. */
+  readonly #welcoming = new Map<Peer, Room>();
   readonly #memory = new BroadcastMemory();
   readonly #turns: WorkTurns;
   readonly #senders = new WeakMap<Peer, WorkConnection>();
@@ -59,6 +61,7 @@ export class RoomBroadcasts {
 
   /** To a member that joins, or joins again: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. */
   welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
+    this.#welcoming.set(peer, room);
     this.#add(room, { event: undefined, history, sender: peer, to: [peer] });
   }
 
@@ -106,6 +109,7 @@ export class RoomBroadcasts {
       bytesOf: ({ event, history, to }) =>
         broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0)),
       lost: ({ event, sender }) => {
+        if (!event && sender) this.#welcoming.delete(sender);
         const joined = joinedBy(event, room);
         if (joined) newcomers.delete(joined);
         if (sender && !sender.isElsewhere) this.#cutOff(sender);
@@ -116,15 +120,19 @@ export class RoomBroadcasts {
 
   /** It hears of those that have joined and are not announced yet when they are. */
   #welcome(peer: Peer, room: Room, newcomers: ReadonlySet<Peer>, history: readonly ChatEvent[]): void {
+    if (this.#welcoming.get(peer) === room) this.#welcoming.delete(peer);
     const peers: Member[] = [];
     for (const other of room.members.values()) if (other !== peer && !newcomers.has(other)) peers.push({ id: other.id, name: other.name });
     this.#hand(peer, { type: "joined", room: room.name, peers });
     for (const event of history) this.#hand(peer, { ...event, isHistory: true });
   }
 
-  /** To one. What a peer of another instance sends stays behind what waits in a room that both are in, such as the news that it has joined. */
+  /**
+   * To one. It stays behind a welcome that waits; what a peer of another instance sends, behind what waits in a room that both are in, such as the news
+   * that it has joined.
+   */
   send(peer: Peer, event: PeerEvent): void {
-    const room = this.#lanes.size > 0 && "from" in event ? this.#roomOfBoth(peer, event.from) : undefined;
+    const room = this.#welcoming.get(peer) ?? (this.#lanes.size > 0 && "from" in event ? this.#roomOfBoth(peer, event.from) : undefined);
     if (room) this.tell(room, event, undefined, [peer]);
     else this.#hand(peer, event);
   }
@@ -139,12 +147,14 @@ export class RoomBroadcasts {
 
   left(peer: Peer, room: Room): void {
     this.#lanes.get(room)?.newcomers.delete(peer);
+    if (this.#welcoming.get(peer) === room) this.#welcoming.delete(peer);
   }
 
   /** What waits is delivered to nobody. */
   close(): void {
     this.#isClosed = true;
     this.#lanes.clear();
+    this.#welcoming.clear();
   }
 }
 
