@@ -181,6 +181,7 @@ it("[WEBRTC-486] what is for one that has joined comes behind its welcome, also 
   const newcomer = peer("newcomer");
   join(room, newcomer);
   broadcasts.welcome(room, newcomer, []);
+  broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer);
   broadcasts.send(newcomer, chat("direct"));
   const of = () => delivered.filter(({ to }) => to === newcomer.id).map(({ text }) => text);
   await until(() => of().length === 2);
