@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { startReading, stopReading } from "../net/socket-reading.ts";
 import type { WorkConnection } from "../service/work-turns.ts";
 
 /** What is used of sockets without a public name. */
 interface ReadSocket extends Socket {
-  readonly _handle?: { readStart(): unknown; readStop(): unknown } | null;
   readonly encrypted?: boolean;
   /** By Node, while many bytes of answers wait. */
   readonly _paused?: boolean;
@@ -26,14 +26,14 @@ export function paceBody(request: IncomingMessage, work: Pick<WorkConnection, "r
   const readOn = (): void => {
     waits = false;
     bytes = 0;
-    if (mayRead() && !socket.destroyed && !socket._paused && !socket.isPaused()) socket._handle?.readStart();
+    if (mayRead() && !socket.destroyed && !socket._paused && !socket.isPaused()) startReading(socket);
   };
   const { push } = request;
   request.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
     bytes += piece?.length ?? 0;
     if (bytes >= bytesAtOnce && !waits) {
       waits = true;
-      socket._handle?.readStop();
+      stopReading(socket);
       work.readLater(readOn);
     }
     return push.call(request, piece, encoding);

@@ -1,10 +1,6 @@
 import type { Socket } from "node:net";
 import { oneStep, type WorkConnection } from "../service/work-turns.ts";
-
-/** What is used of a socket without a public name, and what every stream has for those who make one. */
-interface ClosingSocket extends Socket {
-  readonly _handle?: { readStop(): unknown } | null;
-}
+import { stopReading } from "./socket-reading.ts";
 
 /**
  * Closes the socket, once it is destroyed, in the turns of all: a client may cut thousands of connections at once, and each leaves handlers, rows and timers
@@ -12,24 +8,24 @@ interface ClosingSocket extends Socket {
  * "close" is not delayed then, because the session may not outlive the handle of the socket.
  */
 export function closeInTurns(socket: Socket, connection: WorkConnection, endStreams?: () => Iterator<void> | undefined): void {
-  const closing = socket as ClosingSocket;
-  const { _destroy: destroy, emit } = closing;
-  closing._destroy = (error, callback) => {
+  // `_destroy` is what every stream has for those who make one.
+  const { _destroy: destroy, emit } = socket;
+  socket._destroy = (error, callback) => {
     // Node's parser would go on with what comes until then.
-    closing._handle?.readStop();
+    stopReading(socket);
     const steps = endStreams?.();
     if (steps) {
-      void connection.run(eachAndThen(steps, () => destroy.call(closing, error, callback)));
+      void connection.run(eachAndThen(steps, () => destroy.call(socket, error, callback)));
       return;
     }
     inTurn(connection, () => {
-      closing.emit = (event: string, ...values: unknown[]) => {
-        if (event !== "close") return emit.apply(closing, [event, ...values] as Parameters<Socket["emit"]>);
-        closing.emit = emit;
-        inTurn(connection, () => closing.emit("close", ...(values as [boolean])));
+      socket.emit = (event: string, ...values: unknown[]) => {
+        if (event !== "close") return emit.apply(socket, [event, ...values] as Parameters<Socket["emit"]>);
+        socket.emit = emit;
+        inTurn(connection, () => socket.emit("close", ...(values as [boolean])));
         return true;
       };
-      destroy.call(closing, error, callback);
+      destroy.call(socket, error, callback);
     });
   };
 }

@@ -1,16 +1,13 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
+import { startReading, stopReading } from "./socket-reading.ts";
 
 /** RFC 8446 §5.1: content type, version and length. */
 const headerBytes = 5;
 /** In a row, after the handshake: a client may change its key (RFC 8446 §4.6.3), for which each record is work and may ask for an answer. */
 const recordsWithoutData = 64;
 
-/** What is used of sockets without a public name. */
-interface ReadSocket extends Socket {
-  readonly _handle?: { readStart(): unknown; readStop(): unknown } | null;
-}
 /** Where Node keeps the addresses that it has read once. */
 interface SocketOverTls extends Socket {
   _peername?: object;
@@ -58,7 +55,7 @@ export class TlsTransport extends EventEmitter {
     socket.setNoDelay(true);
     this.#share = connection.join(this.#goOn);
     socket.on("data", (bytes: Buffer) => {
-      (socket as ReadSocket)._handle?.readStop();
+      stopReading(socket);
       this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
       this.#goOn();
     });
@@ -109,7 +106,7 @@ export class TlsTransport extends EventEmitter {
       if (this.#tls && !this.#hasData(this.#tls)) this.#fail(new Error(`${recordsWithoutData} records of TLS in a row have no data`));
     }
     if (this.#isDestroyed) return;
-    if (!this.#hasEnded) (this.socket as ReadSocket)._handle?.readStart();
+    if (!this.#hasEnded) startReading(this.socket);
     else if (this.#isFlowing) this.emit("end");
   };
 

@@ -1,17 +1,8 @@
 import type { Http2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { queuedBytes, startReading, stopReading } from "../../core/net/socket-reading.ts";
 import type { WorkConnection, WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { closeLost, whyStreamClosed } from "./stream-end.ts";
-
-/** What is used of a socket without a public name. */
-interface ReadingSocket extends Socket {
-  readonly _handle?: {
-    /** Bytes that wait for the client. */
-    readonly writeQueueSize: number;
-    readStart(): number;
-    readStop(): number;
-  } | null;
-}
 
 interface WaitingCall {
   readonly stream: ServerHttp2Stream;
@@ -174,7 +165,7 @@ export class SessionReadings {
 
 /** Of one connection. */
 export class SessionReading {
-  readonly #socket: ReadingSocket;
+  readonly #socket: Socket;
   readonly #all: SessionReadings;
   readonly #share: WorkShare;
   readonly #waiting: WaitingCall[] = [];
@@ -277,14 +268,15 @@ export class SessionReading {
   }
 
   stop(): void {
-    this.#socket._handle?.readStop();
+    stopReading(this.#socket);
   }
 
   startUnlessWaiting(): void {
-    const { _handle: handle, destroyed } = this.#socket;
-    if (this.#waiting.length > 0 || !handle || destroyed || !this.#all.mayStart(this) || !this.#all.mayRead(this)) return;
+    if (this.#waiting.length > 0 || this.#socket.destroyed || !this.#all.mayStart(this) || !this.#all.mayRead(this)) return;
+    const queued = queuedBytes(this.#socket);
+    if (queued === undefined) return;
     // Node does not read while the client does not, and goes on by itself; except in a session that is closing.
-    if (handle.writeQueueSize === 0) handle.readStart();
+    if (queued === 0) startReading(this.#socket);
     else this.#looksForReader ??= setTimeout(() => this.#look(), looksForReaderMs).unref();
   }
 
