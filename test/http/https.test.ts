@@ -23,7 +23,6 @@ it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the i
   const older = await service.ended(({ target }) => target === "/get?a=2");
   expect(service.detail(older.id)).toMatchObject({ connection: { tls: "TLSv1.2" } });
   expect((await curl("--cacert", authority(folder), `${url}/absolute-redirect/1`)).headers.location).toBe(`${url}/get`);
-  await expect(curl(`${url}/get`)).rejects.toThrow(/certificate/i);
 
   const socket = new WebSocket(`${url.replace("https", "wss")}/ws/echo`, { rejectUnauthorized: false });
   onEnd(() => socket.terminate());
@@ -40,6 +39,32 @@ it("[HTTP-132] without the switch there is one endpoint and no certificate", asy
   expect(service.detail(id)).not.toHaveProperty("connection.tls");
 });
 
+it("[HTTP-262] a failed TLS handshake has a row that says why, a flood of them has few, and who sends nothing has none", async () => {
+  const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
+  const url = service.endpoints[1]?.url ?? "";
+  await expect(curl(`${url}/get`)).rejects.toThrow(/certificate/i);
+  const row = await service.ended(({ target }) => target === "(TLS handshake)");
+  expect(row).toMatchObject({
+    tone: "aborted",
+    outcome: "TLS handshake failed: the client does not trust the service's certificate",
+    peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+  });
+  expect(service.detail(row.id)).toMatchObject({ request: { target: "(TLS handshake)" } });
+  const port = Number(new URL(url).port);
+  const connected = (bytes: string) =>
+    new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => socket.end(bytes));
+      socket.on("error", () => {}).on("close", resolve);
+      socket.resume();
+    });
+  await connected("");
+  await Promise.all(Array.from({ length: 40 }, () => connected("GET / HTTP/1.1\r\nHost: a\r\n\r\n")));
+  await service.stop();
+  const { length } = service.rows();
+  expect(length).toBeGreaterThan(10);
+  expect(length).toBeLessThanOrEqual(20);
+});
+
 it("[HTTP-133] a connection without TLS on the HTTPS port is closed, and an unfinished handshake does not delay a stop", async () => {
   const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
   const port = Number(new URL(service.endpoints[1]?.url ?? "").port);
@@ -53,7 +78,7 @@ it("[HTTP-133] a connection without TLS on the HTTPS port is closed, and an unfi
   await service.stop();
   expect(performance.now() - startedAt).toBeLessThan(2_000);
   await until(() => silent.closed);
-  expect(service.rows()).toEqual([]);
+  expect(service.rows()).toMatchObject([{ target: "(TLS handshake)", outcome: "TLS handshake failed: the client sent HTTP without TLS" }]);
 });
 
 it("[BL-204] a request that came over TLS is sent again over TLS", async () => {

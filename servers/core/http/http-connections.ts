@@ -26,6 +26,8 @@ export interface HttpConnections {
   /** To be called when another protocol begins on the socket. */
   upgraded(socket: Socket): void;
   of(socket: Socket): HttpConnection;
+  /** Of a socket that never became a connection of HTTP: it is not among the open ones. */
+  refused(socket: Socket): HttpConnection;
   readonly open: number;
   /** Bytes on the wire since the start, heads included. */
   bytes(): { readonly read: number; readonly written: number };
@@ -44,9 +46,13 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
 
   const workOf = (socket: Socket) => turns.connection(socket.remoteAddress ?? "");
 
-  function add(socket: Socket, work = workOf(socket), pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
+  function create(socket: Socket, work = workOf(socket), pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
     const head = connectionHead(nextId++, socket);
-    const connection: HttpConnection = { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held, work };
+    return { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held, work };
+  }
+
+  function add(socket: Socket, work?: WorkConnection, pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
+    const connection = create(socket, work, pipeline, held);
     open.set(socket, connection);
     socket.once("close", () => {
       open.delete(socket);
@@ -76,6 +82,7 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
       if (connection?.pipeline?.end()) connection.pipeline = undefined;
     },
     of: (socket) => open.get(socket) ?? closed.get(socket) ?? add(socket),
+    refused: (socket) => create(socket),
     get open() {
       return open.size;
     },

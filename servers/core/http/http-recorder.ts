@@ -37,6 +37,8 @@ export interface HttpRecorder {
   beginEntry(socket: Socket, facts: EntryFacts): HttpEntry;
   /** Ends an entry that `beginEntry` began. */
   end(entry: HttpEntry, options?: { quiet?: boolean }): void;
+  /** The row of a connection whose TLS handshake failed. */
+  refusedHandshake(socket: Socket, why: string): void;
   /** A message of an open WebSocket: a part of its connection's row, and a row that belongs to it. */
   beginMessage(connection: HttpEntry, bytes: Buffer, facts: MessageFacts): WebSocketMessageEntry;
   endMessage(message: WebSocketMessageEntry, ended: MessageEnd): void;
@@ -67,8 +69,7 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
   let serverErrors = 0;
   let stopping = false;
 
-  function beginEntry(socket: Socket, facts: EntryFacts): HttpEntry {
-    const connection = connections.of(socket);
+  function beginEntry(socket: Socket, facts: EntryFacts, connection = connections.of(socket)): HttpEntry {
     connection.requests += 1;
     begun += 1;
     const { kind, method, target, httpVersion, rawHeaders, unparsed } = facts;
@@ -154,6 +155,20 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
     },
     beginEntry,
     end,
+    refusedHandshake(socket, why) {
+      const facts = {
+        kind: "http",
+        method: "?",
+        target: "(TLS handshake)",
+        httpVersion: "",
+        rawHeaders: [],
+        userAgent: undefined,
+      } as const;
+      const entry = beginEntry(socket, facts, connections.refused(socket));
+      entry.aborted = why;
+      // The log has its line.
+      end(entry, { quiet: true });
+    },
     beginMessage(connection, bytes, facts) {
       const message = new WebSocketMessageEntry(traffic.nextId(), connection, bytes, facts);
       traffic.touch(message);

@@ -7,29 +7,42 @@ import { errorText } from "../service/service-error.ts";
 /** `authorizationError` says why the client's certificate was refused. */
 type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
 
+export interface HandshakeFailure {
+  readonly socket: Socket;
+  /** Address and port; empty if they are not known. */
+  readonly peer: string;
+  readonly why: string;
+  /** It has a log line: of many at once only some have. */
+  readonly isLogged: boolean;
+}
+
 const linesAtOnce = 20;
 const periodMs = 10_000;
 
 /** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
   readonly #log: Pick<Log, "warning" | "error">;
-  readonly #onHandshakeFailed: (peer: string, why: string) => void;
+  readonly #onHandshakeFailed: (failure: HandshakeFailure) => void;
   readonly #closed = new WeakSet<ConnectionHead>();
   #written = 0;
   #leftOut = 0;
   #period: NodeJS.Timeout | undefined;
 
-  constructor(log: Pick<Log, "warning" | "error">, onHandshakeFailed: (peer: string, why: string) => void = () => {}) {
+  constructor(log: Pick<Log, "warning" | "error">, onHandshakeFailed: (failure: HandshakeFailure) => void = () => {}) {
     this.#log = log;
     this.#onHandshakeFailed = onHandshakeFailed;
   }
 
-  write(text: string): void {
+  /** False if the line was left out. */
+  write(text: string): boolean {
     this.#period ??= setTimeout(() => this.flush(), periodMs);
-    if (this.#written < linesAtOnce) {
-      this.#written++;
-      this.#log.warning(text);
-    } else this.#leftOut++;
+    if (this.#written >= linesAtOnce) {
+      this.#leftOut++;
+      return false;
+    }
+    this.#written++;
+    this.#log.warning(text);
+    return true;
   }
 
   handshakeFailed(error: Error, socket: HandshakeSocket): void {
@@ -37,8 +50,8 @@ export class FaultLog {
     const { remoteAddress, remotePort } = socket;
     const peer = remoteAddress === undefined ? "" : `${remoteAddress}:${remotePort}`;
     const why = whyHandshakeFailed(error, socket);
-    this.write(`A TLS handshake${peer && ` from ${peer}`} failed: ${why}.`);
-    this.#onHandshakeFailed(peer, why);
+    const isLogged = this.write(`A TLS handshake${peer && ` from ${peer}`} failed: ${why}.`);
+    this.#onHandshakeFailed({ socket, peer, why, isLogged });
   }
 
   /** One line for a connection, whatever else goes wrong with it. */

@@ -54,7 +54,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
     return { mqtt, webSocket, mqtts: undefined, secureWebSocket: undefined };
 
   const certificates = await tls();
-  const faults = new FaultLog(engine.log, (peer, why) => engine.observer.handshakeFailed?.(peer, why));
+  const faults = new FaultLog(engine.log, ({ peer, why }) => engine.observer.handshakeFailed?.(peer, why));
   onStop(() => faults.flush());
   const handshakeMs = Math.min(connectTimeoutMs, longestHandshakeMs);
   const listenEncrypted = (port: number, createServer: (options: TlsOptions) => TlsServer) =>
