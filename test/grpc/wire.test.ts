@@ -1,10 +1,11 @@
 /** gRPC over HTTP/2, as its specification has it: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { request as httpRequest } from "node:http";
-import type { OutgoingHttpHeaders } from "node:http2";
+import type { Http2Session, OutgoingHttpHeaders } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { guardSession } from "../../servers/grpc/engine/session-guard.ts";
 import { dataRequest, dataResponse, echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
@@ -76,11 +77,21 @@ it("[GRPC-161] HTTP/1.1 and TLS on the plain port end their connection with a lo
     expect(level).toBe("warning");
     expect(text).toMatch(
       new RegExp(
-        `^The connection from 127\\.0\\.0\\.1:\\d+ was closed: its first bytes are not those of HTTP/2 without TLS\\. HTTP/1\\.1, gRPC-Web and Connect are spoken on port ${port}\\.$`,
+        `^The connection from 127\\.0\\.0\\.1:\\d+ was closed: its first bytes are not those of HTTP/2 without TLS\\. If the client speaks TLS: it is off here, and GRPC_TLS switches it on\\. HTTP/1\\.1, gRPC-Web and Connect are spoken on port ${port}\\.$`,
       ),
     );
   }
   expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-280] a client that has closed its connection while something was left to write is no fault", () => {
+  const session = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Http2Session;
+  const faults: string[] = [];
+  guardSession(session, { tookStep() {} }, { handshakeMs: 1_000, keepaliveMs: 0, keepaliveTimeoutMs: 0 }, (why) => faults.push(why));
+  session.emit("error", Object.assign(new Error("This socket has been ended by the other party"), { code: "EPIPE" }));
+  session.emit("error", new Error("another"));
+  session.emit("close");
+  expect(faults).toEqual(["another"]);
 });
 
 it("[GRPC-162] metadata: bytes may be joined and unpadded, and text that is no ASCII harms nobody, also where it is sent back", async () => {

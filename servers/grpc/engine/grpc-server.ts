@@ -65,7 +65,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     else calls.begin(new Http2Call(opened, connection, callLimits));
   }
 
-  const otherPort = () => `${notHttp2} without TLS. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
+  const otherPort = () =>
+    `${notHttp2} without TLS. If the client speaks TLS: it is off here, and GRPC_TLS switches it on. HTTP/1.1, gRPC-Web and Connect are spoken on port ${options.webPort()}`;
 
   function takeSocket(socket: Socket): void {
     const connection = connections.admit(socket);

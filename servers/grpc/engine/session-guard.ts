@@ -152,7 +152,10 @@ export function guardSession(
   session.on("remoteSettings", count);
   session.on("ping", count);
   session.on("goaway", count);
-  session.on("error", ({ errno, message }: NodeJS.ErrnoException) => onFault(errno === badPreface ? notHttp2 : message));
+  session.on("error", ({ errno, code, message }: NodeJS.ErrnoException) => {
+    // The client has closed the connection, and something was left to be written, such as TLS's own farewell: that is no fault.
+    if (code !== "EPIPE") onFault(errno === badPreface ? notHttp2 : message);
+  });
   session.once("close", () => {
     clearTimeout(handshake);
     clearInterval(keepalive);
