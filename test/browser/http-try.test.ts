@@ -62,7 +62,13 @@ it("[BL-320] a header field is found that only the details of a request have", a
   await rows.filter({ hasText: "/health" }).waitFor();
   await page.getByRole("textbox", { name: "Filter by path, client, body" }).fill("x-trace: needle");
   await page.getByText("matches the filter").waitFor();
-  await page.getByRole("button", { name: "Search headers and bodies too" }).click();
+  await page.getByText("Of headers and bodies, only what the list shows was searched.").waitFor();
+  await page.getByRole("button", { name: "Search all of them" }).click();
+  await rows.filter({ hasText: "/api/data" }).waitFor();
+  const inDetails = page.getByRole("button", { name: "Search headers and bodies too" });
+  await inDetails.click();
+  await page.getByText("matches the filter").waitFor();
+  await inDetails.click();
   await rows.filter({ hasText: "/api/data" }).waitFor();
   await fetch(`${origin}/api/status`, { headers: { "X-Trace": "needle-2" } });
   await rows.filter({ hasText: "/api/status" }).waitFor();

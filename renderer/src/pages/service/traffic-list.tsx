@@ -129,7 +129,7 @@ function NoneMatches({ rows, tab: { item, details }, filter, onFilter }: NoneMat
   ];
   return (
     <NoRows text={texts.filter((text) => text !== false).join(" ")} action="Show all" onAction={() => onFilter(noFilter)}>
-      {isMoreToSearch && <Button onClick={() => onFilter({ ...filter, inDetails: true })}>{`Search ${details} too`}</Button>}
+      {isMoreToSearch && <Button onClick={() => onFilter({ ...filter, inDetails: true })}>Search all of them</Button>}
     </NoRows>
   );
 }
