@@ -21,7 +21,8 @@ it("[EV-74] the page counts before it asks for confirmation, and does not ask if
   await page.routeWebSocket(/./, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((frame) => {
-      if (String(frame).includes('"delete.count"')) held.push(() => server.send(frame));
+      // The note on sample events counts too.
+      if (String(frame).includes('"delete.count"') && !String(frame).includes('"sample":"only"')) held.push(() => server.send(frame));
       else server.send(frame);
     });
   });
@@ -96,4 +97,26 @@ it("[EV-94] a refused request is a row with its reason, which opens the request 
   expect(await list.getByRole("button").count()).toBe(1);
   await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("nobody");
   await page.getByText("none matches").waitFor();
+});
+
+it("[EV-194] where no sample traffic is sent, its stored events are counted, and deleted in one click", async () => {
+  const { page } = await openBrowserShell("events");
+  await fromMenu(page, "Send sample traffic");
+  await page
+    .getByText(/^1 to \d+ of \d+$/)
+    .first()
+    .waitFor();
+  const note = page.getByText(/^\d+ sample events? (?:is|are) kept, and in what the API answers\.$/);
+  expect(await note.count()).toBe(0);
+  await fromMenu(page, "Stop sample traffic");
+  await note.waitFor();
+  await page.getByRole("button", { name: /^Delete (?:it|them)$/ }).click();
+  await note.waitFor({ state: "detached" });
+  await generate(page, 10);
+  await note.waitFor();
+  await page.getByRole("button", { name: "Keep" }).click();
+  await note.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("1 to 10 of 10").first().waitFor();
+  expect(await note.count()).toBe(0);
 });

@@ -18,7 +18,7 @@ import { CommandGroups, CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { SectionTitle } from "../../ui/panel.tsx";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
-import { attempt, notifyDone } from "../../ui/status/notify.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx";
@@ -72,11 +72,6 @@ export function EventsBar(props: EventsBarProps) {
     { id: "events-jsonl", title: "Export as JSONL", enabled: !nothing, run: () => props.onExport("jsonl") },
   ];
   const deleteSample = () => void attempt(props.deletion.startSample());
-  const toggleSample = () => {
-    sample.toggle();
-    // They are stored as any other, and stay after the sample has ended.
-    if (sample.playing) notifyDone("Sample events stay stored", { title: "Delete them…", run: deleteSample });
-  };
   const more: readonly (readonly Command[])[] = [
     [
       { id: "events-import", title: "Import CSV or JSONL…", icon: IconUpload, enabled: available, run: () => pickFile.current?.() },
@@ -86,7 +81,7 @@ export function EventsBar(props: EventsBarProps) {
         title: sample.playing ? "Stop sample traffic" : "Send sample traffic",
         icon: sample.playing ? IconPlayerStop : IconPlayerPlay,
         enabled: running,
-        run: toggleSample,
+        run: sample.toggle,
       },
     ],
     [

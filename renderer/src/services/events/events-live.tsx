@@ -34,7 +34,7 @@ import { ImportReport } from "./jobs/import-report.tsx";
 import { useDeletion } from "./jobs/use-deletion.ts";
 import { PlotsBand } from "./plots/plots-band.tsx";
 import { useOutcomePlot } from "./plots/use-outcome-plot.ts";
-
+import { SampleEventsNote } from "./sample-events-note.tsx";
 import { useEventPages } from "./use-event-pages.ts";
 
 const useEventsView = viewsOf<EventsViews>("events");
@@ -142,6 +142,9 @@ export function EventsLive() {
           onPause={togglePause}
           onReport={setReport}
         />
+      </Boundary>
+      <Boundary region="events: sample events" line>
+        <SampleEventsNote ask={ask} available={available} jobs={jobs} />
       </Boundary>
       <ListArea region="events: list">
         {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
