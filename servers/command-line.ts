@@ -157,7 +157,7 @@ export function helpText(services: readonly Service[]): string {
   lines.push(
     "",
     "Exit codes without a window:",
-    row("0", "Ended by SIGINT or SIGTERM"),
+    row("0", "Ended by SIGINT or SIGTERM (npm itself ends with the code of the signal that it gets)"),
     row("1", "A service named by --only could not start (headless), or one of --start-all is failed at the end"),
     row("2", "Wrong arguments"),
     '  With --json the last line of a run that ends with another code than 0 is {"type":"failed",…}.',

@@ -61,7 +61,10 @@ const errorsOf = ({ bodyBytes }: HttpConfig, log: Log): HttpErrors => ({
   notFound: () => new HttpRefusal(404, "Not found; GET /api lists every route"),
   notAllowed: (method, allow) => new HttpRefusal(405, `${method} is not allowed here; ${allow} are`, { headers: { Allow: allow } }),
   badPath: () => new HttpRefusal(400, "Invalid percent-encoding in the path"),
-  tooLarge: () => new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`),
+  tooLarge: () =>
+    new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`, {
+      reason: `The body is larger than ${bodyBytes} bytes (Largest body, HTTP_BODY_BYTES)`,
+    }),
   refusalOf(error, request) {
     log.error(`${request.method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return new HttpRefusal(500, "Internal error");

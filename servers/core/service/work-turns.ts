@@ -4,7 +4,10 @@ import { ReadTurns } from "./read-turns.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 
 const turnMs = 4;
-/** After a connection was accepted: libuv accepts one in a turn of the event loop, so those behind it wait for as many turns. */
+/**
+ * After a connection was accepted: libuv accepts one in a turn of the event loop, so those behind it wait for as many turns. Where what was read
+ * took longer, it is as long as that: else a client that connects again and again would leave no time for what all others have sent.
+ */
 const acceptingTurnMs = 0.5;
 /** Of one connection, before the others have theirs. */
 const shareMs = 0.25;
@@ -177,7 +180,7 @@ export class WorkTurns {
   readonly #next = (): void => {
     this.#immediate = undefined;
     this.#endMs = undefined;
-    this.#lengthMs = this.#hasAccepted ? acceptingTurnMs : turnMs;
+    this.#lengthMs = this.#hasAccepted ? Math.min(turnMs, Math.max(acceptingTurnMs, this.#now() - this.#workedMs)) : turnMs;
     this.#hasAccepted = false;
     this.#running = undefined;
     this.#turn++;

@@ -1,6 +1,7 @@
 /** HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), an entry at a time. */
 import type { ServiceId } from "../../../contract/service.ts";
 import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
 import type { HarMessages } from "./har-web-socket.ts";
 
@@ -90,12 +91,14 @@ function content(body: HttpBody, mimeType: string): object {
   return { size: body.bytes, mimeType, ...kept, ...comment };
 }
 
+const leftOut: Buffer = Buffer.from(hidden);
+
 /** The body as it crossed the wire: text where it is UTF-8, else base64. */
 function contentOf({ base64, bytes, hiddenIn }: HttpBody) {
   const kept = Buffer.from(base64, "base64");
   const comment =
     hiddenIn !== undefined
-      ? { comment: "secret values are hidden" }
+      ? { comment: kept.equals(leftOut) ? "left out: single values in it cannot be hidden" : "secret values are hidden" }
       : kept.length < bytes
         ? { comment: `the first ${kept.length} of ${bytes} bytes` }
         : undefined;
