@@ -21,14 +21,17 @@ const tiny = (index: number, units = [Buffer.from([index === 0 ? 0x65 : 0x41, 0x
 });
 const mostKept = 1 << 20;
 
-function kept(count: number, frame: (index: number) => Frame): readonly Frame[] {
-  const stream = new Stream({
+const openStream = () =>
+  new Stream({
     tracks: [video],
     clock: { ptsAt: () => 0 },
     packetBytes: 1_400,
     keptBytes: mostKept,
     media: new SharedBudget(1 << 30),
   });
+
+function kept(count: number, frame: (index: number) => Frame): readonly Frame[] {
+  const stream = openStream();
   for (let index = 0; index < count; index++) stream.publish(frame(index));
   const frames: Frame[] = [];
   stream.addFrameReader({ onFrame: (one) => void frames.push(one), onEnd: () => {} })();
@@ -44,13 +47,7 @@ it("[RTSP-195] kept frames count with the memory of their objects", () => {
 });
 
 it("[RTSP-195] answers with the same key frame share their memory", async () => {
-  const stream = new Stream({
-    tracks: [video],
-    clock: { ptsAt: () => 0 },
-    packetBytes: 1_400,
-    keptBytes: mostKept,
-    media: new SharedBudget(1 << 30),
-  });
+  const stream = openStream();
   stream.publish(tiny(0));
   const first = await snapshotOf(stream);
   expect((await snapshotOf(stream)) === first).toBe(true);

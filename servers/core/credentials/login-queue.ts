@@ -1,4 +1,5 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { JobSlots } from "../service/job-slots.ts";
 
 /** Who logs in: one client may have many connections, and log in to many accounts. */
 export interface LoginClient {
@@ -119,32 +120,19 @@ function mostOf<One>(all: readonly One[], keyOf: (one: One) => string): readonly
   return [...Map.groupBy(all, keyOf).values()].reduce((one, other) => (other.length > one.length ? other : one));
 }
 
-/** libuv has four threads, which files and names need too. */
-const hashesAtOnce = 2;
-
 /** Hashes of passwords take tens of milliseconds of a thread: two are computed at once, and those who wait have them in turns. */
 export class HashTurns {
   readonly #queue = new LoginQueue<{ readonly begin: () => void; readonly lose: () => void }>(({ lose }) => lose());
-  #running = 0;
+  readonly #slots = new JobSlots(() => this.#queue.take()?.begin());
 
   /** Rejects with `TooBusy` where too many wait. */
   run<Result>(client: LoginClient, account: string | undefined, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < hashesAtOnce) {
+    if (!this.#slots.isFull) {
       this.#queue.pass(client, account);
-      return this.#begin(work);
+      return this.#slots.run(work);
     }
     return new Promise((resolve, reject) => {
-      this.#queue.add(client, account, { begin: () => resolve(this.#begin(work)), lose: () => reject(new TooBusy()) });
+      this.#queue.add(client, account, { begin: () => resolve(this.#slots.run(work)), lose: () => reject(new TooBusy()) });
     });
-  }
-
-  async #begin<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#running++;
-    try {
-      return await work();
-    } finally {
-      this.#running--;
-      this.#queue.take()?.begin();
-    }
   }
 }

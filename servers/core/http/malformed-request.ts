@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { isTls } from "../net/client-hello.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
 import { oneStep } from "../service/work-turns.ts";
@@ -164,9 +165,6 @@ export function malformedVerdict(error: ClientError, bytes: Buffer | undefined, 
   const detail = error.reason ?? error.message.replace(/^Parse Error:?\s*/, "");
   return { status: 400, message: `Malformed request${detail ? `: ${detail}` : ""}` };
 }
-
-/** A record of a handshake (RFC 8446 §5.1). */
-const isTls = (bytes: Buffer) => bytes[0] === 0x16 && bytes[1] === 3;
 
 const startsLikeRequest = (bytes: Buffer) => /^[A-Z]+ \S/.test(bytes.toString("latin1", 0, 40));
 

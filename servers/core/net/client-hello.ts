@@ -1,5 +1,8 @@
 /** RFC 8446 §5.1: the type of a record with handshake messages. No method of HTTP begins with it. */
 export const handshakeRecord = 0x16;
+
+/** The bytes begin with a record of a handshake of any version of TLS (RFC 8446 §5.1). */
+export const isTls = (bytes: Uint8Array): boolean => bytes[0] === handshakeRecord && bytes[1] === 3;
 const recordHeadBytes = 5;
 const messageHeadBytes = 4;
 /** Those of browsers have 2 KiB. */

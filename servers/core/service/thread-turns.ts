@@ -1,7 +1,5 @@
 import { FairOrder } from "./fair-order.ts";
-
-/** libuv has four threads, which files, names and hashes of passwords need too. */
-const jobsAtOnce = 2;
+import { JobSlots } from "./job-slots.ts";
 
 interface Client {
   /** Of its address, as `rateLimitKey` has it. */
@@ -12,28 +10,18 @@ interface Client {
 export class ThreadTurns<Connection extends Client> {
   readonly #order = new FairOrder<Connection>();
   readonly #waiting = new Map<Connection, (() => void)[]>();
-  #running = 0;
+  readonly #slots = new JobSlots(() => this.#beginNext());
 
   /** Settles as the job does. */
   run<Result>(connection: Connection, job: () => Promise<Result>): Promise<Result> {
-    if (this.#running < jobsAtOnce) return this.#begin(job);
+    if (!this.#slots.isFull) return this.#slots.run(job);
     return new Promise((resolve) => {
-      const begin = () => resolve(this.#begin(job));
+      const begin = () => resolve(this.#slots.run(job));
       const ofOne = this.#waiting.get(connection);
       if (ofOne) ofOne.push(begin);
       else this.#waiting.set(connection, [begin]);
       this.#order.add(connection);
     });
-  }
-
-  async #begin<Result>(job: () => Promise<Result>): Promise<Result> {
-    this.#running++;
-    try {
-      return await job();
-    } finally {
-      this.#running--;
-      this.#beginNext();
-    }
   }
 
   #beginNext(): void {

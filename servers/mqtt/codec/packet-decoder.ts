@@ -1,3 +1,4 @@
+import { isTls } from "../../core/net/client-hello.ts";
 import { compacted } from "./byte-reader.ts";
 import { decodePacket } from "./decode-packet.ts";
 import type { Packet, ProtocolVersion } from "./packet.ts";
@@ -140,7 +141,7 @@ const httpMethod = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|PRI) /;
 function checkBegin(first: Buffer): void {
   const refused = (message: string) => new PacketError(reasonCode.protocolError, message);
   // A record of a handshake (RFC 8446 §5.1), which would be a CONNECT of three bytes.
-  if (first[0] === 0x16 && first[1] === 3)
+  if (isTls(first))
     throw refused(
       "The client began TLS on a port without it: use mqtt:// or ws://, or the TLS port (mqtts://) or the secure WebSocket port (wss://).",
     );
