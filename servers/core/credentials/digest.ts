@@ -1,4 +1,5 @@
 import { createHash, createHmac, createSecretKey, randomBytes } from "node:crypto";
+import { percentDecoded } from "../http/percent-decoded.ts";
 
 /** RFC 7616 §3.4: the fields of an `Authorization: Digest` header. */
 export interface DigestCredentials {
@@ -55,12 +56,7 @@ export function parseDigestCredentials(header: string | undefined): DigestCreden
 /** RFC 8187: UTF-8''J%C3%A4s%C3%B8n */
 function decodeExtended(value: string): string {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value)?.[1];
-  if (encoded === undefined) return "";
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return "";
-  }
+  return (encoded !== undefined && percentDecoded(encoded)) || "";
 }
 
 /** Node reads header bytes as Latin-1; the challenge asked for UTF-8. */

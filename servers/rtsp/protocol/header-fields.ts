@@ -1,4 +1,5 @@
 /** The other header fields with a grammar of their own: Session, Range and RTP-Info (RFC 2326 §12.37, §12.29, §12.33), and URIs of paths. */
+import { percentDecoded } from "../../core/http/percent-decoded.ts";
 
 /** Undefined where it is not a session identifier (§3.4). */
 export const sessionIdOf = (header: string): string | undefined => /^[\w$.+-]{1,128}(?=\s*(?:;|$))/.exec(header.trim())?.[0];
@@ -90,12 +91,9 @@ const longestPath = 500;
 
 /** A stream's name from the path of a URI; undefined where it cannot be one. */
 export function decodedPath(rawPath: string): string | undefined {
-  let path: string;
-  try {
-    path = withoutSlashes(decodeURIComponent(rawPath));
-  } catch {
-    return undefined;
-  }
+  const decoded = percentDecoded(rawPath);
+  if (decoded === undefined) return undefined;
+  const path = withoutSlashes(decoded);
   return isPathName(path) ? path : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../core/http/percent-decoded.ts";
 import { withoutSlashes } from "../protocol/header-fields.ts";
 import type { RtmpPublish } from "./worker-messages.ts";
 
@@ -27,10 +28,4 @@ const splitQuery = (text: string): readonly string[] => {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 };
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const decoded = (text: string): string => percentDecoded(text) ?? text;
