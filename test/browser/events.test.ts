@@ -82,10 +82,10 @@ it("[EV-94] a refused request is a row with its reason, which opens the request 
   const refuse = (body: string, client: string) =>
     fetch(`${origin}/events`, { method: "POST", body, headers: { "User-Agent": client } }).then((response) => response.text());
   await page.getByText("Following newest").waitFor();
-  expect(await page.getByRole("region", { name: "Refused requests" }).count()).toBe(0);
+  expect(await page.getByRole("region", { name: "Requests" }).count()).toBe(0);
   await refuse("{not json", "first/1.0");
   await refuse("{}", "second/1.0");
-  const list = page.getByRole("list", { name: "Refused requests, newest first" });
+  const list = page.getByRole("list", { name: "Requests, newest first" });
   await list.getByRole("button", { name: /^device_id: .*, and \d+ more$/ }).waitFor();
   await list.getByRole("button", { name: "Malformed JSON in request body" }).click();
   const inspector = page.getByRole("complementary");
@@ -97,6 +97,10 @@ it("[EV-94] a refused request is a row with its reason, which opens the request 
   expect(await list.getByRole("button").count()).toBe(1);
   await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("nobody");
   await page.getByText("none matches").waitFor();
+  await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("");
+  await fetch(`${origin}/stats`).then((response) => response.text());
+  await page.getByRole("region", { name: "Requests" }).getByText("All", { exact: true }).click();
+  await list.getByText("GET /stats").waitFor();
 });
 
 it("[EV-194] where no sample traffic is sent, its stored events are counted, and deleted in one click", async () => {

@@ -356,10 +356,28 @@ it("[MQTT-303] a refused connection is on the page with its reason, also while n
   onTestFinished(() => void socket.destroy());
   socket.write(connect);
   await once(socket, "data");
-  const list = page.getByRole("list", { name: "Refused or lost connections, newest first" });
+  const list = page.getByRole("list", { name: "Connections and subscriptions, newest first" });
   await list.getByRole("button").first().click();
   await page
     .getByRole("complementary")
     .getByText(/was refused: /)
+    .waitFor();
+});
+
+it("[MQTT-430] what clients connect and subscribe with is on the page", async () => {
+  const { page, host } = await open();
+  const client = await connectAsync(`mqtt://${host}`, { clientId: "sensor-1" });
+  onTestFinished(() => void client.end(true));
+  await client.subscribeAsync("a/#", { qos: 1 });
+  const region = page.getByRole("region", { name: "Connections and subscriptions" });
+  await region.getByText("none", { exact: true }).waitFor();
+  await region.getByText("All", { exact: true }).click();
+  const list = page.getByRole("list", { name: "Connections and subscriptions, newest first" });
+  await list.getByText("CONNECT tcp").waitFor();
+  await list.getByText("SUBSCRIBE a/#").waitFor();
+  await list.getByRole("button", { name: "QoS 1" }).click();
+  await page
+    .getByRole("complementary")
+    .getByText(/subscribed to a\/#/)
     .waitFor();
 });

@@ -11,7 +11,7 @@ import { DataTable } from "../../list/data-table.tsx";
 import { NewRows } from "../../list/follow-mark.tsx";
 import { ListArea, ListFrame } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
-import { RefusedInspector, RefusedRows, useRefusedRows } from "../../pages/service/refused-rows.tsx";
+import { OtherRowInspector, OtherRows, useOtherRows } from "../../pages/service/other-rows.tsx";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { usePauseCommand } from "../../ui/commands.ts";
 import { Failed, Loading } from "../../ui/status/answered.tsx";
@@ -39,7 +39,13 @@ import { useEventPages } from "./use-event-pages.ts";
 
 const useEventsView = viewsOf<EventsViews>("events");
 const useLastEventsView = lastViewsOf<EventsViews>("events");
-const refusedRequests = { title: "Refused requests", ofKind: "", placeholder: "Reason, client, path", inspectors: httpInspectors } as const;
+const requests = {
+  title: "Requests",
+  unsuccessful: "Refused",
+  ofKind: "",
+  placeholder: "Reason, client, path",
+  inspectors: httpInspectors,
+} as const;
 const noJobs: readonly EventJob[] = [];
 
 /** The collected events, their plots, and the actions on them. */
@@ -64,7 +70,7 @@ export function EventsLive() {
   const deletion = useDeletion(filter);
   const choice = useRowChoice(rowId);
   const { table, opened } = choice;
-  const refused = useRefusedRows("events", refusedRequests);
+  const others = useOtherRows("events", requests);
   const [generating, setGenerating] = useState(false);
   const [report, setReport] = useState<EventJob>();
   const ask = eventsAsk(client);
@@ -160,12 +166,12 @@ export function EventsLive() {
           <DataTable
             {...choice.tableProps}
             onChoose={(row) => {
-              refused.open(undefined);
-              if (refused.opened) choice.open(row);
+              others.open(undefined);
+              if (others.opened) choice.open(row);
               else choice.choose(row);
             }}
             onOpen={(row) => {
-              refused.open(undefined);
+              others.open(undefined);
               choice.open(row);
             }}
             label={isNewestFirst ? "Events, newest first" : "Events, sorted"}
@@ -190,8 +196,8 @@ export function EventsLive() {
           </div>
         )}
       </ListArea>
-      <Boundary region="events: refused requests" line>
-        <RefusedRows refused={refused} />
+      <Boundary region="events: requests" line>
+        <OtherRows others={others} />
       </Boundary>
       <Boundary region="events: status line" line>
         <EventsStatusLine
@@ -208,8 +214,8 @@ export function EventsLive() {
         <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
         <ImportReport job={report} onClose={() => setReport(undefined)} />
       </Boundary>
-      <RefusedInspector refused={refused} />
-      {!refused.opened && opened?.row && (
+      <OtherRowInspector others={others} />
+      {!others.opened && opened?.row && (
         <InspectorSlot shows={opened.row.id}>
           <EventInspector
             row={opened.row}

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { RefusedInspector, RefusedRows, useRefusedRows } from "../../../pages/service/refused-rows.tsx";
+import { OtherRowInspector, OtherRows, useOtherRows } from "../../../pages/service/other-rows.tsx";
 import { usePauseCommand } from "../../../ui/commands.ts";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
@@ -26,10 +26,11 @@ import styles from "./mqtt-live.module.css";
 import { MqttToolbar } from "./mqtt-toolbar.tsx";
 
 /** Those that were ended with a fault too; messages have a history of their own. */
-const refusedConnections = {
-  title: "Refused or lost connections",
+const connections = {
+  title: "Connections and subscriptions",
+  unsuccessful: "Refused or lost",
   ofKind: "mqtt-event",
-  placeholder: "Reason, client",
+  placeholder: "Reason, client, filter",
   inspectors: { "mqtt-event": MqttEventInspector },
 } as const;
 
@@ -54,7 +55,7 @@ export function MqttLive() {
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
-  const refused = useRefusedRows("mqtt", refusedConnections);
+  const others = useOtherRows("mqtt", connections);
   const isBare = useIsBare(branches);
   /** Only the last clear can be undone. */
   const withdrawUndo = useRef<() => void>(undefined);
@@ -164,10 +165,10 @@ export function MqttLive() {
           </MessageColumns>
         </div>
       )}
-      <Boundary region="mqtt refused connections" line>
-        <RefusedRows refused={refused} />
+      <Boundary region="mqtt connections" line>
+        <OtherRows others={others} />
       </Boundary>
-      <RefusedInspector refused={refused} />
+      <OtherRowInspector others={others} />
       <Boundary region="mqtt dialogs" shows={dialog} line>
         <MqttDialogs
           open={dialog}

@@ -32,7 +32,8 @@ const usualOutcomes: ReadonlySet<string> = new Set(["delivered", "received", "jo
 function titleOf({ kind, outcome, isEnd }: LadderSignal): string {
   if (isEnd) return "disconnected";
   const title = signalTitle(kind);
-  return usualOutcomes.has(outcome) || (kind === "join" && outcome === "nobody there") ? title : `${title}, ${outcome}`;
+  const saysAll = usualOutcomes.has(outcome) || outcome.replaceAll("-", " ") === title || (kind === "join" && outcome === "nobody there");
+  return saysAll ? title : `${title}, ${outcome}`;
 }
 
 /** "host 2, relay 1" of several candidates. */
@@ -130,6 +131,9 @@ function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
   );
 }
 
+/** Signals that go to nobody else. */
+const ofPeerAlone: ReadonlySet<string> = new Set(["join", "leave", "bad"]);
+
 function RungCell({ rung, lanes, names }: { readonly rung: Rung; readonly lanes: readonly Lane[] } & LadderNames) {
   const { from, to, signals } = rung;
   const [first] = signals;
@@ -139,8 +143,8 @@ function RungCell({ rung, lanes, names }: { readonly rung: Rung; readonly lanes:
   const right = Math.max(...ends);
   const summary = shownText(rungSummary(rung));
   const { isLost } = first;
-  const target =
-    first.kind === "join" || first.kind === "leave" ? "" : ` to ${first.to === undefined ? "the room" : peerName(first.to, names)}`;
+  const isForRoom = first.to === undefined && first.room !== undefined && !ofPeerAlone.has(first.kind);
+  const target = first.to !== undefined ? ` to ${peerName(first.to, names)}` : isForRoom ? " to the room" : "";
   const spoken = `${peerName(first.from, names)}${target}: ${rungTitle(rung)}${summary && `, ${summary}`}`;
   // Another peer is at the head of the line: the names are in the label.
   const isAtHead = (place: number | undefined, peer: string) => peerName(lanes[place ?? -1]?.id ?? "", names) === peerName(peer, names);

@@ -13,6 +13,7 @@ import { PausedMark } from "../../../list/follow-mark.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact, LeftOut } from "../../../list/list-status.tsx";
 import { SampleToggle } from "../../../list/sample-toggle.tsx";
+import { noFilter, trafficFilterSchema } from "../../../list/traffic-filter.ts";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
 import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
@@ -50,7 +51,10 @@ export function WebrtcSignals() {
   const total = running ? ofRun : -1;
   const [scope, setScope] = useRemembered("webrtc.ladder", noLadderScope, scopeSchema);
   const [folds, setFolds] = useRemembered("webrtc.ladder.folds", true, z.boolean());
-  const [withoutSample, setWithoutSample] = useRemembered("webrtc.ladder.without-sample", false, z.boolean());
+  // As in the list of traffic.
+  const [filter, setFilter] = useRemembered("filter.webrtc", noFilter, trafficFilterSchema);
+  const { withoutSample } = filter;
+  const setWithoutSample = (next: boolean) => setFilter({ ...filter, withoutSample: next });
   const [pausedAt, setPausedAt] = useState<number>();
   const choice = useRowChoice(rungRow);
   const box = useElementSize();

@@ -1,5 +1,6 @@
-import { UnstyledButton } from "@mantine/core";
-import { useState } from "react";
+import { SegmentedControl, UnstyledButton } from "@mantine/core";
+import { memo, useState } from "react";
+import { z } from "zod";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
@@ -22,33 +23,41 @@ import { Answered } from "../../ui/status/answered.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
-import styles from "./refused-rows.module.css";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import styles from "./other-rows.module.css";
 
 /** The list is not virtual; the filter and the Timeline show older ones. */
 const mostRows = 200;
 
-interface RefusedRowsOptions {
-  /** "Refused requests" */
+interface OtherRowsOptions {
+  /** "Requests" */
   readonly title: string;
+  /** Name of those that were not successful: "Refused". */
+  readonly unsuccessful: string;
   /** A kind of detail; empty for all. */
   readonly ofKind: DetailKind | "";
   readonly placeholder: string;
   readonly inspectors: Inspectors;
 }
 
-/** What was refused or has failed; the page of a service whose list has nothing of it shows it below the list. */
-export function useRefusedRows(id: ServiceId, { title, ofKind, placeholder, inspectors }: RefusedRowsOptions): RefusedRowsState {
-  const unsuccessful: TrafficFilter = { ...noFilter, tone: "unsuccessful", ofKind };
-  const rows = useTrafficRows(id, unsuccessful);
+const shownRows = z.enum(["unsuccessful", "all"]);
+
+/** What the list of a service's page has no rows of, such as its connections: the page shows it below the list; at first what was refused or has failed. */
+export function useOtherRows(id: ServiceId, { ofKind, ...texts }: OtherRowsOptions): OtherRowsState {
+  const [shown, setShown] = useRemembered(`${id}.others.shown`, "unsuccessful", shownRows);
+  const chosen: TrafficFilter = { ...noFilter, tone: shown, ofKind };
+  const rows = useTrafficRows(id, chosen);
   const [text, setText] = useState("");
   const [opened, open] = useState<TrafficRow>();
-  useLiveFilter(rows, { ...unsuccessful, text });
-  return { id, title, placeholder, inspectors, rows, text, setText, opened, open };
+  useLiveFilter(rows, { ...chosen, text });
+  return { ...texts, id, rows, shown, setShown, text, setText, opened, open };
 }
 
-export interface RefusedRowsState extends Omit<RefusedRowsOptions, "ofKind"> {
+export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
   readonly id: ServiceId;
   readonly rows: TrafficRows;
+  readonly shown: z.infer<typeof shownRows>;
+  readonly setShown: (shown: z.infer<typeof shownRows>) => void;
   readonly text: string;
   readonly setText: (text: string) => void;
   /** The row in the inspector. */
@@ -56,23 +65,33 @@ export interface RefusedRowsState extends Omit<RefusedRowsOptions, "ofKind"> {
   readonly open: (row: TrafficRow | undefined) => void;
 }
 
-/** The rows with the reason of each. Absent if there are none. */
-export function RefusedRows({ refused }: { readonly refused: RefusedRowsState }) {
-  const { id, title, placeholder, rows, text, setText, opened, open } = refused;
+/** Absent while nothing is kept of the service. */
+export function OtherRows({ others }: { readonly others: OtherRowsState }) {
+  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, opened, open } = others;
   const matching = useRowsView(rows, (view) => view.matching);
-  const shown = useRowsView(rows, (view) => (view.loaded ? view.version : undefined));
-  if (shown === undefined || (matching === 0 && text === "")) return null;
+  const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
+  useRowsView(rows, (view) => view.version);
+  if (isEmpty) return null;
   return (
     <LowerPanel
       title={title}
-      rememberAs={`${id}.refused`}
+      rememberAs={`${id}.others`}
       heightPx={110}
       listLabel={`${title}, newest first`}
       heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
       head={
         <>
-          <Caption>{matching === 0 ? "none matches" : formatCount(matching)}</Caption>
+          <SegmentedControl
+            aria-label={`${title} shown`}
+            data={[
+              { value: "unsuccessful", label: unsuccessful },
+              { value: "all", label: "All" },
+            ]}
+            value={shown}
+            onChange={(next) => setShown(shownRows.parse(next))}
+          />
+          <Caption>{matching > 0 ? formatCount(matching) : text === "" ? "none" : "none matches"}</Caption>
           <Spring />
           <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />
         </>
@@ -82,16 +101,16 @@ export function RefusedRows({ refused }: { readonly refused: RefusedRowsState })
         .toArray()
         .slice(0, mostRows)
         .map((row) => (
-          <RefusedRow key={row.id} row={row} opened={row.id === opened?.id} onOpen={open} />
+          <OtherRow key={row.id} row={row} opened={row.id === opened?.id} onOpen={open} />
         ))}
     </LowerPanel>
   );
 }
 
 /** Without a reason of its own the outcome is the reason. */
-const toneWord = ({ tone }: TrafficRow): string => (tone === "refused" ? "refused" : "failed");
+const toneWord = ({ tone }: TrafficRow): string => (tone === "aborted" ? "failed" : tone);
 
-function RefusedRow({
+const OtherRow = memo(function OtherRow({
   row,
   opened,
   onOpen,
@@ -107,29 +126,29 @@ function RefusedRow({
         {clockTime(row.at)}
       </span>
       <ToneMark tone={rowMark(row)} word={row.reason === undefined ? toneWord(row) : statusWord(row)} title={row.outcome} />
-      <UnstyledButton className={styles.reason} title={reason} onClick={() => onOpen(row)}>
-        {reason}
-      </UnstyledButton>
       <span className={styles.target} title={shownText(row.target)}>
         {shownText(`${row.verb} ${row.target}`)}
       </span>
+      <UnstyledButton className={styles.reason} title={reason} onClick={() => onOpen(row)}>
+        {reason}
+      </UnstyledButton>
       <span className={styles.client}>
         <ClientName client={row.client || row.peer} />
       </span>
     </LowerRow>
   );
-}
+});
 
 /** The row that was opened, as in the lists of other services. */
-export const RefusedInspector = ({ refused }: { readonly refused: RefusedRowsState }) =>
-  refused.opened && <OpenedRefusal refused={refused} row={refused.opened} />;
+export const OtherRowInspector = ({ others }: { readonly others: OtherRowsState }) =>
+  others.opened && <OpenedRow others={others} row={others.opened} />;
 
-function OpenedRefusal({ refused, row }: { readonly refused: RefusedRowsState; readonly row: TrafficRow }) {
-  const { id, rows, inspectors } = refused;
+function OpenedRow({ others, row }: { readonly others: OtherRowsState; readonly row: TrafficRow }) {
+  const { id, rows, inspectors } = others;
   const live = useRowNow(rows, row);
   const answer = useDetail(id, row.id, live);
   const detail = answer.value?.detail;
-  const close = () => refused.open(undefined);
+  const close = () => others.open(undefined);
   return (
     <InspectorSlot shows={row.id}>
       {detail ? (
