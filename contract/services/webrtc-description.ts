@@ -122,7 +122,7 @@ export function readDescription(sdp: string): SessionDescription | undefined {
     const [, type, value = ""] = /^([a-z])=(.*)$/.exec(line) ?? [];
     if (type === "o") origin = value;
     else if (type === "m") {
-      const [, kind, port, protocol, formats = ""] = /^(\S+) (\d{1,5})(?:\/\d+)? (\S+) ?(.*)$/.exec(value) ?? [];
+      const [, kind, port, protocol, formats = ""] = /^(\S+) (\d{1,5})(?:\/\d+)? (\S+)(?: (.*))?$/s.exec(value) ?? [];
       if (kind === undefined || protocol === undefined) continue;
       if (sections.length === mostSections) {
         isCut = true;

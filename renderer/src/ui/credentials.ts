@@ -3,7 +3,7 @@
 const secretName =
   /token|refresh|secret|passw|passphrase|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or)|signature|(?<![a-z])(pw|pin|otp|code|jwt)(?![a-z])|session|cookie|credential/i;
 /** A JSON Web Token, a scheme of Authorization with its value, a key in PEM, or a name and password in a URL. */
-const secretValue = /eyJ[\w-]{8,}\.|\b(bearer|basic|digest)\s+[\w+/=.~-]{6,}|-----BEGIN|\/\/[^/\s@]+@/i;
+const secretValue = /(?<![\w-])eyJ[\w-]{8,}\.|\b(bearer|basic|digest)\s+[\w+/=.~-]{6,}|-----BEGIN|\/\/[^/\s@]+@/i;
 
 const decoded = (text: string): string => {
   try {

@@ -37,6 +37,6 @@ export class AccessRefused extends Error {
 
 const longestShown = 200;
 
-/** Users type passwords into the wrong field: only text that looks like an e-mail address is shown. The length is first: the pattern is tried at each dot. */
+/** Users type passwords into the wrong field: only text that looks like an e-mail address is shown. */
 export const shownAccount = (username: string): string | undefined =>
-  username.length <= longestShown && /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) ? username : undefined;
+  username.length <= longestShown && /^[^\s@:]+@[^\s@:.]+(?:\.[^\s@:.]+)+$/.test(username) ? username : undefined;

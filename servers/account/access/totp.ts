@@ -33,7 +33,7 @@ export const toBase32 = (bytes: Buffer): string => secretOf(bytes).base32;
 /** Letter case, spaces and padding do not matter; undefined for a text that is not Base32. */
 export function fromBase32(text: string): Buffer | undefined {
   try {
-    return Buffer.from(Secret.fromBase32(text.replaceAll(" ", "").replace(/=+$/, "")).bytes);
+    return Buffer.from(Secret.fromBase32(text.replaceAll(" ", "").replace(/={1,6}$/, "")).bytes);
   } catch {
     return undefined;
   }

@@ -35,7 +35,7 @@ export function parseAccessRule<Right extends string>(
   text: string,
   rights: Readonly<Record<Right, string>>,
 ): { readonly user: string; readonly right: Right; readonly subject: string } | undefined {
-  const [, user, right, subject] = /^(\S+)\s+(\S+)\s+(.+)$/.exec(text.trim()) ?? [];
+  const [, user, right, subject] = /^(\S+)\s+(\S+)\s+(\S.*)$/.exec(text.trim()) ?? [];
   if (user === undefined || right === undefined || subject === undefined || !Object.hasOwn(rights, right)) return undefined;
   return { user, right: right as Right, subject };
 }

@@ -38,11 +38,15 @@ export function restoredCredentials(lines: readonly string[], stored: readonly s
 const nameOf = (line: string): string => line.slice(0, Math.max(0, line.indexOf(":")));
 
 /** "postgres://user:" "secret" "@host/database": a password may hold an @ that nobody encoded, so the last one ends it. */
-const userinfo = /^([a-z][a-z0-9+.-]*:\/*[^:@]*:)(.+)(@[^@]*)$/is;
-const query = /([?&][^=&#]*(?:pass|pwd|secret|token)[^=&#]*=)([^&#]+)/gi;
+const userinfo = /^([a-z][a-z0-9+.-]*:[^:@]*:)(.+)(@[^@]*)$/is;
+const queryFields = /([?&][^=?&#]*=)([^&#]+)/g;
+const secretName = /pass|pwd|secret|token/i;
 
 /** An address as the form shows it, with its passwords masked; an address without one, such as a file, is unchanged. */
-export const maskedPassword = (text: string): string => text.replace(userinfo, `$1${secretMask}$3`).replace(query, `$1${secretMask}`);
+export const maskedPassword = (text: string): string =>
+  text
+    .replace(userinfo, `$1${secretMask}$3`)
+    .replace(queryFields, (field, name: string) => (secretName.test(name) ? name + secretMask : field));
 
 /** An address without its user and password, which may hold an @ that nobody encoded; also one that is malformed. */
 export const withoutUserinfo = (address: string): string => address.replace(/\/\/[^/?#]*@/, "//");
@@ -52,12 +56,14 @@ export function restoredPassword(text: string, stored: string): string | undefin
   if (!text.includes(secretMask)) return text;
   if (serverOf(text) !== serverOf(maskedPassword(stored))) return undefined;
   const password = userinfo.exec(stored)?.[2];
-  const named = new Map([...stored.matchAll(query)].map(([, name = "", value = ""]) => [name.slice(1), value]));
+  const named = new Map([...stored.matchAll(queryFields)].map(([, name = "", value = ""]) => [name.slice(1), value]));
   const restored = text
     .replace(userinfo, (whole, before: string, shown: string, after: string) =>
       shown === secretMask && password !== undefined ? before + password + after : whole,
     )
-    .replace(query, (whole, name: string, shown: string) => (shown === secretMask ? name + (named.get(name.slice(1)) ?? shown) : whole));
+    .replace(queryFields, (whole, name: string, shown: string) =>
+      shown === secretMask ? name + (named.get(name.slice(1)) ?? shown) : whole,
+    );
   return restored.includes(secretMask) ? undefined : restored;
 }
 
@@ -80,8 +86,10 @@ export function restoredAddressLines(lines: readonly string[], stored: readonly 
 }
 
 function splitLastWord(line: string): readonly [before: string, last: string] {
-  const at = line.trimEnd().search(/\S+$/);
-  return [line.slice(0, Math.max(0, at)), line.trimEnd().slice(Math.max(0, at))];
+  const trimmed = line.trimEnd();
+  const last = trimmed.split(/\s/).at(-1) ?? "";
+  const before = trimmed.slice(0, trimmed.length - last.length);
+  return [before, last];
 }
 
 /** Scheme, user, host and port. */

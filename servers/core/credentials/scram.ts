@@ -63,7 +63,7 @@ export function createScramExchange(find: (username: string) => ScramVerifier): 
   let opened: { username: string; verifier: ScramVerifier; nonce: string; transcript: string } | undefined;
 
   function first(text: string): ScramStep {
-    const match = /^[ny],(?:a=[^,]*)?,(n=([^,]*),r=([^,]+).*)$/.exec(text);
+    const match = /^[ny],(?:a=[^,]*)?,(n=([^,]*),r=([^,]+)(?:,.*)?)$/s.exec(text);
     if (!match) return { state: "failed" };
     const [, bare, escaped, clientNonce] = match as unknown as [string, string, string, string];
     // The reply repeats the nonce, and an MQTT field has room for 65,535 bytes.

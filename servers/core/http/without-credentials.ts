@@ -79,7 +79,7 @@ function credentialsIn(name: string, value: string): readonly string[] {
     const pairs = /^set-/i.test(name) ? value.split(";", 1) : value.split(";");
     return pairs.map((pair) => pair.slice(pair.indexOf("=") + 1));
   }
-  const [, scheme = "", rest = ""] = /^([\w-]+) +(.+)$/.exec(value) ?? [];
+  const [, scheme = "", rest = ""] = /^([\w-]+) +([^ ].*)$/.exec(value) ?? [];
   if (rest === "") return [value];
   if (scheme.toLowerCase() !== "basic") return [value, rest];
   const pair = Buffer.from(rest, "base64").toString("utf8");

@@ -104,7 +104,7 @@ export function previewText(start: string | Buffer): string {
 function decodeStart(start: Buffer): string {
   // The last character may be cut: the last three bytes are ignored.
   if (!isUtf8(start) && ![1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))) return "";
-  return start.toString("utf8").replace(/\uFFFD+$/, "");
+  return start.toString("utf8").replace(/\uFFFD{1,3}$/, "");
 }
 
 /** A record of an earlier process that the supervisor kept. */

@@ -26,6 +26,15 @@ export interface JsonMessages {
 /** A longer message is read or written in turns of its own, and not read twice to name a field that is ignored: 4 MB take some 40 ms. */
 export const jsonAtOnce = 64 << 10;
 
+const unknownStart = 'key "';
+const unknownEnd = '" is unknown';
+
+/** The name in the library's text about a field that the type does not have. */
+function unknownField(text: string): string | undefined {
+  const at = text.indexOf(unknownStart);
+  return at < 0 || !text.endsWith(unknownEnd) ? undefined : text.slice(at + unknownStart.length, -unknownEnd.length);
+}
+
 export function jsonMessages({ input, output }: DescMethod, registry: Registry): JsonMessages {
   const textOf = (json: Uint8Array): string => {
     try {
@@ -45,7 +54,7 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
       try {
         return toBinary(input, fromJsonString(input, text, { registry }));
       } catch (error) {
-        const field = /key "(.+)" is unknown$/.exec(errorText(error))?.[1];
+        const field = unknownField(errorText(error));
         if (field !== undefined) onIgnored(field);
       }
       try {

@@ -6,8 +6,8 @@ export interface Token {
   readonly column: number;
 }
 
-/** Blanks and comments, then one token. A number may not run into a name. */
-const skipped = /(?:[\s\uFEFF]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const blanks = /[\s\uFEFF]+/y;
+/** A number may not run into a name. */
 const name = /[A-Za-z_][A-Za-z0-9_]*/y;
 const float = /(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[fF]?/y;
 const integer = /0[xX][0-9a-fA-F]+|\d+/y;
@@ -31,8 +31,16 @@ export function readTokens(file: string, text: string): Token[] {
     }
     at += passed.length;
   };
+  /** Blanks and comments. */
+  const skip = () => {
+    for (;;) {
+      const passed = match(blanks) ?? commentAt(text, at);
+      if (passed === undefined) return;
+      move(passed);
+    }
+  };
   for (;;) {
-    move(match(skipped) ?? "");
+    skip();
     if (at >= text.length) break;
     const start = place();
     if (text.startsWith("/*", at)) throw new ProtoError(file, "the comment is not closed", start);
@@ -58,6 +66,15 @@ export function readTokens(file: string, text: string): Token[] {
   }
   tokens.push({ kind: "end", text: "", ...place() });
   return tokens;
+}
+
+function commentAt(text: string, at: number): string | undefined {
+  if (text.startsWith("//", at)) {
+    const end = text.indexOf("\n", at);
+    return text.slice(at, end < 0 ? text.length : end);
+  }
+  const end = text.startsWith("/*", at) ? text.indexOf("*/", at + 2) : -1;
+  return end < 0 ? undefined : text.slice(at, end + 2);
 }
 
 const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };

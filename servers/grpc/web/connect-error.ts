@@ -40,7 +40,13 @@ export function createConnectErrors(current: () => DescriptorPool): ConnectError
       return details.map(({ typeUrl, value }) => {
         const type = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
         const debug = debugOf(type, value, pool);
-        return { type, value: Buffer.from(value).toString("base64").replace(/=+$/, ""), ...(debug !== undefined && { debug }) };
+        return {
+          type,
+          value: Buffer.from(value)
+            .toString("base64")
+            .replace(/={1,2}$/, ""),
+          ...(debug !== undefined && { debug }),
+        };
       });
     } catch {
       return undefined;

@@ -1,7 +1,7 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
-import { integerQuery, queryOf } from "./query.ts";
+import { decimalOf, integerQuery, queryOf } from "./query.ts";
 import { sendError, sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
@@ -34,7 +34,7 @@ function answerUnstably(request: HttpRequest, response: HttpResponse): void {
 
 function rateOf(text: string | null): number {
   if (text === null || text === "") return 0.5;
-  const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(rate <= 1)) throw new HttpRefusal(400, "Invalid rate: 0 to 1");
+  const rate = decimalOf(text);
+  if (rate === undefined || rate > 1) throw new HttpRefusal(400, "Invalid rate: 0 to 1");
   return rate;
 }

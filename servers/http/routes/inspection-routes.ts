@@ -116,7 +116,7 @@ function* viewInSteps(
 
 function decodeBase64(request: HttpRequest, response: HttpResponse): void {
   const value = textParam(request, "value");
-  if (!/^[\w+/-]*={0,2}$/.test(value) || value.replace(/=+$/, "").length % 4 === 1) {
+  if (!/^[\w+/-]*={0,2}$/.test(value) || value.replace(/={1,2}$/, "").length % 4 === 1) {
     throw new HttpRefusal(400, "Incorrect Base64 data try: SFRUUEJJTiBpcyBhd2Vzb21l");
   }
   sendText(response, Buffer.from(value, "base64").toString("utf8"));

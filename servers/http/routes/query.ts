@@ -49,7 +49,11 @@ const units: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, ms: 1, m:
 
 /** "5s", "500ms", "1.5" (seconds) as milliseconds; undefined for any other text. */
 function parseDurationMs(text: string): number | undefined {
-  const match = /^(\d+\.?\d*|\.\d+)(ms|s|m|)$/.exec(text);
-  if (!match) return undefined;
-  return Number(match[1]) * (units[match[2] ?? ""] ?? 1_000);
+  const [unit = ""] = /[a-z]{1,2}$/.exec(text) ?? [];
+  const scale = Object.hasOwn(units, unit) ? units[unit] : undefined;
+  const value = decimalOf(text.slice(0, text.length - unit.length));
+  return value === undefined || scale === undefined ? undefined : value * scale;
 }
+
+/** Digits with at most one point, without a sign; undefined for any other text. */
+export const decimalOf = (text: string): number | undefined => (/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined);

@@ -2,7 +2,7 @@ import { waitWithClient } from "../../core/http/client-wait.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { textParam } from "./query.ts";
+import { decimalOf, textParam } from "./query.ts";
 import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 import { answerStatus } from "./status-routes.ts";
@@ -55,8 +55,8 @@ function answerCode(request: HttpRequest, response: HttpResponse): void {
 
 async function answerLater(request: HttpRequest, response: HttpResponse, longestSeconds: number): Promise<void> {
   const text = textParam(request, "seconds");
-  const seconds = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= longestSeconds)) throw new HttpRefusal(400, `Invalid delay: 0 to ${longestSeconds} seconds`);
+  const seconds = decimalOf(text);
+  if (seconds === undefined || seconds > longestSeconds) throw new HttpRefusal(400, `Invalid delay: 0 to ${longestSeconds} seconds`);
   await waitWithClient(response, seconds * 1_000);
   sendJson(response, 200, { status: "success", delay: seconds });
 }

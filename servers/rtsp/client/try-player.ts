@@ -144,7 +144,7 @@ class Play {
   }
 
   #addMessage(direction: RtspTryStep["direction"], message: string): void {
-    const shown = Buffer.from(message.replace(/^(Authorization: \w+).*$/gim, "$1 …"), "utf8");
+    const shown = Buffer.from(message.replace(/^(Authorization: \w+)\b.*/gim, "$1 …"), "utf8");
     const title = message.slice(0, message.indexOf("\r\n"));
     this.#add({ direction, title, message: { base64: shown.toString("base64", 0, mostMessageBytes), bytes: shown.length } });
   }

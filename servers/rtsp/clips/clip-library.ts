@@ -227,5 +227,5 @@ export class ClipLibrary {
 export function pathOfFile(fileName: string): string {
   const base = fileName.normalize("NFC").replace(/\.[^.]*$/, "");
   const words = base.replace(/[^\p{L}\p{N}._~-]+/gu, "-").slice(0, longestPath);
-  return words.replace(/^[-.]+|[-.]+$/g, "") || "file";
+  return words.replace(/^[-.]+/, "").replace(/(?<![-.])[-.]+$/, "") || "file";
 }

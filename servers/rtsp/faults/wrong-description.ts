@@ -30,7 +30,9 @@ const withAttribute = (media: SdpMedia, name: string, change: (value: string) =>
 
 /** Of a type that no decoder knows, in base64 and in hexadecimal. */
 const withOtherParameterSets = (media: SdpMedia): SdpMedia =>
-  withAttribute(media, "fmtp", (value) => value.replace(/(sprop-[a-z-]+=)[^;]*/g, "$1AAAA").replace(/(config=)[^;]*/g, "$1ffff"));
+  withAttribute(media, "fmtp", (value) =>
+    value.replace(/(?<![a-z-])(sprop-[a-z-]+=)[^;]*/g, "$1AAAA").replace(/(config=)[^;]*/g, "$1ffff"),
+  );
 
 const firstDynamic = 96;
 

@@ -71,7 +71,7 @@ function createContentSearch(needle: string): (content: Buffer) => boolean {
   const lower = isAscii(needle)
     ? (content: Buffer) => content.toString("latin1").toLowerCase()
     : (content: Buffer) => content.toString().toLowerCase();
-  const field = /^([\w-]+): *(.+)$/.exec(needle);
+  const field = /^([\w-]+): *([^ ].*)$/.exec(needle);
   if (!field) return (content) => lower(content).includes(needle);
   const [name = "", value = ""] = field.slice(1).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const pattern = new RegExp(`${name}[\\s\\S]{1,${mostBetween}}${value}`);

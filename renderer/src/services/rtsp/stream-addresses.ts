@@ -2,7 +2,10 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import type { RtspTransport } from "../../../../contract/services/rtsp.ts";
 import { endpointsOf } from "../../ui/texts/address.ts";
 
-const beforePath = (url: string): string => url.replace(/^(rtsps?:\/\/[^/]+).*$/, "$1");
+/** "rtsp://127.0.0.1:8554" */
+export const beforePath = (url: string): string => /^[a-z]+:\/\/[^/]+/.exec(url)?.[0] ?? url;
+
+export const withoutOuterSlashes = (path: string): string => path.replace(/^\/+/, "").replace(/(?<!\/)\/+$/, "");
 
 /** The address of a path; RTSPS has a port of its own. */
 export function streamUrl(service: ServiceView | undefined, path: string, transport: RtspTransport = "tcp"): string {

@@ -113,7 +113,7 @@ export function checkJsonText(text: string): JsonCheck {
 
 /** The engine names the position for some faults only. */
 function placed(message: string, text: string): string {
-  const said = message.replace(/ in JSON at position.*$/, "").replace(/, "?\.{0,3}[\s\S]*is not valid JSON$/, "");
+  const [said = ""] = message.split(message.endsWith("is not valid JSON") ? ", " : " in JSON at position", 1);
   const errors: ParseError[] = [];
   parse(text, errors, { disallowComments: true });
   const at = /position (\d+)/.exec(message)?.[1] ?? errors[0]?.offset;

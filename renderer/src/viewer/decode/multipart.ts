@@ -45,7 +45,7 @@ export function multipartParts(bytes: Uint8Array, contentType: string): Part[] {
 function partHead(head: string): Omit<Part, "bytes" | "cut"> {
   const disposition = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? "";
   const filename = quoted(disposition, "filename");
-  const contentType = /^content-type:\s*(.*?)\s*$/im.exec(head)?.[1];
+  const contentType = /^content-type:(.*)$/im.exec(head)?.[1]?.trim();
   return {
     name: quoted(disposition, "name") ?? "",
     ...(filename !== undefined && { filename }),

@@ -6,7 +6,7 @@ export const wholePayload = "";
 /** The numbers in a payload by path ("v", "position.lat"); also works on a truncated payload. */
 export function numericFields(text: string): ReadonlyMap<string, number> {
   const fields = new Map<string, number>();
-  if (/^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(text)) return fields.set(wholePayload, Number(text));
+  if (/^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(text)) return fields.set(wholePayload, Number(text));
   if (!/^\s*[{[]/.test(text)) return fields;
   walk(jsonTokens(text), fields);
   return fields;

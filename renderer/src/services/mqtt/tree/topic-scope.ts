@@ -26,8 +26,9 @@ export const isMixed = (scope: TopicScope): boolean => scope.below || hasWildcar
 
 /** Start of the last level that is not a wildcard: "hall-a" in sensors/hall-a/#. */
 export function leafStart(filter: string): number {
-  const named = filter.replace(/(\/[+#])+$/, "");
-  return named.lastIndexOf("/") + 1;
+  let end = filter.length;
+  while (filter.endsWith("/+", end) || filter.endsWith("/#", end)) end -= 2;
+  return filter.lastIndexOf("/", end - 1) + 1;
 }
 
 /** A topic relative to the selected branch: without the common prefix. */

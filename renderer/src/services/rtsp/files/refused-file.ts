@@ -14,16 +14,17 @@ export const refusedFileSchema = z.object({
 export type RefusedFile = z.output<typeof refusedFileSchema>;
 
 /** In the hint of a failure: the line, with placeholders for the names. */
-const placeholderLine = /ffmpeg -i FILE (.+) new\.mp4/;
+const placeholderLine = { begin: "ffmpeg -i FILE ", end: " new.mp4" };
 
 /** A file that was not added, with the names of the files in ffmpeg's line. */
 export function refusedFile(at: number, name: string, { message, hint }: Failure): RefusedFile {
-  const line = placeholderLine.exec(hint);
-  if (!line) return { at, name, reason: message, advice: hint, command: "" };
+  const [advice = "", line] = hint.split(placeholderLine.begin);
+  const [options = ""] = line?.split(placeholderLine.end, 1) ?? [];
+  if (options === "") return { at, name, reason: message, advice: hint, command: "" };
   return {
     ...{ at, name, reason: message },
-    advice: hint.slice(0, line.index).trim(),
-    command: `ffmpeg -i ${fileArgument(name)} ${line[1]} ${fileArgument(convertedName(name))}`,
+    advice: advice.trim(),
+    command: `ffmpeg -i ${fileArgument(name)} ${options} ${fileArgument(convertedName(name))}`,
   };
 }
 

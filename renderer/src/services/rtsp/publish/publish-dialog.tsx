@@ -8,6 +8,7 @@ import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { endpointsOf } from "../../../ui/texts/address.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
+import { beforePath, withoutOuterSlashes } from "../stream-addresses.ts";
 import { useRtspView } from "../use-rtsp-view.ts";
 import {
   obsFields,
@@ -33,7 +34,7 @@ const firstDraft: Draft = { path: "live/mine", publisher: "ffmpeg", transport: "
 /** Undefined where the service does not listen for it. */
 function originOf(service: ServiceView | undefined, transport: PublishTransport): string | undefined {
   const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith(`${schemes[transport]}://`))?.url;
-  return url?.replace(/^([a-z]+:\/\/[^/]+).*$/, "$1");
+  return url && beforePath(url);
 }
 
 /** How to publish a stream: lines for ffmpeg and GStreamer, and the fields of OBS. */
@@ -47,7 +48,7 @@ export function PublishDialog({ onClose }: { readonly onClose: () => void }) {
   const transports = publisher === "obs" ? (["rtmp"] as const) : publishTransports.filter(isOffered);
   const transport = transports.find((one) => one === draft.transport) ?? transports[0] ?? "tcp";
   const origin = originOf(service, transport);
-  const path = draft.path.trim().replace(/^\/+|\/+$/g, "");
+  const path = withoutOuterSlashes(draft.path.trim());
   const login = offers?.login ? { login: { username: "USER", password: "PASSWORD" } } : {};
   return (
     <Dialog opened title="Publish a stream" size="lg" onClose={onClose}>

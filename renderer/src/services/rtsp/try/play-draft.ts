@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type RtspTransport, rtspTransports } from "../../../../../contract/services/rtsp.ts";
+import { withoutOuterSlashes } from "../stream-addresses.ts";
 
 /** The form, as typed; the password is not part of it, so that it is not remembered. */
 export interface PlayDraft {
@@ -18,4 +19,4 @@ export const playDraftSchema: z.ZodType<PlayDraft> = z.object({
 export const firstPlay: PlayDraft = { path: "/stream", transport: "tcp", username: "" };
 
 /** Without slashes at its ends. */
-export const pathOf = ({ path }: PlayDraft): string => path.trim().replace(/^\/+|\/+$/g, "");
+export const pathOf = ({ path }: PlayDraft): string => withoutOuterSlashes(path.trim());
