@@ -116,7 +116,7 @@ export const grpcConfig = z.strictObject({
   }),
   metadataBytes: limitField(1 << 10, 1 << 20, 64 << 10, {
     title: "Metadata of a call",
-    help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
+    help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED. All open calls together may have 64 times this limit, or 1 KiB for each of “Open calls”.",
     unit: "B",
     env: "GRPC_METADATA_BYTES",
   }),

@@ -14,7 +14,7 @@ import { startGrpc } from "./harness.ts";
 
 it("[GRPC-192] the calls of connections that are lost at once end in the turns of all clients, and then the connections", async () => {
   const { turns, pass } = workTime();
-  const budgets = new CallBudgets({ openCalls: 1_000_000, messageBytes: 1_000, unreadBytes: 1_000 });
+  const budgets = new CallBudgets({ openCalls: 1_000_000, metadataBytes: 1_000, messageBytes: 1_000, unreadBytes: 1_000 });
   const connections = new GrpcConnections({ connectionsPerAddress: 100, turns, readings: new SessionReadings(turns), budgets }, {
     write() {},
     closed() {},

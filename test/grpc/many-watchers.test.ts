@@ -17,6 +17,7 @@ function openCall(begin: CallHandler | undefined, work: WorkConnection, onSent =
   const call = {
     work,
     isEnding: false,
+    held: { add() {} },
     receive: (one: MessageSink) => (sink = one),
     run: (step: () => void) => step(),
     whenOver() {},

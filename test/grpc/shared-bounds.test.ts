@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect, it } from "vitest";
-import { clientMessage, helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { clientMessage, dataRequest, helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { callMethod } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
@@ -24,8 +24,9 @@ function clientAt(service: GrpcUnderTest, localAddress: string) {
   return {
     ended,
     session,
-    open(path: string, bytes: Uint8Array, reads = true) {
-      const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
+    open(path: string, bytes: Uint8Array, reads = true, metadata = {}) {
+      const fields = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request({ ...fields, ...metadata });
       let status = "";
       stream.on("error", () => {});
       stream.on("response", (fields) => (status = String(fields["grpc-status"] ?? "")));
@@ -75,6 +76,44 @@ it.each([
   expect((await hello(service)).status.code).toBe(0);
   client.session.destroy();
   await until(() => service.rows().every(({ tone }) => tone !== "pending"));
+});
+
+const textField = (content: string) => {
+  const length = Buffer.from([(content.length & 0x7f) | 0x80, content.length >> 7]);
+  return framed(Buffer.concat([Buffer.from([0x0a]), length, Buffer.from(content)]));
+};
+
+it.each([
+  ["the service of Watch", "/grpc.health.v1.Health/Watch", textField("x".repeat(9_000))],
+  ["the prefix of StreamData", "/example.Greeter/StreamData", dataRequest.frame({ count: 1_000, prefix: "x".repeat(9_000) })],
+])("[GRPC-183] what a stream keeps of its request counts among the messages of all calls: %s", async (_name, path, request) => {
+  const service = await startGrpc({ messageBytes: 10_000 });
+  const client = clientAt(service, "127.0.0.1");
+  for (let call = 0; call < 60; call++) client.open(path, request).end();
+  // 640,000 bytes are those of 35, each with two bytes for a character.
+  await until(() => client.ended.length >= 25);
+  expect(new Set(client.ended)).toEqual(new Set(["8"]));
+  expect(client.ended.length).toBeLessThan(40);
+  expect((await hello(service)).status.code).toBe(0);
+  client.session.destroy();
+  await until(() => service.rows().every(({ tone }) => tone !== "pending"));
+});
+
+it("[GRPC-184] metadata of open calls are bounded for all clients: the connection that has most loses calls", async () => {
+  const service = await startGrpc({ metadataBytes: 8_000, openCalls: 100 });
+  const few = clientAt(service, "::1");
+  const many = clientAt(service, "127.0.0.1");
+  const metadata = { "x-large": "x".repeat(7_500) };
+  for (let call = 0; call < 10; call++) few.open(echoBidi, Buffer.alloc(0), true, metadata);
+  await until(() => service.rows().length === 10);
+  for (let call = 0; call < 90; call++) many.open(echoBidi, Buffer.alloc(0), true, metadata);
+  // 512,000 bytes are those of 66.
+  await until(() => many.ended.length >= 34);
+  expect((await hello(service)).status.code).toBe(0);
+  expect([new Set(many.ended), few.ended]).toEqual([new Set([enhanceYourCalm]), []]);
+  expect(many.ended.length).toBeLessThan(50);
+  const row = await service.ended(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
+  expect(service.detail(row.id).status?.message).toMatch(/^the metadata of all calls have more than 512000 bytes/);
 });
 
 it("[GRPC-179] answers that all clients leave unread are bounded: the connection that has most loses calls, and the others go on", async () => {

@@ -2,14 +2,18 @@ import { type BudgetShare, SharedBudget } from "../../core/limits/shared-budget.
 import type { CallList, ListedCall } from "./call-list.ts";
 import { StatusError } from "./status.ts";
 
-/** Of the largest messages, and of what one call may leave unread. */
+/** Of the largest messages and metadata, and of what one call may leave unread. */
 const mostOfEach = 64;
+
+/** All calls that may be open may have so much metadata each. */
+const usualHeadBytes = 1 << 10;
 
 /** Calls of a connection that are ended at once: each takes some 50 µs. */
 const mostLost = 64;
 
 export interface BudgetLimits {
   readonly openCalls: number;
+  readonly metadataBytes: number;
   readonly messageBytes: number;
   readonly unreadBytes: number;
 }
@@ -18,6 +22,8 @@ export interface BudgetLimits {
 export interface BudgetedCall extends ListedCall {
   /** Among the open calls. */
   readonly isCounted: boolean;
+  /** Of its header fields. */
+  readonly headBytes: number;
   readonly receivedBytes: number;
   readonly unreadBytes: number;
   /** Ends it with a status. */
@@ -31,6 +37,8 @@ export interface BudgetedCall extends ListedCall {
 /** What the calls of one connection have of what all calls share. */
 export interface CallShares {
   readonly open: BudgetShare;
+  /** Header fields of open calls. */
+  readonly heads: BudgetShare;
   /** Messages of the client: those that are incomplete, being decompressed, or wait for the end of the request. */
   readonly received: BudgetShare;
   readonly unread: BudgetShare;
@@ -39,17 +47,21 @@ export interface CallShares {
 /** Bounds for the calls of all connections together. Beyond one of them the connections that have most lose calls, those with most of it first. */
 export class CallBudgets {
   readonly #open: SharedBudget;
+  readonly #heads: SharedBudget;
   readonly #received: SharedBudget;
   readonly #unread: SharedBudget;
   readonly #why: Readonly<Record<keyof CallShares, string>>;
 
-  constructor({ openCalls, messageBytes, unreadBytes }: BudgetLimits) {
+  constructor({ openCalls, metadataBytes, messageBytes, unreadBytes }: BudgetLimits) {
     const [received, unread] = [mostOfEach * messageBytes, mostOfEach * unreadBytes];
+    const heads = Math.max(mostOfEach * metadataBytes, openCalls * usualHeadBytes);
     this.#open = new SharedBudget(openCalls, Math.min(mostLost, Math.floor(openCalls / 16)));
+    this.#heads = new SharedBudget(heads, heads / 64);
     this.#received = new SharedBudget(received, received / 64);
     this.#unread = new SharedBudget(unread, unread / 64);
     this.#why = {
       open: `more than ${openCalls} calls are open, and this connection has most of them`,
+      heads: `the metadata of all calls have more than ${heads} bytes, and this connection has most of them`,
       received: `the messages of all calls have more than ${received} bytes, and this connection has most of them`,
       unread: `all clients leave more than ${unread} bytes unread, and this connection has most of them`,
     };
@@ -61,6 +73,10 @@ export class CallBudgets {
       open: this.#open.open(address, (excess) => {
         const why = exhausted("open");
         for (const call of largestOf(calls, excess, ({ isCounted }) => Number(isCounted))) call.breakOff(why);
+      }),
+      heads: this.#heads.open(address, (excess) => {
+        const why = exhausted("heads");
+        for (const call of largestOf(calls, excess, ({ isCounted, headBytes }) => (isCounted ? headBytes : 0))) call.breakOff(why);
       }),
       received: this.#received.open(address, (excess) => {
         const why = exhausted("received");

@@ -141,6 +141,10 @@ export class GrpcCall implements CallEvents {
     return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
   }
 
+  get headBytes(): number {
+    return this.entry.headBytes;
+  }
+
   /** Memory of the client's messages. */
   get receivedBytes(): number {
     return this.transport.receivedBytes + this.held.bytes;
@@ -359,8 +363,11 @@ export class GrpcCall implements CallEvents {
   }
 
   #countNoMore(): void {
-    if (this.isCounted) this.head.connection.shares.open.add(-1);
+    if (!this.isCounted) return;
     this.isCounted = false;
+    const { open, heads } = this.head.connection.shares;
+    open.add(-1);
+    heads.add(-this.headBytes);
   }
 
   /** Ends the call without a status. */

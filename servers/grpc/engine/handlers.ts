@@ -1,3 +1,4 @@
+import { copyOfSlice } from "../../core/http/body-capture.ts";
 import type { CallHandler, GrpcCall } from "./grpc-call.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { MessageType } from "./message-type.ts";
@@ -16,19 +17,27 @@ export interface GrpcMethods {
 /** By the full name of a service, then by the name of a method. */
 export type ServiceHandlers = Readonly<Record<string, Readonly<Record<string, CallHandler>>>>;
 
-/** Reads the message of a client that sends one, and calls `then` when the client has sent its half-close. */
+/** A text with a character beyond Latin-1 takes two bytes for each. */
+const memoryOfByte = 2;
+
+/** Reads the message of a client that sends one, and calls `then` when the client has sent its half-close. What the call may keep of it counts until its end. */
 export function readOne<Request>(call: GrpcCall, type: MessageType<Request>, then: (request: Request) => void | Promise<void>): void {
   let message: Uint8Array | undefined;
   call.receive({
     message(bytes) {
       // The status that gRPC defines for a wrong number of messages.
       if (message) throw new StatusError("UNIMPLEMENTED", "this method takes one message, and the client sent a second one");
-      message = bytes;
+      message = copyOfSlice(bytes);
       call.read();
     },
     halfClose() {
       if (!message) throw new StatusError("UNIMPLEMENTED", "this method takes one message, and the client sent none");
-      return then(type.decode(message));
+      const { length } = message;
+      const request = type.decode(message);
+      message = undefined;
+      const result = then(request);
+      if (!call.isEnding) call.held.add(memoryOfByte * length);
+      return result;
     },
   });
 }

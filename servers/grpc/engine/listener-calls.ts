@@ -71,6 +71,7 @@ export class ListenerCalls {
     this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), unreadMs).unref();
     transport.start(call);
     shares.open.add(1);
+    shares.heads.add(call.headBytes);
     call.begin();
   }
 

@@ -6,6 +6,7 @@ import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import { toMicroseconds } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { headerListBytes } from "../engine/call-metadata.ts";
 import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
@@ -48,6 +49,8 @@ export class CallEntry implements TrafficEntry {
   readonly method: RecordedMethod | undefined;
   readonly client: string;
   readonly head: CallHead;
+  /** Of its header fields. */
+  readonly headBytes: number;
   readonly methodCounts: MethodCounts;
   readonly #touch: (entry: CallEntry) => void;
   readonly #messageLimit: number;
@@ -84,6 +87,7 @@ export class CallEntry implements TrafficEntry {
   constructor({ id, head, method, client, messageLimit, messageBudget, counts, methodCounts, touch }: CallEntryOptions) {
     this.id = id;
     this.head = head;
+    this.headBytes = headerListBytes(head.rawHeaders);
     this.method = method;
     this.client = client;
     this.#messageLimit = messageLimit;
@@ -122,7 +126,8 @@ export class CallEntry implements TrafficEntry {
 
   #add(message: Uint8Array, wireBytes: number, flags: number): void {
     const room = this.#roomFor(message.length);
-    let kept = message.length > room ? copyOfSlice(message.subarray(0, room)) : message;
+    // One of a few bytes would keep the packet in which it came.
+    let kept = copyOfSlice(message.length > room ? message.subarray(0, room) : message);
     this.#isCut ||= room < message.length;
     const isOverBudget = this.#messageBudget !== undefined && room < Math.min(message.length, mostKeptBytes);
     // Of a long message a copy: the call may stay open, and would keep all of it.
@@ -212,9 +217,8 @@ export class CallEntry implements TrafficEntry {
     return message === "" ? undefined : message;
   }
 
-  // An estimate: counting the bytes of the head exactly would cost too much.
   get heldBytes(): number {
-    return 600 + this.head.rawHeaders.length * 40 + this.#parts.held;
+    return 600 + this.headBytes + this.#parts.held;
   }
 
   dropParts(): void {

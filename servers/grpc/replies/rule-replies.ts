@@ -1,3 +1,4 @@
+import { copyOfSlice } from "../../core/http/body-capture.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { MethodReplies } from "../engine/handlers.ts";
@@ -58,7 +59,7 @@ function holdMessages(call: GrpcCall, { pattern }: GrpcMethod, heldBytes: number
   let held = 0;
   call.receive({
     message(bytes) {
-      messages.push(bytes);
+      messages.push(copyOfSlice(bytes));
       held += bytes.length + overheadBytes;
       // Until the call has ended: its rules read them then.
       call.held.add(bytes.length + overheadBytes);
