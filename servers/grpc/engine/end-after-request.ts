@@ -3,9 +3,8 @@ import type { GrpcPattern } from "../../../contract/traffic/grpc.ts";
 interface ReadableCall {
   receive(sink: { message(): void; halfClose(): void }): void;
   read(): void;
-  run(step: () => void): void;
+  runInTurn(step: () => void): void;
   whenOver(listener: () => void): void;
-  readonly isEnding: boolean;
 }
 
 /** So long the end of a call waits for its request. */
@@ -20,7 +19,7 @@ const streamRequestMs = 20;
 export function endAfterRequest(call: ReadableCall, pattern: GrpcPattern | undefined, end: () => void): void {
   const isStream = pattern === "client stream" || pattern === "bidi stream";
   let messages = 0;
-  const timer = setTimeout(() => call.isEnding || call.run(end), isStream ? streamRequestMs : requestMs);
+  const timer = setTimeout(() => call.runInTurn(end), isStream ? streamRequestMs : requestMs);
   call.whenOver(() => clearTimeout(timer));
   call.receive({
     message() {

@@ -1,26 +1,17 @@
 import { Metadata } from "@grpc/grpc-js";
-import type { WorkConnection } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkConnection } from "../../core/service/work-turns.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
+import { CallInput } from "./call-input.ts";
 import { CallOutput } from "./call-output.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
 import { startDeadline } from "./deadline.ts";
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import { HeldBytes } from "./held-bytes.ts";
-import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
-import { LongJson } from "./long-json.ts";
 import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
 import type { MessageFilter, MessageSink } from "./message-sink.ts";
-import { requireValues } from "./message-values.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
-
-/** Messages that were read and given back: the next reader gets them first. */
-interface GivenBack {
-  readonly messages: readonly Uint8Array[];
-  readonly halfClosed: boolean;
-  next: number;
-}
 
 export interface CallLimits {
   /** Handlers that can wait send no more while a client leaves this much unread. */
@@ -70,15 +61,10 @@ export class GrpcCall implements CallEvents {
   readonly #options: GrpcCallOptions;
   readonly transport: CallTransport;
   readonly #handler: CallHandler | undefined;
+  readonly #input: CallInput;
   readonly #output: CallOutput;
-  /** Of a client whose messages are JSON. */
-  readonly #json: JsonMessages | undefined;
-  #longJson: LongJson | undefined;
   /** Messages of the client beside those that the transport has. */
   readonly held: HeldBytes;
-  #sink: MessageSink | undefined;
-  #filter: MessageFilter | undefined;
-  #givenBack: GivenBack | undefined;
   /** Steps that wait until the client has read enough. */
   #writable: (() => void)[] | undefined;
   #behaviour: RequestedBehaviour | undefined;
@@ -100,18 +86,21 @@ export class GrpcCall implements CallEvents {
     this.entry = entry;
     this.head = transport.head;
     this.held = new HeldBytes(this.head.connection.shares.received);
-    this.#json = transport.head.codec === "json" ? method?.json : undefined;
+    const json = transport.head.codec === "json" ? method?.json : undefined;
+    this.#input = new CallInput({ call: this, json, messageValues: options.limits.messageValues });
     this.#output = new CallOutput({
       transport,
       entry,
-      json: this.#json,
+      json,
       unread: this.head.connection.shares.unread,
       onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
       onFault: (error) => this.fail(error),
     });
     const { timeoutMs } = transport.head;
     if (timeoutMs !== undefined) {
-      this.#endDeadline = startDeadline(entry.at + timeoutMs, () => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded"));
+      this.#endDeadline = startDeadline(entry.at + timeoutMs, () =>
+        this.runInTurn(() => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded")),
+      );
     }
   }
 
@@ -172,7 +161,7 @@ export class GrpcCall implements CallEvents {
         return endAfterRequest(this, undefined, () => this.fail(unknown));
       }
       if (!asked || asked.delayMs === 0) return this.#beginMethod(method);
-      this.#delay = setTimeout(() => this.run(() => this.#beginMethod(method)), asked.delayMs);
+      this.#delay = setTimeout(() => this.runInTurn(() => this.#beginMethod(method)), asked.delayMs);
     });
   }
 
@@ -191,7 +180,7 @@ export class GrpcCall implements CallEvents {
     }
   }
 
-  /** The same for a step that may take longer than an event should: in the turns of all clients. */
+  /** The same in the turns of all clients, for a step that may take longer than an event should, or may be due for thousands of calls at once. */
   runInTurn(step: () => void | Promise<void>): void {
     const goOn = (): void => {
       if (this.isEnding) return;
@@ -218,37 +207,21 @@ export class GrpcCall implements CallEvents {
 
   /** Takes the client's messages; each is asked for with `read`. */
   receive(sink: MessageSink): void {
-    this.#sink = sink;
-    this.read();
+    this.#input.receive(sink);
   }
 
   read(): void {
-    if (this.isEnding) return;
-    if (this.#givenBack) this.#readGivenBack(this.#givenBack);
-    else this.transport.read();
+    this.#input.read();
   }
 
   /** For a reader that leaves the call to another one, which gets what was read before it gets the rest. */
   giveBack(messages: readonly Uint8Array[], halfClosed: boolean): void {
-    this.#sink = undefined;
-    this.#givenBack = { messages, halfClosed, next: 0 };
-  }
-
-  #readGivenBack(given: GivenBack): void {
-    const bytes = given.messages[given.next++];
-    if (bytes) {
-      // Asynchronous, like messages from the network.
-      queueMicrotask(() => this.runInTurn(() => this.#sink?.message(bytes)));
-      return;
-    }
-    this.#givenBack = undefined;
-    if (given.halfClosed) queueMicrotask(() => this.isEnding || this.run(() => this.#sink?.halfClose()));
-    else this.transport.read();
+    this.#input.giveBack(messages, halfClosed);
   }
 
   /** To be set before the handler begins. */
   filterMessages(filter: MessageFilter): void {
-    this.#filter = filter;
+    this.#input.filterMessages(filter);
   }
 
   /** Asks for the next message once there is room for an answer. */
@@ -263,41 +236,20 @@ export class GrpcCall implements CallEvents {
     this.#writable.push(step);
   }
 
-  readonly #onIgnored = (field: string) => this.entry.noted(`Unknown field ${field} was ignored`);
-
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
-    const { bytes } = message;
     try {
-      if (this.#json && bytes.length > jsonAtOnce) {
-        const { messageValues } = this.#options.limits;
-        const options = { json: this.#json, work: this.work, held: this.held, messageValues };
-        this.#longJson ??= new LongJson({ ...options, deliver: (one) => this.#deliver(one) });
-        this.#settle(this.#longJson.read(bytes));
-        return;
-      }
-      if (this.method) requireValues(bytes, this.#json ? "json" : this.method.descriptor.input, this.#options.limits.messageValues);
-      this.#settle(this.#deliver(this.#json ? this.#json.request(bytes, this.#onIgnored) : bytes));
+      this.#settle(this.#input.take(message.bytes));
     } catch (error) {
       this.fail(error);
     }
   }
 
-  #deliver(bytes: Uint8Array): void | Promise<void> {
-    return this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes);
-  }
-
-  #filterMessage(filter: MessageFilter, bytes: Uint8Array): void | Promise<void> {
-    const pass = () => this.#sink?.message(bytes);
-    if (!filter.message(bytes, () => this.run(pass))) return pass();
-  }
-
   onHalfClose(): void {
     if (this.isEnding) return;
     this.entry.halfClosed();
-    const pass = () => this.#sink?.halfClose();
-    this.run(() => (this.#filter ? this.#filter.halfClose(() => this.run(pass)) : pass()));
+    this.#input.halfClose();
   }
 
   /** Sends the headers now and not with the first message. */
@@ -351,7 +303,7 @@ export class GrpcCall implements CallEvents {
   }
 
   abandonUnread(): void {
-    if (this.isEnding) this.transport.abandonUnread();
+    if (this.isEnding) void this.work.run(oneStep(() => this.#over || this.transport.abandonUnread()));
   }
 
   /** Ends the call at once and drops what waits: a status could only be sent after it. Also for one that is ending. */
@@ -392,12 +344,10 @@ export class GrpcCall implements CallEvents {
     this.#endDeadline?.();
     clearTimeout(this.#delay);
     this.held.close();
+    this.#input.close();
     this.#output.close();
     this.#countNoMore();
     this.#writable = undefined;
-    this.#sink = undefined;
-    this.#filter = undefined;
-    this.#givenBack = undefined;
     this.#options.onOver(this, end);
     const listeners = this.#overListeners;
     if (!listeners) return;

@@ -1,5 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
-import type { WorkShare } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkShare } from "../../core/service/work-turns.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
@@ -87,7 +87,12 @@ export abstract class WebCall implements StartableTransport {
     });
     if (output.destroyed) process.nextTick(() => this.#close());
     const { requestMs } = this.#options;
-    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => this.fail(tooSlow(requestMs)), requestMs);
+    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => void this.#tooSlow(requestMs), requestMs);
+  }
+
+  /** Thousands may be at once. */
+  #tooSlow(withinMs: number): Promise<void> {
+    return this.head.connection.work.run(oneStep(() => this.fail(tooSlow(withinMs))));
   }
 
   read(): void {

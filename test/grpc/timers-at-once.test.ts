@@ -1,0 +1,108 @@
+import { PassThrough } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
+import type { SentEnd } from "../../servers/grpc/engine/call-transport.ts";
+import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
+import { GrpcCall, type GrpcCallOptions } from "../../servers/grpc/engine/grpc-call.ts";
+import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
+
+const calls = 1_000;
+const none = { add() {}, set() {}, leave() {}, close() {} };
+const shares = { open: none, heads: none, received: none, unread: none };
+
+const options: GrpcCallOptions = {
+  limits: { highWaterBytes: 1, unreadBytes: 1, messageValues: 1 },
+  coding: "identity",
+  behaviour: { longestDelayMs: 60_000, readDetails: () => () => Buffer.alloc(0) },
+  onFault(_call, error) {
+    throw error;
+  },
+  onOver() {},
+};
+
+interface OpenedCall {
+  readonly work: WorkConnection;
+  readonly rawHeaders?: readonly string[];
+  readonly timeoutMs?: number;
+  /** Called when it does what it is to be seen doing. */
+  readonly onDone: () => void;
+}
+
+function openCall({ work, rawHeaders = [], timeoutMs, onDone }: OpenedCall) {
+  const transport = {
+    head: { connection: { work, shares }, rawHeaders, timeoutMs, codec: "proto", acceptEncoding: "", path: "/a.B/C" },
+    read() {},
+    sendHeaders() {},
+    end: onDone,
+    abandonUnread: onDone,
+  };
+  const entry = { at: Date.now(), answered() {}, headBytes: 0 };
+  const method = { pattern: "bidi stream", descriptor: {} };
+  return new GrpcCall({ transport, method, entry, handler: onDone } as never, options);
+}
+
+function openWebCall({ work, onDone }: OpenedCall): void {
+  const events = { fail: onDone, onMessage() {}, onHalfClose() {}, onOver(_end: SentEnd) {} };
+  new FramedCall(grpcWebProtocol("proto", false), {
+    exchange: { input: new PassThrough(), output: new PassThrough() },
+    head: { connection: { work, shares }, requestEncoding: "identity" },
+    body: new FramedBody({ largestMessage: 100, malformed: "INTERNAL" }),
+    largestMessage: 100,
+    requestMs: 20,
+  } as never).start(events);
+}
+
+const opening: Readonly<Record<string, (opened: OpenedCall) => void>> = {
+  "deadlines pass": (opened) => void openCall({ ...opened, timeoutMs: 20 }),
+  "delays are over": (opened) => openCall({ ...opened, rawHeaders: ["x-backlot-delay", "20ms"] }).begin(),
+  "calls with a status have waited for their request": (opened) =>
+    openCall({ ...opened, rawHeaders: ["x-backlot-status", "UNAVAILABLE"] }).begin(),
+  "requests did not arrive in time": openWebCall,
+};
+
+it.each(Object.entries(opening))(
+  "[GRPC-185] what is due for thousands of calls at once is done in the turns of all clients: %s",
+  async (_name, open) => {
+    const { turns, pass } = workTime();
+    let done = 0;
+    const onDone = () => {
+      pass();
+      done++;
+    };
+    for (let call = 0; call < calls; call++) open({ work: turns.connection(`10.0.0.${call % 10}`), onDone });
+    // All of them are due before the event loop looks again.
+    const until = performance.now() + 50;
+    while (performance.now() < until);
+    let mostInTurn = 0;
+    for (let looks = 0; done < calls && looks < 5_000; looks++) {
+      const before = done;
+      await nextTurn();
+      mostInTurn = Math.max(mostInTurn, done - before);
+    }
+    expect([done, mostInTurn <= 2 * itemsOfTurn]).toEqual([calls, true]);
+  },
+);
+
+it("[GRPC-185] calls whose last bytes are unread for too long are reset in those turns, too", async () => {
+  const { turns, pass } = workTime();
+  let done = 0;
+  const work = turns.connection("10.0.0.1");
+  const onDone = () => {
+    pass();
+    done++;
+  };
+  const opened = Array.from({ length: calls }, () => openCall({ work, onDone }));
+  for (const call of opened) call.finish();
+  done = 0;
+  await nextTurn();
+  for (const call of opened) call.abandonUnread();
+  let mostInTurn = done;
+  while (done < calls) {
+    const before = done;
+    await nextTurn();
+    mostInTurn = Math.max(mostInTurn, done - before);
+  }
+  expect(mostInTurn).toBeLessThanOrEqual(2 * itemsOfTurn);
+});
