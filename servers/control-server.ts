@@ -19,7 +19,7 @@ import { createBoundedServers } from "./core/http/bounded-server.ts";
 import { readFramesInTurns } from "./core/http/frames-in-turns.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
-import { WorkTurns } from "./core/service/work-turns.ts";
+import { oneStep, WorkTurns } from "./core/service/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
@@ -54,6 +54,8 @@ const maxBufferedBytes = 32 << 20;
 const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
 /** Connections that have shown no token. Of those the oldest that has sent nothing, or else the oldest, gives way to a new one: no program keeps a dashboard out. */
 const mostWithoutToken = 256;
+/** A page offers two: the protocol and its token. */
+const mostProtocols = 4;
 /** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5), and what follows is not gathered. */
 const refusedSockets = { maxPayload: 125, closeTimeout: 1_000 };
 
@@ -85,11 +87,11 @@ export async function startControlServer(options: ControlServerOptions): Promise
   /** In the order in which they came. */
   const withoutToken = new Set<Socket>();
   let port = 0;
+  let token = "";
 
   const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
   const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
-  const token = () => linkToken(options.secret, port);
-  const hasToken = (protocols: Iterable<string>) => [...protocols].some((protocol) => sameSecret(protocol, tokenProtocol(token())));
+  const hasToken = (protocols: readonly string[]) => protocols.some((protocol) => sameSecret(protocol, tokenProtocol(token)));
 
   async function onRequest(request: IncomingMessage, response: ServerResponse) {
     if (!isOurHost(request)) return refuse(response, 421, "This server answers only for its loopback address.");
@@ -129,13 +131,12 @@ export async function startControlServer(options: ControlServerOptions): Promise
   }
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    socket.on("error", () => socket.destroy());
     const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
-    if (!isOurHost(request) || !fromOurPage || pathOf(request.url ?? "") !== "/control") {
+    const offered = request.headers["sec-websocket-protocol"]?.split(",", mostProtocols + 1).map((protocol) => protocol.trim()) ?? [];
+    if (!isOurHost(request) || !fromOurPage || offered.length > mostProtocols || pathOf(request.url ?? "") !== "/control") {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    const offered = request.headers["sec-websocket-protocol"]?.split(",").map((protocol) => protocol.trim()) ?? [];
     if (!hasToken(offered) || !offered.includes(controlProtocol)) {
       refused.handleUpgrade(request, socket, head, refuseToken);
       return;
@@ -169,14 +170,20 @@ export async function startControlServer(options: ControlServerOptions): Promise
     createServer: () => {
       const server = createServer();
       server.prependListener("connection", onConnection);
-      server.on("upgrade", onUpgrade);
+      server.on("upgrade", (request, socket, head) => {
+        socket.on("error", () => socket.destroy());
+        const work = turns.connection((socket as Socket).remoteAddress ?? "");
+        // Thousands may ask for it at once.
+        void work.run(oneStep(() => onUpgrade(request, socket, head)));
+      });
       return server;
     },
     onStop: (release) => void releases.push(release),
   });
+  token = linkToken(options.secret, port);
 
   return {
-    url: `http://127.0.0.1:${port}/${linkFragment}${token()}`,
+    url: `http://127.0.0.1:${port}/${linkFragment}${token}`,
     async close() {
       for (const webSockets of [accepted, refused]) {
         for (const client of webSockets.clients) client.terminate();

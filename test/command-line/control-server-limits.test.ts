@@ -43,6 +43,20 @@ async function openDashboard({ origin, port, token }: Awaited<ReturnType<typeof 
   return dashboard;
 }
 
+it("[BL-92] thousands of subprotocols are refused without a look at them", async () => {
+  const { origin, port } = await start();
+  const handshake = ["GET /control HTTP/1.1", `Host: 127.0.0.1:${port}`, `Origin: ${origin}`, "Upgrade: websocket", "Connection: Upgrade"];
+  const fields = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="];
+  const answerTo = async (protocols: string): Promise<string> => {
+    const socket = await client(port);
+    socket.write([...handshake, ...fields, `Sec-WebSocket-Protocol: ${protocols}`, "\r\n"].join("\r\n"));
+    const [answer] = await once(socket, "data");
+    return String(answer).slice(0, 12);
+  };
+  expect(await answerTo(`${controlProtocol}, ${tokenProtocol("wrong")}`)).toBe("HTTP/1.1 101");
+  expect(await answerTo(`${"a,".repeat(7_000)}b`)).toBe("HTTP/1.1 403");
+});
+
 it("[BL-383] of large frames of many dashboards few are read in a turn of the event loop, those of each in order", async () => {
   const ofTurns: number[] = [];
   const read: string[][] = [];
