@@ -17,13 +17,19 @@ export interface SseSubscriber {
   /** Events left out because the client read too slowly. */
   readonly skipped: number;
   readonly lastEvent: string;
-  /** The `Last-Event-ID` of its reconnect. */
+  /** The `Last-Event-ID` of its reconnect, its first characters. */
   readonly resumedFrom?: string;
 }
 
 /** `view/http`, by name. */
 export interface HttpViews extends SampleViews {
-  readonly sse: { readonly subscribers: readonly SseSubscriber[]; readonly eventsSent: number };
+  readonly sse: {
+    /** Of those that are connected the newest, and some of those that left. */
+    readonly subscribers: readonly SseSubscriber[];
+    /** All that are connected. */
+    readonly open: number;
+    readonly eventsSent: number;
+  };
   /** The WebSocket of the Try tab. */
   readonly socket: WebSocketTried;
 }

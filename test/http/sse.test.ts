@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
+import { oneStep } from "../../servers/core/service/work-turns.ts";
 import { sseFrame } from "../../servers/http/sse/sse-frame.ts";
 import { createSseHub } from "../../servers/http/sse/sse-hub.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
@@ -213,6 +214,15 @@ it("[HTTP-52] the view lists subscribers, open ones first, with their counts", a
   ]);
 });
 
+it("[HTTP-52] the view lists the newest subscribers and the number of all, and what they send in a few characters", async () => {
+  const service = await startHttp();
+  const head = `GET /api/stream?count=0&duration=30s HTTP/1.1\r\nHost: a\r\nLast-Event-ID: ${"x".repeat(10_000)}\r\n\r\n`;
+  for (let opened = 0; opened < 230; opened++) (await rawConnection(service.port, head)).socket.resume();
+  const view = await until(() => (sseOf(service)?.open === 230 ? sseOf(service) : undefined));
+  expect([view.subscribers[0]?.id, view.subscribers.at(-1)?.id]).toEqual([31, 230]);
+  expect(JSON.stringify(view).length).toBeLessThan(100_000);
+});
+
 it("[HTTP-111] a new subscriber is a notable line", async () => {
   const service = await startHttp();
   await curl(`${service.url}/api/stream?count=1&duration=0`);
@@ -291,7 +301,7 @@ function openHub() {
     }
     return most;
   }
-  return { hub, state, response, mostInTurn };
+  return { hub, state, response, mostInTurn, turns };
 }
 const plan = { firstId: 0, intervalMs: 0, delayMs: 0, resumedFrom: undefined };
 
@@ -304,6 +314,22 @@ it("[HTTP-136] streams faster than the service can send do not block others", as
   expect(opened).toBe(1_000);
   state.sent = 0;
   expect(await mostInTurn(() => state.sent >= 2_000)).toBeLessThanOrEqual(itemsOfTurn);
+});
+
+it("[HTTP-136] what a client asks for comes before the events of streams of the same address", async () => {
+  const { hub, state, response, turns } = openHub();
+  for (let stream = 0; stream < 1_000; stream++) {
+    hub.subscribe(response("10.0.0.1"), { ...plan, intervalMs: 10, endId: Number.POSITIVE_INFINITY });
+    hub.subscribe(response("10.0.0.1"), { ...plan, intervalMs: 0, endId: 50_000 });
+  }
+  const bystander = turns.connection("10.0.0.1");
+  await until(() => state.sent > 3_000);
+  for (let asked = 0; asked < 20; asked++) {
+    const before = state.sent;
+    await bystander.run(oneStep(() => {}));
+    expect(state.sent - before).toBeLessThanOrEqual(itemsOfTurn);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 });
 
 it("[HTTP-136] streams of a number of events without a pause are sent in slices, each to its end", async () => {

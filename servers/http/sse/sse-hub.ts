@@ -2,7 +2,7 @@ import type { HttpViews } from "../../../contract/services/http.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
@@ -10,6 +10,8 @@ import { createSseTickers } from "./sse-tickers.ts";
 
 /** Disconnected subscribers that stay listed: how long, and how many. */
 const listedAfter = { ms: 60_000, most: 200 };
+/** The view has so many that are connected, the newest: a client may open thousands. */
+const listedOpen = 200;
 /** How often rows of open streams are serialized, and how many at once: there may be thousands of streams that send often. */
 const rowUpdates = { everyMs: 1_000, atOnce: 200 };
 /** Up to this number each new subscriber is logged as notable. */
@@ -54,6 +56,8 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
   const left: SseSubscription[] = [];
   const tickers = createSseTickers();
   const page = turns.connection("");
+  /** By the address: streams go on by themselves, and all of one address come behind what others ask for. */
+  const works = new Map<string, { readonly work: WorkConnection; readonly streams: number }>();
   const broadcasts = new BroadcastLane<SseSubscription, Broadcast>({
     memory: new BroadcastMemory(),
     receivers: () => open.values(),
@@ -116,7 +120,8 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
 
   function show(): void {
     viewTimer = undefined;
-    options.show({ subscribers: [...open.values(), ...left.toReversed()].map((one) => one.view()), eventsSent });
+    const listed = [...[...open.values()].slice(-listedOpen), ...left.toReversed()];
+    options.show({ subscribers: listed.map((one) => one.view()), open: open.size, eventsSent });
   }
 
   function forgetOld(): void {
@@ -138,6 +143,18 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
     changed();
   }
 
+  /** For the streams of the address. */
+  function takeWork(address: string): { readonly work: WorkConnection; readonly giveBack: () => void } {
+    const { work, streams } = works.get(address) ?? { work: turns.background(address), streams: 0 };
+    works.set(address, { work, streams: streams + 1 });
+    const giveBack = () => {
+      const left = (works.get(address)?.streams ?? 0) - 1;
+      if (left > 0) works.set(address, { work, streams: left });
+      else works.delete(address);
+    };
+    return { work, giveBack };
+  }
+
   /** Sends the plan's events; returns the function that stops it. */
   function run(subscription: SseSubscription, plan: SsePlan, address: string): () => void {
     let id = plan.firstId;
@@ -146,32 +163,20 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
     let leave = () => clearTimeout(timer);
     let isOver = false;
     const next = (timestamp: number) => void send(subscription, pingOf(id++, timestamp));
+    const { work, giveBack } = takeWork(address);
 
     function beginEndless(): void {
       const begunAt = performance.now();
       next(Date.now());
-      let dueAt: number | undefined;
-      const share = turns.join(address, sendDue);
-      function sendDue(): void {
-        if (dueAt === undefined || isOver) return;
-        if (share.isOver) {
-          share.later();
-          return;
-        }
-        next(dueAt);
-        dueAt = undefined;
-      }
-      leave = tickers.join(plan.intervalMs, (timestamp) => {
-        // The shared timer may fire right after the first event. An event that is still to be sent is this one, too.
-        if (performance.now() - begunAt < plan.intervalMs / 2 || dueAt !== undefined) return;
-        dueAt = timestamp;
-        sendDue();
+      leave = tickers.join(plan.intervalMs, work, (timestamp) => {
+        // The shared timer may fire right after the first event.
+        if (performance.now() - begunAt >= plan.intervalMs / 2) next(timestamp);
       });
     }
     const startAt = performance.now() + plan.delayMs;
     const untilDue = () => startAt + (id - plan.firstId) * plan.intervalMs - performance.now();
     function beginFinite(): void {
-      const share = turns.join(address, sendDue);
+      const share = work.join(sendDue);
       function sendDue(): void {
         while (!isOver) {
           const waitMs = id < plan.endId ? untilDue() : 0;
@@ -198,6 +203,7 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
     return () => {
       isOver = true;
       leave();
+      giveBack();
     };
   }
 

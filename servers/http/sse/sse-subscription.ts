@@ -6,6 +6,8 @@ import type { SseFrame } from "./sse-frame.ts";
 
 /** Most unsent bytes of one subscriber; further events are dropped for it. */
 const queuedBytes = 64 << 10;
+/** Of what a client says where it goes on, in the view: the rest is in its row. */
+const shownPosition = 100;
 
 export interface SseSubscription {
   readonly id: number;
@@ -86,7 +88,7 @@ export function createSseSubscription(options: {
       sent,
       skipped,
       lastEvent,
-      ...(resumedFrom !== undefined && { resumedFrom }),
+      ...(resumedFrom !== undefined && { resumedFrom: resumedFrom.slice(0, shownPosition) }),
     }),
   };
 }

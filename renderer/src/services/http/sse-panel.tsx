@@ -25,7 +25,8 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
   const sse = useHttpView("sse");
   const running = service?.status.state === "running";
   const subscribers = sse?.subscribers ?? nobody;
-  const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
+  const here = sse?.open ?? 0;
+  const listed = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;
   return (
     <LowerPanel
@@ -46,6 +47,7 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
                 <span className={styles.more}>
                   {" on "}
                   <code>/api/stream</code>
+                  {listed < here && `, the newest ${formatCount(listed)} are listed`}
                 </span>
               </>
             )}
