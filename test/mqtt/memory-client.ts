@@ -20,6 +20,9 @@ export const boom = (): never => {
   throw new RangeError("boom");
 };
 
+/** For `isTurnOver`: clients have had their time in each turn, but for those with little to do. */
+export const isOverForMost = (parts = 1): boolean => parts === 1;
+
 /** A client whose transport is memory; each of its calls can be made to fail. */
 export class MemoryClient implements Transport {
   readonly received: Packet[] = [];

@@ -7,6 +7,7 @@ import { PacketError, reasonCode } from "./reason-code.ts";
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const connectType = 1;
 const publishType = 3;
+const [subscribeType, unsubscribeType] = [8, 10];
 /** The object of a Buffer, which may hold one byte. */
 const chunkBytes = 100;
 
@@ -101,6 +102,13 @@ export class PacketDecoder {
   /** What `next` returns is a PUBLISH, if its bytes are right. */
   get isPublishNext(): boolean {
     return this.bytes !== undefined && (this.bytes[this.position] as number) >> 4 === publishType;
+  }
+
+  /** It has topic filters, of which there may be thousands. */
+  get isSubscribeNext(): boolean {
+    if (this.bytes === undefined) return false;
+    const type = (this.bytes[this.position] as number) >> 4;
+    return type === subscribeType || type === unsubscribeType;
   }
 
   /** Memory of what was received, with the packet that `next` returned last: it is kept until the next call. */

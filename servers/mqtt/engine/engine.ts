@@ -283,7 +283,7 @@ export class Engine {
         next.value.moved(session);
         cluster?.memberChanged(next.value.name, session.clientId);
         if (++moved % movesBetweenLooks !== 0 || !scheduler.isTurnOver()) continue;
-        scheduler.whenWritten(goOn);
+        scheduler.whenWritten(goOn, true);
         return;
       }
     };

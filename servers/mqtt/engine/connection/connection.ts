@@ -223,7 +223,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     const { turn, decoder } = this;
     turn.begin();
     if (this.holds === 0 && !turn.mayHandle(decoder.unreadBytes)) {
-      this.turn.holdUntilWritten();
+      turn.holdUntilWritten();
       return;
     }
     const { cluster } = this.context;
@@ -234,15 +234,18 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
           break;
         }
         if (!turn.mayPublish()) {
-          this.turn.holdUntilWritten();
+          turn.holdUntilWritten();
           break;
         }
+      } else if (decoder.isSubscribeNext && !turn.mayWork()) {
+        turn.holdUntilWork();
+        break;
       }
       const packet = decoder.next();
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
-      if (turn.endsWithStep()) this.turn.holdUntilWritten();
+      if (turn.endsWithStep()) turn.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();

@@ -5,10 +5,9 @@ import { visitsOfStep } from "../routing/route-message.ts";
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
 
-/** What is received and no more than this is handled also when the clients have had their time. */
+/** What is received and no more than this may be handled also when the clients have had their time, and so may messages of those that send little. */
 const littleBytes = 4_096;
-
-/** Messages of those that send little are routed also then, until the turn has had so many times its time. */
+/** Until the turn has had so many times its time. */
 const turnsOfLittle = 4;
 
 /** Deliveries of one message that others feel: a client that made so many waits for its turn for some time, however little it sends. */
@@ -16,7 +15,7 @@ const muchSteps = 2_048;
 const rememberedMuchMs = 30_000;
 
 export interface TurnParts {
-  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns" | "whenWritten">;
+  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works">;
   /** Monotonic, in milliseconds; may be some hundred old. */
   now(): number;
 }
@@ -43,6 +42,8 @@ export class TurnShare {
   private isOwn = false;
   /** Asked once for what has arrived together. */
   private publishes = false;
+  /** It has been asked already. */
+  private works = false;
 
   constructor(parts: TurnParts, owner: TurnOwner) {
     this.parts = parts;
@@ -52,7 +53,7 @@ export class TurnShare {
   /** Packets have arrived, or may be handled now. */
   begin(): void {
     const { turns } = this.parts.scheduler;
-    this.publishes = this.isOwn;
+    this.publishes = this.works = this.isOwn;
     if (this.turn === turns) return;
     this.turn = turns;
     this.steps = 0;
@@ -65,9 +66,21 @@ export class TurnShare {
     this.isOwn = false;
   }
 
-  /** One packet may be much work, such as 10,000 filters, and each of many connections may send one. Those that send little do not wait. */
+  /** Thousands of connections may have sent something at the same time. Those that send little do not wait for others. */
   mayHandle(unreadBytes: number): boolean {
-    return unreadBytes <= littleBytes || this.isOwn || !this.parts.scheduler.isTurnOver();
+    if (this.isOwn) return true;
+    const isLittle = unreadBytes <= littleBytes;
+    const may = !this.parts.scheduler.isTurnOver(isLittle ? turnsOfLittle : 1);
+    this.works = may && !isLittle;
+    return may;
+  }
+
+  /** One packet may be much work, such as 10,000 filters, and each of many connections may send one. */
+  mayWork(): boolean {
+    const { scheduler } = this.parts;
+    const may = scheduler.mayBeginWork && (this.works || !scheduler.isTurnOver());
+    this.works = false;
+    return may;
   }
 
   /** So may be the routing of a message, which its bytes do not tell. */
@@ -92,6 +105,12 @@ export class TurnShare {
     this.parts.scheduler.whenWritten(() => this.releaseIt(), this.didMuch);
   }
 
+  /** The same before a packet that may be much work. */
+  holdUntilWork(): void {
+    this.owner.hold();
+    this.parts.scheduler.whenWorkBegins(() => this.releaseIt());
+  }
+
   /** The step is done when there is time in a turn. */
   inTurn(step: () => void): void {
     const { scheduler } = this.parts;
@@ -103,22 +122,28 @@ export class TurnShare {
     scheduler.whenWritten(() => {
       this.attempt(step);
       this.releaseIt();
-    });
+    }, true);
   }
 
   /** As much of the work as there is time for in each turn. */
   inSteps(work: Iterator<unknown>): void {
     if (this.goOn(work)) return;
+    const { scheduler } = this.parts;
     this.owner.hold();
+    scheduler.works++;
     const goOn = () => {
       let isDone = true;
       this.attempt(() => {
         isDone = this.goOn(work);
       });
-      if (isDone) this.releaseIt();
-      else this.parts.scheduler.whenWritten(goOn);
+      if (!isDone) {
+        scheduler.whenWritten(goOn, true);
+        return;
+      }
+      scheduler.works--;
+      this.releaseIt();
     };
-    this.parts.scheduler.whenWritten(goOn);
+    scheduler.whenWritten(goOn, true);
   }
 
   private attempt(step: () => void): void {

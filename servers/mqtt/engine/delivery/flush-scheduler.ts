@@ -7,14 +7,42 @@ export interface Flushable {
   flush(): void;
 }
 
+/** First in, first out. Thousands may wait, and `shift` of a long array moves all of them. */
+class WaitingLine {
+  private items: (() => void)[] = [];
+  private head = 0;
+
+  get length(): number {
+    return this.items.length - this.head;
+  }
+
+  push(resume: () => void): void {
+    this.items.push(resume);
+  }
+
+  shift(): (() => void) | undefined {
+    const first = this.items[this.head];
+    if (!first) return undefined;
+    this.head++;
+    if (this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return first;
+  }
+}
+
 /** Longest delay of writes while clients keep sending. */
 const gatheredMs = 1;
 /** In one turn of the event loop, of writing each: what was added in this turn, what is left of earlier ones, and large outputs. */
 const sliceMs = 4;
 /** In one turn of the event loop, of handling the packets of all clients that send many. */
 const turnMs = 10;
-/** In one of so many flushes one of those with much work goes on, even if the turn is over. */
-const turnsOfOneWithMuch = 4;
+/** In one of so many flushes those with much work have some time, even if the turn is over. */
+const turnsOfMuch = 4;
+const timeOfMuchMs = 5;
+/** Packets of which parts are handled are in memory as objects, each of many times its bytes: no more of all clients at the same time. */
+const mostWorks = 64;
 
 /**
  * Writes all outputs at the end of a tick, after `beforeWrite` has committed: acknowledged messages are on disk before the
@@ -39,6 +67,8 @@ export class FlushScheduler {
   arrivals = 0;
   /** Number of flushes. */
   turns = 0;
+  /** Packets of which a part was handled, of all clients. */
+  works = 0;
   /** More is to be written than a turn has time for. */
   isBehind = false;
   private arrivalsSeen = 0;
@@ -46,9 +76,12 @@ export class FlushScheduler {
   /** Left over from earlier turns, the oldest first. */
   private late: Flushable[] = [];
   private lateLarge: Flushable[] = [];
-  private waiting: (() => void)[] = [];
-  /** The same of clients of which each packet may take longer than a turn. */
-  private waitingWithMuch: (() => void)[] = [];
+  private readonly waiting = new WaitingLine();
+  /** The same for what may take long, such as subscriptions, CONNECTs and the ends of sessions, and of clients of which each packet may. */
+  private readonly waitingWithMuch = new WaitingLine();
+  /** Clients whose next packet has topic filters. */
+  private readonly waitingToBegin = new WaitingLine();
+  private beganLast = false;
   private turnStartedAt: number | undefined = undefined;
   private scheduled = false;
   private scheduledAt = 0;
@@ -107,12 +140,21 @@ export class FlushScheduler {
 
   /**
    * `resume` is called in a later turn, when everything is written that was added before. Those that wait take turns, and those with `much`
-   * work in one step come after the others.
+   * work come after the others, but not always.
    */
   whenWritten(resume: () => void, much = false): void {
-    if (much) this.waitingWithMuch.push(resume);
-    else this.waiting.push(resume);
+    (much ? this.waitingWithMuch : this.waiting).push(resume);
     this.schedule();
+  }
+
+  /** The same for a packet that may be handled in parts: when one more may be begun. */
+  whenWorkBegins(resume: () => void): void {
+    this.waitingToBegin.push(resume);
+    this.schedule();
+  }
+
+  get mayBeginWork(): boolean {
+    return this.works < mostWorks;
   }
 
   /** Work of the broker itself, such as an answer to the page, of which each step is short. */
@@ -152,7 +194,7 @@ export class FlushScheduler {
     this.isBehind = false;
     this.shared.reset(this.sharedInUse || this.dirty.length > 0);
     this.sharedInUse = false;
-    if (this.waiting.length + this.waitingWithMuch.length > 0) this.resumeWaiting();
+    if (this.isWaitedFor) this.resumeWaiting();
   };
 
   private withoutLarge(outputs: readonly Flushable[]): Flushable[] {
@@ -170,16 +212,31 @@ export class FlushScheduler {
     return outputs.slice(written);
   }
 
-  private resumeWaiting(): void {
-    this.resumeSome(this.waiting);
-    // Others may use up each turn.
-    if (this.turns % turnsOfOneWithMuch === 0 && !this.isBehind) this.waitingWithMuch.shift()?.();
-    this.resumeSome(this.waitingWithMuch);
-    if (this.waiting.length + this.waitingWithMuch.length > 0) this.schedule();
+  private get isWaitedFor(): boolean {
+    return this.waiting.length + this.waitingWithMuch.length + this.waitingToBegin.length > 0;
   }
 
-  private resumeSome(waiting: (() => void)[]): void {
-    for (let count = waiting.length; count > 0 && !this.isBehind && !this.isTurnOver(); count--) waiting.shift()?.();
+  private resumeWaiting(): void {
+    for (let count = this.waiting.length; count > 0 && this.hasTime; count--) this.waiting.shift()?.();
+    // Others may use up each turn.
+    if (this.turns % turnsOfMuch === 0 && !this.isBehind) {
+      if (this.isTurnOver()) this.turnStartedAt = this.now() - turnMs + timeOfMuchMs;
+      this.resumeMuch();
+    }
+    for (let count = this.waitingWithMuch.length + this.waitingToBegin.length; count > 0 && this.hasTime; count--) this.resumeMuch();
+    if (this.isWaitedFor) this.schedule();
+  }
+
+  private get hasTime(): boolean {
+    return !this.isBehind && !this.isTurnOver();
+  }
+
+  /** Those that begin and those that go on take turns. */
+  private resumeMuch(): void {
+    const { waitingWithMuch, waitingToBegin } = this;
+    const begins = this.mayBeginWork && (this.beganLast ? waitingWithMuch.length === 0 : waitingToBegin.length > 0);
+    this.beganLast = begins;
+    (begins ? waitingToBegin : waitingWithMuch).shift()?.();
   }
 
   trim(): void {

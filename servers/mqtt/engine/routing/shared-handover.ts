@@ -75,7 +75,7 @@ export class SharedHandover {
 
   private wait(): void {
     this.state = "waiting for its turn";
-    this.parts.scheduler.whenWritten(this.work);
+    this.parts.scheduler.whenWritten(this.work, true);
   }
 
   private readonly work = (): void => {
