@@ -5,7 +5,8 @@ import type { HttpResponse } from "../../servers/core/http/http-route.ts";
 import { ClientLeft } from "../../servers/core/http/request-body.ts";
 import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
-import { quoted, WrittenJson } from "../../servers/http/formats/written-json.ts";
+import { jsonInSteps } from "../../servers/http/formats/json-in-steps.ts";
+import { WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
@@ -155,8 +156,29 @@ it("[HTTP-149] a large body is read and laid out in many small steps", () => {
   expect(Buffer.concat(compact).equals(bytes)).toBe(true);
   expect(Math.max(...[...compact, ...lines].map(({ length }) => length))).toBeLessThan(1 << 19);
   const text = `${"x".repeat(65_535)}${"😀\n".repeat(65_536)}`;
-  const [steps, pieces] = counted(quoted(text));
-  expect([steps > 3, Buffer.concat(pieces).toString()]).toEqual([true, JSON.stringify(text)]);
+  const many = Array.from({ length: 5_000 }, (_, index) => index);
+  const small = { list: many, empty: [[], {}], 'a"b': [null, true, 1.5, undefined].slice(0, 3), left: undefined };
+  for (const value of [text, { [text]: [text] }, small]) {
+    for (const isIndented of [false, true]) {
+      const [steps, pieces] = counted(jsonInSteps(value, { isIndented }));
+      expect([steps > 3, Buffer.concat(pieces).toString()]).toEqual([true, JSON.stringify(value, null, isIndented ? 2 : 0)]);
+    }
+  }
+});
+
+it("[HTTP-149] the line of a fault in JSON is counted in steps, and what is open takes a byte for each level", () => {
+  const faultOf = (text: string): string => {
+    try {
+      for (const step of [WrittenJson.read(Buffer.from(text))]) while (!step.next().done);
+      return "none";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(faultOf('[\n"é",\n  x]')).toBe("Invalid JSON at position 9 (line 3 column 3)");
+  expect(faultOf(`${"\n".repeat(100_000)}x`)).toBe("Invalid JSON at position 100000 (line 100001 column 1)");
+  expect(faultOf(`${"[".repeat(100_000)}${"]".repeat(99_999)}}`)).toBe("Invalid JSON at position 199999 (line 1 column 200000)");
+  expect(faultOf(`${'{"a":['.repeat(1_000)}1${"]}".repeat(1_000)}`)).toBe("none");
 });
 
 it("[HTTP-149] an answer in many pieces is written in the client's turns, as fast as it reads", async () => {

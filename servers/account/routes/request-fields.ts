@@ -1,3 +1,5 @@
+import { runForClient, runOnceForClient } from "../../core/http/client-work.ts";
+import { formFieldsInSteps } from "../../core/http/form-fields.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "../../core/http/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
@@ -20,9 +22,9 @@ export async function readFields(request: HttpRequest, response: HttpResponse, l
   const text = decode(await readBody(request, response, limitBytes)).trim();
   if (text === "") return none;
   const isForm = /^[\w.[\]%+-]+=\S*$/.test(text);
-  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return jsonFields(text);
+  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return runOnceForClient(request, () => jsonFields(text));
   if (/[/+]json$/.test(type) || type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain")
-    return new Map(new URLSearchParams(text));
+    return new Map(await runForClient(request, formFieldsInSteps(Buffer.from(text))));
   throw new Refusal(415, "unsupportedtype", { headers: { Accept: "application/json, application/x-www-form-urlencoded" } });
 }
 

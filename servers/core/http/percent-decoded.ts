@@ -41,7 +41,8 @@ function isEncoded(text: string, from: number): boolean {
 const percent = 0x25;
 
 /** Negative where it is none. */
-function hexDigit(code: number): number {
+export function hexDigit(code: number | undefined): number {
+  if (code === undefined) return -1;
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;

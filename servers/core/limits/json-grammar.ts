@@ -9,8 +9,9 @@ export const noFault = -1;
  * own. Returns the position of the first byte that does not belong there, in steps.
  */
 export function* jsonFault(bytes: Uint8Array): Generator<void, number> {
-  /** Closing brackets of the lists and objects that are open. */
-  const open: number[] = [];
+  /** Closing brackets of the lists and objects that are open: there may be as many as bytes. */
+  let open = new Uint8Array(64);
+  let depth = 0;
   let at = spaceEnd(bytes, 0);
   let nextStep = stepBytes;
   for (;;) {
@@ -23,7 +24,8 @@ export function* jsonFault(bytes: Uint8Array): Generator<void, number> {
       const close = first + 2;
       at = spaceEnd(bytes, at + 1);
       if (bytes[at] !== close) {
-        open.push(close);
+        if (depth === open.length) open = twiceAsLong(open);
+        open[depth++] = close;
         if (close === closeObject) at = memberValue(bytes, at);
         if (at < 0) return ~at;
         continue;
@@ -33,17 +35,23 @@ export function* jsonFault(bytes: Uint8Array): Generator<void, number> {
     for (;;) {
       if (at < 0) return ~at;
       at = spaceEnd(bytes, at);
-      const close = open.at(-1);
+      const close = open[depth - 1];
       if (close === undefined) return at === bytes.length ? noFault : at;
       if (bytes[at] === comma) break;
       if (bytes[at] !== close) return at;
-      open.pop();
+      depth--;
       at += 1;
     }
     at = spaceEnd(bytes, at + 1);
-    if (open.at(-1) === closeObject) at = memberValue(bytes, at);
+    if (open[depth - 1] === closeObject) at = memberValue(bytes, at);
     if (at < 0) return ~at;
   }
+}
+
+function twiceAsLong(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(2 * bytes.length);
+  longer.set(bytes);
+  return longer;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { queryFieldsOf } from "../../core/http/form-fields.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { type CompletionEvent, completionEvent } from "../completion-event.ts";
 import type { KeyFilter } from "../store/event-store.ts";
@@ -53,8 +54,7 @@ export interface EventsQuery {
 
 /** The query of GET /events; the first of equal names counts. Throws 400 that names the value that is not an integer. */
 export function parseEventsQuery(target: string): EventsQuery {
-  const queryAt = target.indexOf("?");
-  const fields = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
+  const fields = queryFieldsOf(target);
   const issues: Issue[] = [];
   function wholeNumber(name: string): number | undefined {
     const text = fields.get(name);

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
 import { runForClient } from "../../core/http/client-work.ts";
+import { type FormField, formFieldsInSteps, utf8InSteps } from "../../core/http/form-fields.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "./content-coding.ts";
@@ -45,7 +46,7 @@ function* parseInSteps(request: IncomingMessage, body: Buffer, { formFields: mos
   if (isJsonType(essence)) {
     return { kind: "json", json: yield* parseJson(utf8Bytes(body, charset)) };
   }
-  if (essence === "application/x-www-form-urlencoded") return parseForm(body, charset, mostFields);
+  if (essence === "application/x-www-form-urlencoded") return yield* parseForm(body, charset, mostFields);
   if (isTextType(essence) || charset !== undefined) return { kind: "text", text: decodeText(body, charset) };
   // RFC 9110 §8.3: without a Content-Type the recipient may look at the data.
   if (essence === "" && isUtf8(body)) return { kind: "text", text: body.toString("utf8") };
@@ -84,13 +85,16 @@ function* parseJson(bytes: Buffer): Generator<void, WrittenJson> {
 }
 
 /** Fields without a prototype, so that a field named __proto__ is only a field; several values of one name are a list. */
-export function formFields(text: string): Fields {
+function* fieldsByName(pairs: Iterable<FormField>): Generator<void, Fields> {
   const fields = Object.create(null) as Fields;
-  for (const [name, value] of new URLSearchParams(text)) addField(fields, name, value);
+  for (const [name, value] of pairs) {
+    addField(fields, name, value);
+    yield;
+  }
   return fields;
 }
 
-export function addField(fields: Fields, name: string, value: string): void {
+export function addField<Value>(fields: Record<string, Value | Value[]>, name: string, value: Value): void {
   const earlier = fields[name];
   if (earlier === undefined) fields[name] = value;
   else if (Array.isArray(earlier)) earlier.push(value);
@@ -103,25 +107,24 @@ function* positionsOf(text: string, body: Buffer): Generator<number> {
 }
 
 /** The last byte separates nothing. */
-function parseForm(body: Buffer, charset: string | undefined, mostFields: number): BodyContent {
+function* parseForm(body: Buffer, charset: string | undefined, mostFields: number): Generator<void, BodyContent> {
   let fields = 1;
   for (const _ of positionsOf("&", body.subarray(0, -1))) if (++fields > mostFields) throw tooManyFields(mostFields);
-  return { kind: "form", fields: formFields(decodeText(body, charset)) };
+  const pairs = yield* formFieldsInSteps(utf8Bytes(body, charset));
+  return { kind: "form", fields: yield* fieldsByName(pairs) };
 }
 
 function* parseMultipart(boundary: string | undefined, body: Buffer, mostFields: number): Generator<void, BodyContent> {
   const fields = Object.create(null) as Fields;
   const files: UploadedFile[] = [];
   for (const { name, filename, contentType, bytes } of yield* formParts(body, boundary, mostFields)) {
-    if (filename === undefined) addField(fields, name, utf8Decoder.decode(bytes));
+    if (filename === undefined) addField(fields, name, (yield* utf8InSteps(bytes)).replace(/^\uFEFF/, ""));
     // RFC 7578 §4.4
     else files.push({ field: name, filename, contentType: contentType ?? "text/plain", bytes });
+    yield;
   }
   return { kind: "multipart", fields, files };
 }
-
-/** Without the byte order mark. */
-const utf8Decoder = new TextDecoder();
 
 export interface ReadContent {
   readonly content: BodyContent;

@@ -1,7 +1,8 @@
 import { TLSSocket } from "node:tls";
+import { queryFieldsOf } from "../../core/http/form-fields.ts";
 import type { HttpRequest } from "../../core/http/http-route.ts";
-import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
-import { DataUrl } from "./data-url.ts";
+import { type Base64Text, dataUrl } from "./base64-text.ts";
+import { addField, type BodyContent, type Fields, type UploadedFile, utf8Text } from "./body-content.ts";
 import { WrittenJson } from "./written-json.ts";
 
 /** A request as httpbin's routes show it. */
@@ -12,9 +13,12 @@ export interface RequestView {
   readonly url: string;
 }
 
+type FileText = string | Base64Text;
+type Files = Record<string, FileText | FileText[]>;
+
 export interface RequestViewWithBody extends RequestView {
-  readonly data: string | DataUrl;
-  readonly files: Readonly<Fields>;
+  readonly data: string | Base64Text;
+  readonly files: Files;
   readonly form: Fields;
   readonly json: WrittenJson | null;
 }
@@ -41,11 +45,11 @@ function* viewBody(content: BodyContent, body: Buffer): Generator<void, BodyView
     case "form":
       return { ...empty, form: content.fields };
     case "multipart":
-      return { ...empty, form: content.fields, files: viewFiles(content.files) };
+      return { ...empty, form: content.fields, files: yield* viewFiles(content.files) };
     case "text":
       return { ...empty, data: content.text, json: yield* writtenJsonOrNull(content.text) };
     case "binary":
-      return { ...empty, data: new DataUrl("application/octet-stream", body) };
+      return { ...empty, data: dataUrl("application/octet-stream", body) };
     default:
       return content satisfies never;
   }
@@ -59,18 +63,19 @@ function* writtenJsonOrNull(text: string): Generator<void, WrittenJson | null> {
   }
 }
 
-function viewFiles(files: readonly UploadedFile[]): Fields {
-  const shown = Object.create(null) as Fields;
+function* viewFiles(files: readonly UploadedFile[]): Generator<void, Files> {
+  const shown = Object.create(null) as Files;
   for (const { field, contentType, bytes } of files) {
-    const text = utf8Text(bytes) ?? new DataUrl(contentType, bytes).text;
-    addField(shown, field, text);
+    addField<FileText>(shown, field, utf8Text(bytes) ?? dataUrl(contentType, bytes));
+    yield;
   }
   return shown;
 }
 
 function argsOf(request: HttpRequest): Fields {
-  const start = (request.url ?? "").indexOf("?");
-  return formFields(start === -1 ? "" : (request.url ?? "").slice(start + 1));
+  const fields = Object.create(null) as Fields;
+  for (const [name, value] of queryFieldsOf(request.url ?? "")) addField(fields, name, value);
+  return fields;
 }
 
 /** Names as httpbin writes them: "User-Agent", however the client spelt it. */

@@ -35,10 +35,10 @@ export class WrittenJson {
   static *read(bytes: Buffer): Generator<void, WrittenJson> {
     const at = yield* jsonFault(bytes);
     if (at === noFault) return new WrittenJson(bytes);
-    const before = bytes.toString("utf8", 0, at);
-    const lineStart = before.lastIndexOf("\n") + 1;
-    const line = before.split("\n").length;
-    throw new SyntaxError(`Invalid JSON at position ${before.length} (line ${line} column ${before.length - lineStart + 1})`);
+    const before = bytes.subarray(0, at);
+    const characters = (part: Buffer) => part.toString().length;
+    const column = characters(before.subarray(before.lastIndexOf(lineFeed) + 1)) + 1;
+    throw new SyntaxError(`Invalid JSON at position ${characters(before)} (line ${yield* linesOf(before)} column ${column})`);
   }
 
   /** As it came. */
@@ -54,6 +54,18 @@ export class WrittenJson {
   indented(outer: number, mostBytes: number): Generator<void, readonly Buffer[]> {
     return layOut(this.#bytes, { outer, mostBytes });
   }
+}
+
+function* linesOf(bytes: Buffer): Generator<void, number> {
+  let lines = 1;
+  let nextStep = stepBytes;
+  for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) {
+    lines++;
+    if (at < nextStep) continue;
+    nextStep = at + stepBytes;
+    yield;
+  }
+  return lines;
 }
 
 function* layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly mostBytes: number }): Generator<void, readonly Buffer[]> {
@@ -114,24 +126,3 @@ function* layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly
     laidOut.repeat(space, 2 * level);
   }
 }
-
-/** Characters that are quoted in a step. */
-const quotedCharacters = 64 << 10;
-
-/** A text as a string of JSON, in steps. */
-export function* quoted(text: string): Generator<void, readonly Buffer[]> {
-  if (text.length <= quotedCharacters) return [Buffer.from(JSON.stringify(text))];
-  const pieces = [Buffer.from('"')];
-  for (let start = 0; start < text.length; ) {
-    let end = start + quotedCharacters;
-    // Between the halves of a pair, each would be written as an escape.
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
-    pieces.push(Buffer.from(JSON.stringify(text.slice(start, end)).slice(1, -1)));
-    start = end;
-    yield;
-  }
-  pieces.push(Buffer.from('"'));
-  return pieces;
-}
-
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;

@@ -33,7 +33,7 @@ export const cookieRoutes = (): readonly Route[] =>
       handle: (request, response) =>
         redirectWith(
           response,
-          [...queryOf(request).keys()].map((name) => `${cookie([name, ""])}; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT`),
+          [...queryOf(request)].map(([name]) => `${cookie([name, ""])}; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT`),
         ),
     },
   ]);

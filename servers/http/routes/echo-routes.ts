@@ -1,8 +1,9 @@
 import { runForClient } from "../../core/http/client-work.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { BodyContent, BodyLimits } from "../formats/body-content.ts";
-import { readContent, utf8Text } from "../formats/body-content.ts";
+import { Base64Text } from "../formats/base64-text.ts";
+import { type BodyContent, type BodyLimits, readContent, utf8Text } from "../formats/body-content.ts";
+import { jsonInSteps } from "../formats/json-in-steps.ts";
 import { parseMediaType } from "../formats/media-type.ts";
 import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
@@ -25,7 +26,8 @@ async function echo(request: HttpRequest, response: HttpResponse, reading: BodyL
   }
   if (content.kind === "none") return sendJson(response, 200, { status: "success", received: null });
   const described = { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };
-  sendJson(response, 200, { status: "success", ...received(content), ...described });
+  const answer = { status: "success", ...received(content), ...described };
+  send(response, 200, jsonType, await runForClient(request, jsonInSteps(answer, { isIndented: false })));
 }
 
 type DescribedContent = Exclude<BodyContent, { readonly kind: "json" | "none" }>;
@@ -37,7 +39,7 @@ function received(content: DescribedContent): { readonly received: unknown; read
     case "text":
       return { received: content.text };
     case "binary":
-      return { received: content.bytes.toString("base64"), encoding: "base64" };
+      return { received: new Base64Text(content.bytes), encoding: "base64" };
     case "multipart": {
       const files = content.files.map(({ field, filename, contentType, bytes }) => {
         const text = utf8Text(bytes);
@@ -46,7 +48,7 @@ function received(content: DescribedContent): { readonly received: unknown; read
           filename,
           contentType,
           bytes: bytes.length,
-          ...(text === undefined ? { base64: bytes.toString("base64") } : { text }),
+          ...(text === undefined ? { base64: new Base64Text(bytes) } : { text }),
         };
       });
       return { received: { fields: content.fields, files } };

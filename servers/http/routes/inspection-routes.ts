@@ -6,9 +6,8 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { type BodyContent, type BodyLimits, parseLeniently, type ReadContent, readContentLeniently } from "../formats/body-content.ts";
 import { readBody } from "../formats/content-coding.ts";
-import { DataUrl } from "../formats/data-url.ts";
+import { jsonInSteps } from "../formats/json-in-steps.ts";
 import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
-import { quoted, WrittenJson } from "../formats/written-json.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { textParam } from "./query.ts";
 import { sendPrettyJson, sendText } from "./reply.ts";
@@ -101,17 +100,8 @@ function* viewInSteps(
   bodyBytes: number,
 ): Generator<void, readonly Buffer[]> {
   const view = { ...(yield* viewRequestWithBody(request, content, body)), ...added };
-  const pieces: Buffer[] = [];
-  for (const [name, value] of Object.entries(view)) {
-    pieces.push(Buffer.from(`${pieces.length === 0 ? "{" : ","}\n  ${JSON.stringify(name)}: `));
-    if (value instanceof WrittenJson) pieces.push(...(yield* value.indented(1, mostIndentation * bodyBytes)));
-    else if (value instanceof DataUrl) pieces.push(...(yield* value.quoted()));
-    else if (typeof value === "string") pieces.push(...(yield* quoted(value)));
-    else pieces.push(Buffer.from(JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")));
-    yield;
-  }
-  pieces.push(Buffer.from("\n}\n"));
-  return pieces;
+  const pieces = yield* jsonInSteps(view, { isIndented: true, mostIndentation: mostIndentation * bodyBytes });
+  return [...pieces, Buffer.from("\n")];
 }
 
 function decodeBase64(request: HttpRequest, response: HttpResponse): void {

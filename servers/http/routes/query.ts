@@ -1,12 +1,10 @@
+import { type QueryFields, queryFieldsOf } from "../../core/http/form-fields.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 
-/** Bad percent-encoding stays as it is (WHATWG URL). */
-export function queryOf(request: HttpRequest): URLSearchParams {
-  const { url: originalUrl = "" } = request;
-  const start = originalUrl.indexOf("?");
-  return new URLSearchParams(start === -1 ? "" : originalUrl.slice(start + 1));
-}
+export const queryOf = ({ url = "" }: HttpRequest): QueryFields => queryFieldsOf(url);
+
+type Query = Pick<QueryFields, "get">;
 
 export const textParam = (request: HttpRequest, name: string): string => {
   const value = request.params[name];
@@ -18,11 +16,7 @@ export function integerParam(request: HttpRequest, name: string, minimum = 0): n
   return wholeNumber(name, textParam(request, name), minimum, Number.MAX_SAFE_INTEGER);
 }
 
-export function integerQuery(
-  query: URLSearchParams,
-  name: string,
-  options: { fallback: number; minimum?: number; maximum?: number },
-): number {
+export function integerQuery(query: Query, name: string, options: { fallback: number; minimum?: number; maximum?: number }): number {
   const text = query.get(name);
   if (text === null || text === "") return options.fallback;
   return wholeNumber(name, text, options.minimum ?? 0, options.maximum ?? Number.MAX_SAFE_INTEGER);
@@ -35,7 +29,7 @@ function wholeNumber(name: string, text: string, minimum: number, maximum: numbe
   throw new HttpRefusal(400, `Invalid ${name}: a whole number ${bound} is needed`);
 }
 
-export function durationQuery(query: URLSearchParams, name: string, options: { fallbackMs: number; maximumMs: number }): number {
+export function durationQuery(query: Query, name: string, options: { fallbackMs: number; maximumMs: number }): number {
   const text = query.get(name);
   if (text === null || text === "") return options.fallbackMs;
   const value = parseDurationMs(text);

@@ -56,7 +56,7 @@ function redirectTo(request: HttpRequest, response: HttpResponse, allowedHosts: 
   if (url.origin !== new URL(base).origin && !isAllowedHost(url.hostname, allowedHosts)) {
     throw new HttpRefusal(403, "Forbidden redirect host; it can be allowed in the configuration");
   }
-  const status = integerQuery(new URLSearchParams([...query]), "status_code", { fallback: 302, minimum: 300, maximum: 399 });
+  const status = integerQuery({ get: (name) => query.get(name) ?? null }, "status_code", { fallback: 302, minimum: 300, maximum: 399 });
   sendEmpty(response, status, { Location: readsAlikeEverywhere(asked) ? asked : url.href });
 }
 

@@ -3,6 +3,7 @@ import type { ServiceId } from "../../../contract/service.ts";
 import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
+import { QueryFields } from "../../core/http/form-fields.ts";
 import type { HarMessages } from "./har-web-socket.ts";
 
 /** What is before the first entry. */
@@ -38,7 +39,7 @@ export function harEntry(exchange: HttpExchange | WebSocketConnection, service: 
       httpVersion: `HTTP/${request.httpVersion}`,
       cookies: [],
       headers: named(request.headers),
-      queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+      queryString: [...new QueryFields(query)].map(([name, value]) => ({ name, value })),
       ...(request.body.bytes > 0 && {
         // The format has no encoding for what is posted: tools that know the extension take it from "_encoding".
         postData: { mimeType: headerValue(request.headers, "content-type"), text, ...(encoding && { _encoding: encoding }), ...comment },

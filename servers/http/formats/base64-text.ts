@@ -1,18 +1,15 @@
 /** Bytes that are encoded in a step; a multiple of 3, so that only the last ones are padded. */
 const encodedBytes = 48 << 10;
 
-/** RFC 2397, in base64. */
-export class DataUrl {
+/** Bytes that are shown as base64. */
+export class Base64Text {
   readonly #start: string;
   readonly #bytes: Buffer;
 
-  constructor(contentType: string, bytes: Buffer) {
-    this.#start = `data:${contentType};base64,`;
+  /** `start` stands in front of it. */
+  constructor(bytes: Buffer, start = "") {
+    this.#start = start;
     this.#bytes = bytes;
-  }
-
-  get text(): string {
-    return this.#start + this.#bytes.toString("base64");
   }
 
   /** As a string of JSON, in steps: as one text it would be in memory twice. */
@@ -26,3 +23,6 @@ export class DataUrl {
     return pieces;
   }
 }
+
+/** RFC 2397 */
+export const dataUrl = (contentType: string, bytes: Buffer): Base64Text => new Base64Text(bytes, `data:${contentType};base64,`);
