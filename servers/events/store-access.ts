@@ -35,9 +35,9 @@ export function createStoreAccess({ store, log, view }: StoreAccessOptions): Sto
   let timer: NodeJS.Timeout | undefined;
   let poll: NodeJS.Timeout | undefined;
   let faulty = false;
-  let lastFault = { text: "", at: 0 };
+  let lastFault = { text: "", at: Number.NEGATIVE_INFINITY };
   let recovery: NodeJS.Timeout | undefined;
-  let recoveredAt = 0;
+  let recoveredAt = Number.NEGATIVE_INFINITY;
 
   const showStorage = (error?: unknown) =>
     view("storage", { kind: store.kind, place: store.place, ...(error !== undefined && { failure: toFailure(error) }) });
@@ -45,20 +45,20 @@ export function createStoreAccess({ store, log, view }: StoreAccessOptions): Sto
   function healthy(): void {
     if (!faulty || recovery) return;
     // Faults may come and go, as on a nearly full disk: not every change is logged.
-    recovery = setTimeout(recovered, Math.max(0, recoveredAt + quietMs - Date.now()));
+    recovery = setTimeout(recovered, Math.max(0, recoveredAt + quietMs - performance.now()));
   }
 
   function recovered(): void {
     recovery = undefined;
     faulty = false;
-    recoveredAt = Date.now();
+    recoveredAt = performance.now();
     log.notable(`${store.place} can be used again`);
     showStorage();
   }
 
   function fault(error: unknown): void {
     const { message } = toFailure(error);
-    const at = Date.now();
+    const at = performance.now();
     const isNews = error instanceof ServiceError && !faulty;
     if (isNews || message !== lastFault.text || at - lastFault.at > quietMs) {
       log.error(error instanceof ServiceError ? `${message}. ${error.hint}` : `A request failed: ${(error as Error)?.stack ?? message}`);

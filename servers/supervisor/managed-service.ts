@@ -26,7 +26,7 @@ export interface ManagedServiceOptions {
   readonly readKept: (after: number) => Uint8Array;
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onView: (name: string, value: unknown, pid: number) => void;
-  readonly onCounters: (counters: Counters, at: number) => void;
+  readonly onCounters: (counters: Counters, at: number, clockMs: number) => void;
   /** Absent for a process that only browses. */
   readonly onStream?: (message: StreamFromService) => void;
   readonly onOutput: (text: string) => void;
@@ -185,7 +185,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
           endWatch = stop;
         });
         onReport();
-        options.onCounters(message.counters, message.at);
+        options.onCounters(message.counters, message.at, message.clockMs);
       } else receive(message, process);
     });
     exited = new Promise((resolve) => {

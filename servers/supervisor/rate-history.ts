@@ -27,6 +27,16 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
   ];
   /** Second of each service's newest sample. */
   const newest = new Map<ServiceId, number>();
+  let newestOfAll = 0;
+
+  /** The clock was set back: what was counted after this second is not known any more to have been then. */
+  function forgetAfter(second: number) {
+    for (const { stepSeconds, steps } of tiers) {
+      const from = Math.floor(second / stepSeconds);
+      for (const step of steps.keys()) if (step >= from) steps.delete(step);
+    }
+    newest.clear();
+  }
 
   function put(tier: Tier, second: number, sample: RateSample) {
     const { stepSeconds, steps, keep } = tier;
@@ -50,6 +60,11 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
   return {
     add(sample) {
       const second = Math.floor(sample.at / 1_000);
+      if (second < newestOfAll - mostSecondsLate) {
+        forgetAfter(second);
+        newestOfAll = second;
+      }
+      newestOfAll = Math.max(newestOfAll, second);
       const before = newest.get(sample.service);
       if (before === second) return;
       newest.set(sample.service, second);

@@ -87,7 +87,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     turns: options.turns,
     rows: settings.current.app.keptRows,
   });
-  let lastCounters: { at: number; counters: Counters } | undefined;
+  let lastCounters: { clockMs: number; counters: Counters } | undefined;
 
   let playsSample = false;
   let configRevision = 0;
@@ -118,8 +118,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   /** Newest counters of the running process. */
   let droppedLogs = 0;
 
-  function onCounters(counters: Counters, at: number) {
-    const seconds = lastCounters ? (at - lastCounters.at) / 1_000 : 1;
+  function onCounters(counters: Counters, at: number, clockMs: number) {
+    const seconds = lastCounters ? (clockMs - lastCounters.clockMs) / 1_000 : 1;
     // A service that was blocked may send two samples in a row: a rate over such a short time is meaningless.
     if (seconds < shortestRateSeconds) return;
     const before: Pick<Counters, "items" | "bytesIn" | "bytesOut" | "figures"> = lastCounters?.counters ?? {
@@ -128,7 +128,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       bytesOut: 0,
     };
     const perSecond = (now: number, then: number) => Math.max(0, (now - then) / seconds);
-    lastCounters = { at, counters };
+    lastCounters = { clockMs, counters };
     publishRate({
       service: id,
       at,

@@ -44,6 +44,23 @@ describe("rate history", () => {
     }
   });
 
+  it("[BL-418] rates go on when the clock is set back, and the time that comes again is not counted twice", () => {
+    let now = start;
+    const history = createRateHistory(() => now);
+    const run = (from: number) => {
+      for (let second = 0; second < 120; second++) {
+        now = start + from + second * 1_000 + 400;
+        history.add(sample(now, 10));
+      }
+    };
+    run(0);
+    run(-60_000);
+    const { series } = history.read(60, 60);
+    expect(series[0]?.itemsPerSecond.filter((value) => Math.abs(value - 10) > 1e-6)).toEqual([]);
+    run(-3_600_000);
+    expect(history.read(60, 60).series[0]?.itemsPerSecond.filter((value) => Math.abs(value - 10) > 1e-6)).toEqual([]);
+  });
+
   it("[BL-49] a late sample leaves no gap, an early one is not counted twice", () => {
     let now = start;
     const history = createRateHistory(() => now);

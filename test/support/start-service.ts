@@ -93,9 +93,9 @@ export async function startService<Contract extends ServiceContract>(
       views.set(name, value);
       onView?.(name, value);
     },
-    onCounters(value, at) {
+    onCounters(value, at, clockMs) {
       counters = value;
-      onCounters?.(value, at);
+      onCounters?.(value, at, clockMs);
     },
   });
   const running = await starting;

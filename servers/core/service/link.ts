@@ -44,7 +44,7 @@ export type FromService =
   | { readonly type: "view"; readonly name: string; readonly value: unknown }
   /** Asks for the kept records beyond a row's id, the oldest first. */
   | { readonly type: "readKept"; readonly after: number }
-  | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
+  | { readonly type: "counters"; readonly at: number; readonly clockMs: number; readonly counters: Counters }
   | { readonly type: "stream"; readonly message: StreamFromService };
 
 export type StreamFromService = BinaryFromService | ProviderMessage | ConsumerMessage;

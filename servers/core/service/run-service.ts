@@ -38,7 +38,8 @@ export interface RunOptions {
   readonly onStream?: (message: BinaryFromService | ProviderMessage) => void;
   readonly onView?: (name: string, value: unknown) => void;
   /** `at` is milliseconds since the epoch. */
-  readonly onCounters?: (counters: Counters, at: number) => void;
+  /** `at` is in milliseconds since the epoch; `clockMs` is of a clock that nobody sets. */
+  readonly onCounters?: (counters: Counters, at: number, clockMs: number) => void;
 }
 
 export interface RunningService {
@@ -132,7 +133,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       services: options.services ?? noPeers,
       counters(read) {
-        const timer = setInterval(() => options.onCounters?.(read(), Date.now()), counterIntervalMs);
+        const timer = setInterval(() => options.onCounters?.(read(), Date.now(), performance.now()), counterIntervalMs);
         onStop(() => clearInterval(timer));
       },
     };

@@ -70,7 +70,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
             });
           },
           onView: (name, value) => link.post({ type: "view", name, value }),
-          onCounters: (counters, at) => link.post({ type: "counters", at, counters }),
+          onCounters: (counters, at, clockMs) => link.post({ type: "counters", at, clockMs, counters }),
         });
         started = running.catch(() => undefined);
         try {

@@ -60,7 +60,11 @@ export function createMetricsHistory(): MetricsHistory {
       before = { counts, at };
       const elapsed = (at - from.at) / 1_000;
       const tail = percentiles();
-      if (elapsed <= 0) return;
+      if (elapsed <= 0) {
+        // The clock was set back.
+        seconds = seconds.filter((second) => second.at < at);
+        return;
+      }
       const perSecond = Object.fromEntries(rates.map((name) => [name, Math.max(0, counts[name] - from.counts[name]) / elapsed]));
       seconds.push({ ...(perSecond as Record<(typeof rates)[number], number>), at, open: counts.open, ...tail });
       if (seconds.length >= 2 * keptSeconds) seconds = seconds.slice(-keptSeconds);

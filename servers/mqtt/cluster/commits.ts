@@ -32,7 +32,7 @@ export class Commits {
   private operations: RedisOperation[] = [];
   private scheduled = false;
   private position = "";
-  private positionAt = 0;
+  private positionAt = Number.NEGATIVE_INFINITY;
   private positionBytes = 0;
   private readonly options: CommitsOptions;
 
@@ -75,7 +75,7 @@ export class Commits {
   /** An empty commit only reports the position in the journal. */
   private isPositionDue(): boolean {
     if (this.options.parts.incoming.position === this.position) return false;
-    return this.hasReadMuch || Date.now() - this.positionAt > positionIntervalMs;
+    return this.hasReadMuch || performance.now() - this.positionAt > positionIntervalMs;
   }
 
   private get hasReadMuch(): boolean {
@@ -100,7 +100,7 @@ export class Commits {
     const { parts, gate } = this.options;
     const { position } = parts.incoming;
     this.position = position;
-    this.positionAt = Date.now();
+    this.positionAt = performance.now();
     this.positionBytes = parts.incoming.bytes;
     // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);

@@ -73,8 +73,8 @@ export class SessionOwnership {
 
   private async fetch(clientId: string, cleanStart: boolean): Promise<boolean> {
     const { parts } = this;
-    const end = Date.now() + this.options.patienceMs;
-    while (Date.now() < end) {
+    const end = performance.now() + this.options.patienceMs;
+    while (performance.now() < end) {
       if (parts.engine.sessions.has(clientId)) return true;
       await parts.comingBack;
       if (!parts.isConnected) {

@@ -81,7 +81,7 @@ function StartAllAndSend() {
       <Button size="md" variant="filled" leftSection={<IconPlayerPlayFilled size={12} />} loading={busy} onClick={run}>
         Start all and send sample traffic
       </Button>
-      <span className={styles.takes}>Takes about 2 seconds. Sample events are stored by Events, whose page deletes them.</span>
+      <span className={styles.takes}>Takes about 2 seconds. Events stores its sample events; its page can delete them.</span>
     </div>
   );
 }
