@@ -9,6 +9,7 @@ import { HeldWebSocket } from "../../servers/core/http/held-web-socket.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { until } from "../support/until.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 const upgrade =
   "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
@@ -90,3 +91,80 @@ it("[HTTP-155] small fragments of a message that has not ended take little more 
     );
   }
 });
+
+it("[HTTP-155] messages of many WebSockets are handled in the turns of all, those of each in order", async () => {
+  const [connections, each] = [400, 5];
+  const { turns, pass } = workTime();
+  const received: string[][] = [];
+  const port = await webSocketServer((webSocket) => {
+    readFramesInTurns(webSocket, turns.connection("127.0.0.1"));
+    const messages: string[] = [];
+    received.push(messages);
+    webSocket.on("message", (data) => {
+      pass();
+      messages.push(String(data));
+    });
+  });
+  const handled = () => received.reduce((sum, { length }) => sum + length, 0);
+  const message = (index: number) => fragment(1, true, 0x30 + index);
+  const all = Buffer.concat(Array.from({ length: each }, (_, index) => message(index)));
+  const clients = Array.from({ length: connections }, () => {
+    const client = connect(port, "127.0.0.1").resume();
+    onTestFinished(() => void client.destroy());
+    client.write(upgrade);
+    return client;
+  });
+  await until(() => received.length === connections);
+  for (const client of clients) client.write(all);
+  let most = 0;
+  for (let before = 0; before < connections * each; ) {
+    await nextTurn();
+    most = Math.max(most, handled() - before);
+    before = handled();
+  }
+  expect(most).toBeLessThanOrEqual(itemsOfTurn);
+  const inOrder = Array.from({ length: each }, (_, index) => String.fromCharCode(0x30 + index)).join("");
+  expect(new Set(received.map((messages) => messages.join("")))).toEqual(new Set([inOrder]));
+});
+
+it("[HTTP-155] a fragment does not keep the memory of what was read around it, and many pieces of a frame are joined", async () => {
+  let opened: WebSocket | undefined;
+  const port = await webSocketServer((webSocket) => {
+    opened = webSocket;
+    readFramesInTurns(webSocket, new WorkTurns().connection("127.0.0.1"));
+  });
+  const client = connect(port, "127.0.0.1").resume();
+  onTestFinished(() => void client.destroy());
+  client.write(upgrade);
+  const { _receiver: receiver } = (await until(() => opened)) as WebSocket & {
+    readonly _receiver: { readonly _fragments: readonly Buffer[]; readonly _buffers: readonly Buffer[]; readonly _bufferedBytes: number };
+  };
+  const pong = Buffer.concat([Buffer.from([0x8a, 0xfd, 0, 0, 0, 0]), Buffer.alloc(125)]);
+  const pongs = Buffer.concat(Array.from({ length: 480 }, () => pong));
+  for (let round = 1; round <= 10; round++) {
+    client.write(Buffer.concat([fragment(round === 1 ? 2 : 0), pongs]));
+    await until(() => receiver._fragments.length === round && receiver._bufferedBytes === 0);
+  }
+  const kept = (pieces: readonly Buffer[]) =>
+    [...new Set(pieces.map(({ buffer }) => buffer))].reduce((sum, one) => sum + one.byteLength, 0);
+  expect(kept(receiver._fragments)).toBeLessThan(70_000);
+  // A frame of 64 KiB in a thousand writes.
+  client.setNoDelay(true);
+  client.write(Buffer.from([0x00, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+  for (let byte = 1; byte <= 1_000; byte++) {
+    client.write("x");
+    if (byte % 10 === 0) await until(() => receiver._bufferedBytes === byte);
+  }
+  expect(receiver._buffers.length).toBeLessThan(300);
+});
+
+/** Returns its port. */
+async function webSocketServer(onOpened: (webSocket: WebSocket) => void): Promise<number> {
+  const server = createServer();
+  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
+  webSockets.on("connection", onOpened);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}

@@ -1,57 +1,77 @@
 import type { WebSocket } from "ws";
 import { StepBytes } from "../service/step-bytes.ts";
 import type { WorkConnection } from "../service/work-turns.ts";
+import { joinSmallPieces } from "./small-pieces.ts";
 
 /** What is used of ws without a public name: a Writable that parses what is written to it. */
 interface FrameReceiver {
   /** Of the message that has not ended. */
   readonly _fragments: Buffer[];
+  /** Of the frame that has not ended. */
+  readonly _buffers: Buffer[];
   _write(bytes: Buffer, encoding: BufferEncoding, taken: Taken): void;
+  /** Parses what is there. ws goes on with it in a turn of the event loop of its own behind each message. */
+  startLoop(taken: Taken): void;
+  emit(event: string, ...values: unknown[]): boolean;
+  /** Events of several messages may come in the same step. */
+  readonly _allowSynchronousEvents: boolean;
 }
 type Taken = (error?: Error | null) => void;
 
-/** Fragments that are joined: of a byte, each takes hundreds. */
-const manyFragments = 256;
-/** Together longer than this, they are left as they are. */
-const longestJoined = 64 << 10;
+/** What is of the client's making, and as much work for others. */
+const clientEvents: ReadonlySet<string> = new Set(["message", "ping", "pong"]);
 
 /**
- * Reads the frames of a WebSocket in the turns of all connections; to be called when it has just been opened. Of itself ws parses at once all that was read, which may
- * be thousands of fragments (RFC 6455 §5.4). `onRead` is called whenever some were read.
+ * Reads the frames of a WebSocket in the turns of all connections, and lets its messages be handled in them; to be called when it has just been opened. Of itself ws
+ * parses at once all that was read, which may be thousands of fragments (RFC 6455 §5.4), and hands over a message of each connection in the same turn of
+ * the event loop (where `allowSynchronousEvents` is off). `onRead` is called whenever some were read.
  */
 export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnection, onRead: () => void = () => {}): void {
   const receiver = (webSocket as WebSocket & { readonly _receiver: FrameReceiver })._receiver;
-  const { _write: write } = receiver;
+  const { _write: write, startLoop, emit } = receiver;
   const step = new StepBytes();
-  /** Fragments up to there have been joined. */
-  let joined = 0;
-  const joinFragments = () => {
-    const { _fragments: fragments } = receiver;
-    if (fragments.length < joined) joined = 0;
-    if (fragments.length - joined < manyFragments) return;
-    const latest = fragments.splice(joined);
-    const isSmall = latest.reduce((sum, { length }) => sum + length, 0) <= longestJoined;
-    fragments.push(...(isSmall ? [Buffer.concat(latest)] : latest));
-    joined = fragments.length;
-  };
+  const [joinFragments, joinBuffers] = [joinSmallPieces(), joinSmallPieces()];
   let goOn = (): void => {};
+  /** The event that waits for its turn. ws goes on behind it. */
+  let waiting: (() => void) | undefined;
   const share = connection.join(() => goOn());
+  receiver.emit = (event, ...values) => {
+    const hand = () => emit.call(receiver, event, ...values);
+    if (receiver._allowSynchronousEvents || !clientEvents.has(event) || !share.isOver) return hand();
+    waiting = hand;
+    return true;
+  };
+  receiver.startLoop = (taken) => {
+    if (!waiting && !share.isOver) {
+      startLoop.call(receiver, taken);
+      return;
+    }
+    goOn = () => {
+      waiting?.();
+      waiting = undefined;
+      startLoop.call(receiver, taken);
+    };
+    share.later();
+  };
   receiver._write = (bytes, encoding, taken) => {
     let at = 0;
     const next: Taken = (error) => {
-      joinFragments();
+      const isOver = error ? false : share.isOver;
+      if (at > 0) step.took(isOver);
       if (error || (at > 0 && at >= bytes.length)) {
+        joinFragments(receiver._fragments, bytes);
+        joinBuffers(receiver._buffers, bytes);
         onRead();
         taken(error);
         return;
       }
-      const { isOver } = share;
-      if (isOver) onRead();
-      if (at > 0) step.took(isOver);
-      if (isOver) {
-        goOn = writeStep;
-        share.later();
-      } else writeStep();
+      if (!isOver) {
+        writeStep();
+        return;
+      }
+      onRead();
+      goOn = writeStep;
+      share.later();
     };
     const writeStep = () => {
       const start = at;

@@ -12,6 +12,8 @@ interface MessageReceiver {
   readonly _messageLength: number;
   _buffers: Buffer[];
   _fragments: Buffer[];
+  /** Written to it, and not taken. */
+  readonly writableLength: number;
 }
 
 /** The object of a Buffer, which may hold one byte. */
@@ -24,10 +26,12 @@ const lingerMs = 1_000;
 
 const receiverOf = (webSocket: WebSocket) => (webSocket as WebSocket & { readonly _receiver: MessageReceiver })._receiver;
 
-/** Memory of the message that arrives. */
+/** Memory of the message that arrives, and of what was read behind it. */
 export function arrivingBytes(webSocket: WebSocket): number {
-  const { _bufferedBytes, _messageLength, _fragments } = receiverOf(webSocket);
-  return _bufferedBytes + _messageLength + fragmentBytes * _fragments.length;
+  const { _bufferedBytes, _messageLength, _fragments, _buffers, writableLength } = receiverOf(webSocket);
+  const { _socket: socket } = webSocket as WebSocket & { readonly _socket: Socket | null };
+  const read = _bufferedBytes + writableLength + (socket?.readableLength ?? 0);
+  return read + _messageLength + fragmentBytes * (_fragments.length + _buffers.length);
 }
 
 /** What one WebSocket has in memory: of the message that arrives, and what its client leaves unread. Its frames are read in turns. */
