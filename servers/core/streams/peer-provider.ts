@@ -5,15 +5,16 @@ import { parseParams } from "../service/parse-params.ts";
 import { ServiceError, toFailure } from "../service/service-error.ts";
 import { ownBytes } from "./binary-publisher.ts";
 import { bytesOf, type ProviderMessage, type ToProvider } from "./peer-messages.ts";
+import { StreamsInFlight } from "./streams-in-flight.ts";
 
 /** The sending end of a stream that another service opened. */
 export interface OutgoingStream<Header = unknown> {
   readonly consumer: ServiceId;
   /** Aborted when the consumer cancels or ends, and when this service stops. */
   readonly signal: AbortSignal;
-  /** False if there is no credit: the caller drops or keeps the item. */
+  /** False if there is no credit, or too much is in flight to the consumer: the caller drops or keeps the item. */
   trySend(header: Header, payload?: Uint8Array): boolean;
-  /** Waits until there is credit for the item; one at a time. Rejects once `signal` is aborted. */
+  /** Waits until the item can be sent; one at a time. Rejects once `signal` is aborted. */
   send(header: Header, payload?: Uint8Array): Promise<void>;
 }
 
@@ -47,6 +48,7 @@ export function createPeerProvider(options: {
 }): PeerProvider {
   const { declared, post } = options;
   const streams = new Map<number, SentStream>();
+  const inFlight = new Map<ServiceId, StreamsInFlight>();
   let closed = false;
 
   const isOwn = (names: object | undefined, name: string) => names !== undefined && Object.hasOwn(names, name);
@@ -71,12 +73,15 @@ export function createPeerProvider(options: {
     const credit = { ...message.credit };
     const full = { ...message.credit };
     let wake = () => {};
+    const ofConsumer = inFlight.get(consumer) ?? new StreamsInFlight();
+    inFlight.set(consumer, ofConsumer);
+    const flight = ofConsumer.open(() => wake());
     streams.set(id, {
       abort,
       give(taken) {
         credit.items += taken.items;
         credit.bytes += taken.bytes;
-        wake();
+        flight.taken(taken.items, taken.bytes);
       },
     });
     abort.signal.addEventListener("abort", () => wake());
@@ -85,7 +90,7 @@ export function createPeerProvider(options: {
       const bytes = payload?.byteLength ?? 0;
       // An item larger than the whole credit is sent when nothing else is in flight.
       const fits = bytes <= credit.bytes || (credit.items === full.items && credit.bytes === full.bytes);
-      if (credit.items < 1 || !fits) return false;
+      if (credit.items < 1 || !fits || !flight.trySend(bytes)) return false;
       const item = { header, ...(payload && { payload: ownBytes(payload) }) };
       credit.items -= 1;
       credit.bytes -= bytesOf(item);
@@ -116,6 +121,8 @@ export function createPeerProvider(options: {
     } finally {
       streams.delete(id);
       abort.abort();
+      flight.close();
+      if (ofConsumer.isEmpty) inFlight.delete(consumer);
     }
   }
 
