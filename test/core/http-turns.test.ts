@@ -60,11 +60,29 @@ it("[BL-381] waits of thousands of requests that end at once go on in turns", as
   expect(await mostInTurn(() => done, waits)).toBeLessThanOrEqual(itemsOfTurn);
 });
 
+it("[BL-381] connections whose waits end at once are woken in turns, those that ended before are not", async () => {
+  const { turns, pass } = workTime();
+  const waits = 5_000;
+  let done = 0;
+  const act = () => {
+    pass();
+    done++;
+  };
+  const ends = Array.from({ length: 2 * waits }, (_, index) => turns.connection(`10.0.0.${index % 9}`).wait(10 + (index % 3), act));
+  for (let index = 1; index < ends.length; index += 2) ends[index]?.();
+  expect(await mostInTurn(() => done, waits)).toBeLessThanOrEqual(itemsOfTurn);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(done).toBe(waits);
+});
+
 it("[BL-381] a client that leaves while it waits for its turn is not answered", async () => {
   const leaving: WaitingResponse & EventEmitter = response({
-    run: async (steps: Iterator<void, unknown>) => {
-      leaving.emit("close");
-      steps.next();
+    wait(_milliseconds: number, act: () => void) {
+      setImmediate(() => {
+        leaving.emit("close");
+        act();
+      });
+      return () => {};
     },
   } as unknown as WaitingResponse["req"]["work"]);
   await expect(waitWithClient(leaving, 1)).rejects.toBeInstanceOf(ClientLeft);

@@ -183,7 +183,9 @@ it.each([
     const run: WorkConnection["run"] = (steps) => work.run(steps);
     let held = 0;
     const received: Buffer[] = [];
-    const reader = readerOf(connectionOf({ key: work.key, join, run, runElsewhere, readLater() {} }, (bytes) => (held += bytes)));
+    const reader = readerOf(
+      connectionOf({ key: work.key, join, run, runElsewhere, readLater() {}, wait: () => () => {} }, (bytes) => (held += bytes)),
+    );
     reader.start({
       ...noEvents,
       onMessage({ bytes }) {

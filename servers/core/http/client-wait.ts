@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { oneStep } from "../service/work-turns.ts";
+import type { WorkConnection } from "../service/work-turns.ts";
 import type { HttpRequest, HttpResponse } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 
@@ -7,21 +7,21 @@ import { ClientLeft } from "./request-body.ts";
  * Waits, and goes on in the turns of all clients: thousands of waits may end at once. Rejects with ClientLeft as soon as the client hangs up, so
  * that no timer outlives its request.
  */
-export function waitWithClient(response: WaitingResponse, milliseconds: number): Promise<void> {
+export function waitWithClient(response: WaitingResponse, milliseconds: number, work: WorkConnection = response.req.work): Promise<void> {
   return new Promise((resolve, reject) => {
     if (response.destroyed) {
       reject(new ClientLeft());
       return;
     }
     const onClose = () => {
-      clearTimeout(timer);
+      endWait();
       reject(new ClientLeft());
     };
     const goOn = () => {
       response.off("close", onClose);
       resolve();
     };
-    const timer = setTimeout(() => void response.req.work.run(oneStep(goOn)), milliseconds);
+    const endWait = work.wait(milliseconds, goOn);
     response.once("close", onClose);
   });
 }

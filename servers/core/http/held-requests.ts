@@ -10,7 +10,7 @@ interface HeldRequest {
 }
 
 /** What a request takes with its answer and its row, besides what it has sent. */
-const requestBytes = 6 << 10;
+const requestBytes = 16 << 10;
 
 type Refuse = (refusal: HttpRefusal) => void;
 

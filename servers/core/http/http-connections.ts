@@ -16,6 +16,8 @@ export interface HttpConnection extends ConnectionFacts {
   readonly held: HeldRequests | undefined;
   /** In which its requests begin and are worked on, and in which it is closed. */
   readonly work: WorkConnection;
+  /** For what goes on by itself, as time passes: it comes behind what clients ask for. */
+  readonly pacedWork: WorkConnection;
 }
 
 export interface HttpConnections {
@@ -47,8 +49,21 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
   const workOf = (socket: Socket) => turns.connection(socket.remoteAddress ?? "");
 
   function create(socket: Socket, work = workOf(socket), pipeline?: Pipeline, held?: HeldRequests): HttpConnection {
-    const head = connectionHead(nextId++, socket);
-    return { ...head, requests: 0, unlogged: 0, latest: undefined, pipeline, held, work };
+    const { remoteAddress = "" } = socket;
+    let pacedWork: WorkConnection | undefined;
+    return {
+      ...connectionHead(nextId++, socket),
+      requests: 0,
+      unlogged: 0,
+      latest: undefined,
+      pipeline,
+      held,
+      work,
+      get pacedWork() {
+        pacedWork ??= turns.background(remoteAddress);
+        return pacedWork;
+      },
+    };
   }
 
   function add(socket: Socket, work?: WorkConnection, pipeline?: Pipeline, held?: HeldRequests): HttpConnection {

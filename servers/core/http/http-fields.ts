@@ -81,7 +81,7 @@ export const unansweredField = (prefix: string) =>
 export const allRequestField = (prefix: string) =>
   field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
     title: "Request bytes of all clients",
-    help: "Of heads with 6 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
+    help: "Of heads with 16 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
     unit: "B",
     env: `${prefix}_ALL_REQUEST_BYTES`,
     group: "Limits",

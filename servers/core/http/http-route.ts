@@ -7,6 +7,8 @@ export interface HttpRequest extends RecordedRequest {
   params: PathParams;
   /** Of its connection: in these turns it is worked on. */
   readonly work: WorkConnection;
+  /** The same for an answer that goes on by itself, as time passes: it comes behind what clients ask for. */
+  readonly pacedWork: WorkConnection;
 }
 export interface HttpResponse extends RecordedResponse {
   readonly req: HttpRequest;

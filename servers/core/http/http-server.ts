@@ -187,6 +187,10 @@ function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, 
     get work(): WorkConnection {
       return connections.of(this.socket).work;
     }
+
+    get pacedWork(): WorkConnection {
+      return connections.of(this.socket).pacedWork;
+    }
   }
 
   class Response extends recorded.ServerResponse {

@@ -2,6 +2,7 @@ import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { FairOrder, Rotation } from "./fair-order.ts";
 import { ReadTurns } from "./read-turns.ts";
 import { ThreadTurns } from "./thread-turns.ts";
+import { WaitTurns } from "./wait-turns.ts";
 
 const turnMs = 4;
 /**
@@ -41,6 +42,8 @@ export interface WorkConnection {
   runElsewhere<Result>(job: () => Promise<Result>): Promise<Result>;
   /** Calls back before the poll of the event loop in which it is the connection's turn to be read. */
   readLater(readOn: () => void): void;
+  /** Calls back once, in its turn, when so much time is over. Returns the function that ends the wait. */
+  wait(milliseconds: number, act: () => void): () => void;
 }
 
 /** Work that is one step, for `run`. */
@@ -76,6 +79,7 @@ export class WorkTurns {
   readonly #orders: Orders;
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
+  readonly waits = new WaitTurns(this.connection(""));
   /** The one that asked last, and when. */
   #running: Connection | undefined;
   #askedMs = 0;
@@ -232,6 +236,7 @@ export class WorkTurns {
     this.#calm.clear();
     this.threads.close();
     this.reads.close();
+    this.waits.close();
   }
 }
 
@@ -290,6 +295,10 @@ class Connection implements WorkConnection {
 
   readLater(readOn: () => void): void {
     this.turns.reads.later(this, readOn);
+  }
+
+  wait(milliseconds: number, act: () => void): () => void {
+    return this.turns.waits.begin(milliseconds, this, act);
   }
 
   runElsewhere<Result>(job: () => Promise<Result>): Promise<Result> {

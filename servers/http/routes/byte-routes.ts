@@ -102,10 +102,11 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   const steps = Math.max(1, Math.min(count, Math.ceil((durationMs / 1_000) * dripsPerSecond)));
   // The first bytes are sent immediately, the last at the end of the duration.
   const pauseMs = durationMs / Math.max(1, steps - 1);
+  const paced = { socket: request.socket, work: request.pacedWork };
   for (let step = 0, sent = 0; step < steps; step++) {
-    if (step > 0) await waitWithClient(response, pauseMs);
+    if (step > 0) await waitWithClient(response, pauseMs, request.pacedWork);
     const due = Math.round(((step + 1) * count) / steps);
-    await writeForClient(request, response, generatedPieces(due - sent, standardPiece, fillWithStars));
+    await writeForClient(paced, response, generatedPieces(due - sent, standardPiece, fillWithStars));
     sent = due;
   }
   response.end();

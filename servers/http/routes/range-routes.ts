@@ -93,12 +93,14 @@ async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pac
   if (request.method !== "HEAD") {
     // With a Content-Length nobody sees what is written together.
     if (pace.msPerByte === 0) await writeForClient(request, response, piecesOf(parts, standardPiece));
-    else
+    else {
+      const paced = { socket: request.socket, work: request.pacedWork };
       for (const piece of piecesOf(parts, Math.min(pace.chunkSize, standardPiece))) {
         if (!piece) continue;
-        await writeForClient(request, response, [piece]);
-        await waitWithClient(response, piece.length * pace.msPerByte);
+        await writeForClient(paced, response, [piece]);
+        await waitWithClient(response, piece.length * pace.msPerByte, paced.work);
       }
+    }
   }
   response.end();
 }
