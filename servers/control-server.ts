@@ -16,10 +16,11 @@ import {
   tokenProtocol,
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/bounded-server.ts";
+import { type WorkingRequest, writeForClient } from "./core/http/client-work.ts";
 import { readFramesInTurns } from "./core/http/frames-in-turns.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
-import { oneStep, WorkTurns } from "./core/service/work-turns.ts";
+import { oneStep, type WorkConnection, WorkTurns } from "./core/service/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
@@ -93,14 +94,14 @@ export async function startControlServer(options: ControlServerOptions): Promise
   const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
   const hasToken = (protocols: readonly string[]) => protocols.some((protocol) => sameSecret(protocol, tokenProtocol(token)));
 
-  async function onRequest(request: IncomingMessage, response: ServerResponse) {
+  async function onRequest(request: IncomingMessage, response: ServerResponse, work: WorkConnection) {
     if (!isOurHost(request)) return refuse(response, 421, "This server answers only for its loopback address.");
     if (request.method !== "GET" && request.method !== "HEAD")
       return refuse(response, 405, "Only GET is allowed here.", { allow: "GET, HEAD" });
     const pathname = pathOf(request.url ?? "/");
     if (pathname === undefined) return refuse(response, 400, "This is not a valid address.");
     if (pathname.startsWith(exportPath)) await sendExport(request, response, pathname.slice(exportPath.length));
-    else await sendFile(response, pathname, request.method === "HEAD");
+    else await sendFile({ socket: request.socket, work }, response, pathname, request.method === "HEAD");
   }
 
   async function sendExport(request: IncomingMessage, response: ServerResponse, linkToken: string) {
@@ -120,14 +121,15 @@ export async function startControlServer(options: ControlServerOptions): Promise
     await claimed.sendTo(response);
   }
 
-  async function sendFile(response: ServerResponse, pathname: string, headOnly: boolean) {
+  async function sendFile(client: WorkingRequest, response: ServerResponse, pathname: string, headOnly: boolean) {
     // Safari does not count a WebSocket of the same origin as 'self'; the policy's grammar has no IPv6 addresses.
     const named = hosts().filter((host) => !host.startsWith("["));
     const sources = named.map((host) => `ws://${host}`);
     const file = await files.read(pathname, sources);
     if (!file) return refuse(response, 404, "There is no such file.");
     response.writeHead(200, file.headers);
-    response.end(headOnly ? undefined : file.content);
+    if (!headOnly) await writeForClient(client, response, piecesOf(file.content));
+    response.end();
   }
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
@@ -160,7 +162,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
 
   const createServer = createBoundedServers(
     { ...unreadLimits, connections: Number.POSITIVE_INFINITY, connectionsPerAddress: Number.POSITIVE_INFINITY },
-    (request, response) => void onRequest(request, response),
+    // It fails where the client has left; no request may end the program.
+    (request, response, work) => void onRequest(request, response, work).catch(() => response.destroy()),
     turns,
   );
 
@@ -192,6 +195,13 @@ export async function startControlServer(options: ControlServerOptions): Promise
       await Promise.all(releases.map((release) => release()));
     },
   };
+}
+
+/** A write copies its bytes at once, as far as the client takes them. */
+const pieceBytes = 64 << 10;
+
+function* piecesOf(bytes: Buffer): Generator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
 function webSocketPort(webSocket: WebSocket, turns: WorkTurns): Port<DownFrame, unknown> {

@@ -1,12 +1,15 @@
-import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
-import { WorkTurns } from "../service/work-turns.ts";
+import { type WorkConnection, WorkTurns } from "../service/work-turns.ts";
 import { boundPipelines } from "./bound-pipelines.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 export interface BoundedServerLimits extends UnreadLimits, ConnectionLimits {}
+
+/** `work` is that of the connection. */
+type Answer = (request: IncomingMessage, response: ServerResponse, work: WorkConnection) => void;
 
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
@@ -15,7 +18,7 @@ const keepAliveTimeoutMs = 5_000;
  * Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. Requests
  * begin in `turns`.
  */
-export function createBoundedServers(limits: BoundedServerLimits, answer: RequestListener, turns = new WorkTurns()): () => Server {
+export function createBoundedServers(limits: BoundedServerLimits, answer: Answer, turns = new WorkTurns()): () => Server {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
 
@@ -53,7 +56,7 @@ export function createBoundedServers(limits: BoundedServerLimits, answer: Reques
         keepAliveTimeout: keepAliveTimeoutMs,
         connectionsCheckingInterval: requestTimeoutMs / 4,
       },
-      answer,
+      (request, response) => answer(request, response, pipelineOf?.(request.socket)?.work ?? turns.connection("")),
     );
     pipelineOf = boundPipelines(server, undefined, turns);
     connections.guard(server);

@@ -1,7 +1,8 @@
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { oneStep } from "../service/work-turns.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
-import type { HttpRequest, HttpResponse } from "./http-route.ts";
+import type { HttpRequest } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 
 /** What the work of a request needs of it. */
@@ -27,7 +28,11 @@ type Piece = string | Uint8Array;
  * Writes pieces of the answer, which are made one in a step, as fast as the client reads, and none before the answers ahead have left. `undefined` is a step
  * without a piece. Rejects with ClientLeft.
  */
-export async function writeForClient(request: WorkingRequest, response: HttpResponse, pieces: Iterable<Piece | undefined>): Promise<void> {
+export async function writeForClient(
+  request: WorkingRequest,
+  response: ServerResponse,
+  pieces: Iterable<Piece | undefined>,
+): Promise<void> {
   await hasTurnToAnswer(response);
   const left = pieces[Symbol.iterator]();
   for (;;) {
@@ -46,7 +51,7 @@ interface Ready {
 }
 
 /** Returns what to wait for; nothing once all are written. It waits from the write on: what comes of it may come before the next promise. */
-function* writeUntilFull(response: HttpResponse, pieces: Iterator<Piece | undefined>): Generator<void, Ready | undefined> {
+function* writeUntilFull(response: ServerResponse, pieces: Iterator<Piece | undefined>): Generator<void, Ready | undefined> {
   for (let count = 1; ; ) {
     const { done, value } = pieces.next();
     if (done) return undefined;
