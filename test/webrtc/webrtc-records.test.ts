@@ -151,3 +151,19 @@ it("[WEBRTC-152] sample traffic sends messages until it is switched off", async 
   await until(() => service.views.get("sample")?.running === false);
   await until(() => service.rows().every(({ kind, tone }) => kind !== "webrtc-peer" || tone !== "pending"));
 });
+
+it("[WEBRTC-520] the view of peers and rooms has few of long names, and counts the others", async () => {
+  const service = await startWebrtc();
+  const clients = await Promise.all(Array.from({ length: 100 }, () => service.connect()));
+  await Promise.all(
+    clients.map(async (client, index) => {
+      for (let room = 0; room < 30; room++) await client.join(`${index} ${room} ${"\u0001".repeat(180)}`);
+    }),
+  );
+  const views = await until(() => {
+    const [peers, rooms] = [service.views.get("peers"), service.views.get("rooms")];
+    return peers && rooms && rooms.rooms.length + rooms.more === 3_000 ? { peers, rooms } : undefined;
+  });
+  for (const view of Object.values(views)) expect(JSON.stringify(view).length).toBeLessThan(1.7 * (1 << 20));
+  expect(views.peers.peers.length + views.peers.more).toBe(100);
+});

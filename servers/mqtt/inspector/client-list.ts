@@ -1,4 +1,5 @@
 import type { MqttClient, MqttClientPage } from "../../../contract/services/mqtt-client.ts";
+import { firstWithin } from "../../core/service/first-within.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { ClientFaults } from "./client-faults.ts";
@@ -56,16 +57,7 @@ function pageOf(
   const clients = firstInOrder(matching, offset + limit, connectedFirst)
     .slice(offset)
     .map((session) => describeClient(engine, session, clientFaults));
-  return { at: Date.now(), clients: firstWithin(clients, listedText), matching: matching.length };
-}
-
-function firstWithin(clients: readonly MqttClient[], text: number): readonly MqttClient[] {
-  let sum = 0;
-  const tooMany = clients.findIndex((client, index) => {
-    sum += textOf(client);
-    return index > 0 && sum > text;
-  });
-  return tooMany === -1 ? clients : clients.slice(0, tooMany);
+  return { at: Date.now(), clients: firstWithin(clients, listedText, textOf), matching: matching.length };
 }
 
 const textOf = ({ clientId, username = "", will, subscriptions }: MqttClient): number =>

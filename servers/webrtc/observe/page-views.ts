@@ -1,4 +1,5 @@
 import { mostShownMembers, type WebrtcPeerView, type WebrtcRoomView, type WebrtcViews } from "../../../contract/services/webrtc.ts";
+import { firstWithin } from "../../core/service/first-within.ts";
 import type { Hub } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { Room } from "../signalling/room.ts";
@@ -8,6 +9,9 @@ import type { TurnRecorder } from "./turn-recorder.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
+/** Characters of the names of a peer's rooms, and of all names of a view. */
+const mostRoomNames = 1_000;
+const mostText = 256 << 10;
 /** Of peers, while a page is open. */
 const mostWatchedPeers = 1_000;
 
@@ -35,7 +39,8 @@ export function showViews({ hub, recorder, turnRecorder, turn, lastLeft, isWatch
 
 function roomsView(hub: Hub): WebrtcViews["rooms"] {
   const largest = [...hub.rooms()].sort((one, other) => other.members.size - one.members.size).slice(0, mostShown);
-  return { rooms: largest.map(roomView), more: hub.roomCount - largest.length };
+  const rooms = firstWithin(largest.map(roomView), mostText, ({ name, peers }) => name.length + sumOf(peers));
+  return { rooms, more: hub.roomCount - rooms.length };
 }
 
 function roomView({ name, since, password, members, chat, chatMessages }: Room): WebrtcRoomView {
@@ -52,10 +57,14 @@ function roomView({ name, since, password, members, chat, chatMessages }: Room):
   };
 }
 
+const sumOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + name.length, 0);
+
 function peersView(hub: Hub, recorder: SignallingRecorder, most: number): Omit<WebrtcViews["peers"], "left"> {
   const first = Math.max(0, hub.peerCount - most);
   const newest = [...hub.peers()].slice(first).reverse();
-  return { peers: newest.map((peer) => peerView(peer, recorder.rowOf(peer))), more: first };
+  const views = newest.map((peer) => peerView(peer, recorder.rowOf(peer)));
+  const peers = firstWithin(views, mostText, ({ name, rooms }) => name.length + sumOf(rooms));
+  return { peers, more: hub.peerCount - peers.length };
 }
 
 const peerView = ({ id, name, dialect, since, rooms, received, sent, facts }: Peer, row: number): WebrtcPeerView => ({
@@ -69,5 +78,9 @@ const peerView = ({ id, name, dialect, since, rooms, received, sent, facts }: Pe
   unsentBytes: facts.link.unsentBytes,
   remote: facts.connection.remote,
   isSecure: facts.connection.tls !== undefined,
-  rooms: rooms.slice(0, mostShownMembers).map((room) => room.name),
+  rooms: firstWithin(
+    rooms.slice(0, mostShownMembers).map((room) => room.name),
+    mostRoomNames,
+    (room) => room.length,
+  ),
 });
