@@ -25,6 +25,7 @@ import type { SettingsFile } from "./settings-file.ts";
 import type { SupervisedService } from "./supervised-service.ts";
 import type { TopicHub } from "./topic-hub.ts";
 import { createTrafficExport } from "./traffic/traffic-export.ts";
+import type { Turns } from "./traffic/turns.ts";
 
 export interface ControlParts {
   readonly info: AppInfo;
@@ -33,6 +34,8 @@ export interface ControlParts {
   readonly views: () => readonly ServiceView[];
   readonly hub: TopicHub;
   readonly logs: LogStore;
+  /** For what takes long. */
+  readonly turns: Turns;
   readonly rates: RateHistoryStore;
   readonly exports: Exports;
   readonly ports: PortPlan;
@@ -77,7 +80,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
           (await service.act(source.action, { ...source.params, ...(after !== undefined && { after }) })) as ExportPart;
       }
       case "log":
-        return async (after) => parts.logs.exportPart(source, after);
+        return (after) => parts.turns.run(source, parts.logs.exportPart(source, after));
       case "traffic":
         return createTrafficExport({ ...source, stores: source.ids.map((id) => find(id).traffic), version: parts.info.version });
       default:
@@ -161,7 +164,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "traffic.parts": ({ id, row, from, limit }) => find(id).traffic.parts(row, from, limit),
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
     "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
-    "log.read": (query) => parts.logs.read(query),
+    "log.read": (query, caller) => parts.turns.run(caller, parts.logs.read(query)),
     "export.start": ({ source, ...request }) => parts.exports.start(request, partReader(source)),
     "export.cancel"({ id }) {
       parts.exports.cancel(id);

@@ -39,6 +39,8 @@ interface Entry {
 }
 
 const keptExports = 20;
+/** That have not ended. */
+const mostExports = 100;
 
 export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: ExportsOptions): Exports {
   /** Newest last. */
@@ -130,6 +132,9 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
 
   return {
     start(request, read) {
+      const open = [...entries.values()].filter(({ view }) => view.endedAt === undefined).length;
+      if (open >= mostExports)
+        throw new ServiceError("CALL_INVALID", "Too many exports are in progress", "Wait for some of them to end, or cancel them.");
       const id = ++lastId;
       const view: ExportView = { id, ...request, state: "waiting", startedAt: Date.now(), items: 0, bytes: 0 };
       const entry: Entry = { view, read, controller: new AbortController(), link: undefined, ended: Promise.resolve() };

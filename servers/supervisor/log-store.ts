@@ -4,6 +4,7 @@ import { isNotable, type LogLevel, type LogLine, type LogSource, logLevels, logT
 import type { LogEntry } from "../core/service/log.ts";
 import { exportCursorText, parseExportCursor } from "../core/service/parse-params.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
+import type { Steps } from "./traffic/turns.ts";
 
 export interface LogQuery {
   readonly source?: LogSource | undefined;
@@ -16,9 +17,12 @@ export interface LogQuery {
 
 export interface LogStore {
   add(source: LogSource, entry: LogEntry): LogLine;
-  read(query: LogQuery): LogPage;
-  /** Matching lines as text, oldest first, some thousand at a time. */
-  exportPart(query: Pick<LogQuery, "source" | "level" | "text">, after: string | undefined): ExportPart;
+  /** The newest matching lines, oldest first. A step is a fraction of a millisecond, as below. */
+  read(query: LogQuery): Steps<LogPage>;
+  /** Of all. */
+  newest(count: number): readonly LogLine[];
+  /** Matching lines as text, oldest first, some hundred kilobytes at a time. */
+  exportPart(query: Pick<LogQuery, "source" | "level" | "text">, after: string | undefined): Steps<ExportPart>;
 }
 
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
@@ -28,7 +32,7 @@ const notableLimits = { items: 500, bytes: 1 << 20 };
 const lineBytes = 150;
 const maxLineLength = 8_192;
 
-const exportedLines = 2_000;
+const partCharacters = 256 << 10;
 
 export function createLogStore(): LogStore {
   const all = new LineLog(ringLimits);
@@ -43,28 +47,49 @@ export function createLogStore(): LogStore {
       if (isNotable(line)) notable.add(line.seq, line, lineBytes + 2 * text.length);
       return line;
     },
-    read(query) {
-      const ring = query.notable ? notable : all;
+    *read(query) {
       const matches = createMatcher(query);
-      const { before = Number.POSITIVE_INFINITY } = query;
       const lines: LogLine[] = [];
-      for (const line of ring.newestFirst()) {
-        if (line.seq >= before || !matches(line)) continue;
-        lines.push(line);
-        if (lines.length === query.limit) break;
-      }
-      return { lines: lines.reverse(), kept: ring.size };
+      let before = query.before ?? Number.POSITIVE_INFINITY;
+      const isFull = () => lines.length === query.limit;
+      const take = (some: Iterable<LogLine>) => {
+        for (const line of some) {
+          if (line.seq < before && matches(line)) lines.push(line);
+          before = Math.min(before, line.seq);
+          if (isFull()) return;
+        }
+      };
+      if (query.notable) take(notable.newestFirst());
+      else
+        for (let some = all.before(before); some && !isFull(); some = all.before(before)) {
+          take(some);
+          yield;
+        }
+      return { lines: lines.reverse(), kept: query.notable ? notable.size : all.size };
     },
-    exportPart(query, after) {
+    newest(count) {
+      const lines: LogLine[] = [];
+      for (let some = all.before(seq + 1); some && lines.length < count; some = all.before(lines.at(-1)?.seq ?? 0)) {
+        for (const line of some) if (lines.push(line) === count) break;
+      }
+      return lines.reverse();
+    },
+    *exportPart(query, after) {
       const matches = createMatcher(query);
       const { from, to } = after === undefined ? { from: 0, to: seq } : parseExportCursor(after);
       let text = "";
       let items = 0;
-      for (const line of all.oldestFirst()) {
-        if (line.seq <= from || line.seq > to || !matches(line)) continue;
-        text += logText(line);
-        items += 1;
-        if (items === exportedLines) return { text, items, next: exportCursorText({ from: line.seq, to }) };
+      let last = from;
+      for (let some = all.after(last); some; some = all.after(last)) {
+        for (const line of some) {
+          if (line.seq > to) return { text, items };
+          last = line.seq;
+          if (!matches(line)) continue;
+          text += logText(line);
+          items += 1;
+          if (text.length >= partCharacters) return { text, items, next: exportCursorText({ from: last, to }) };
+        }
+        yield;
       }
       return { text, items };
     },
@@ -73,9 +98,13 @@ export function createLogStore(): LogStore {
 
 interface LineSegment {
   readonly bytes: Buffer;
+  /** Of its first line; those of all lines follow one another. */
+  readonly firstSeq: number;
   /** Where its oldest kept line begins. */
   head: number;
   used: number;
+  /** Those that were dropped too. */
+  lines: number;
 }
 
 /**
@@ -98,7 +127,8 @@ class LineLog {
   }
 
   add({ seq, at, source, level, text, notable }: LogLine): void {
-    const segment = this.#segmentFor(lineFrame + text.length * mostBytesPerCharacter);
+    const segment = this.#segmentFor(lineFrame + text.length * mostBytesPerCharacter, seq);
+    segment.lines++;
     const { bytes, used } = segment;
     bytes.writeDoubleLE(at, used);
     bytes.writeDoubleLE(seq, used + 8);
@@ -112,19 +142,28 @@ class LineLog {
     while (this.size > this.#limits.items || (this.#bytes > this.#limits.bytes && this.size > 1)) this.#dropOldest();
   }
 
-  *newestFirst(): Generator<LogLine> {
-    for (const segment of this.#segments.toReversed()) {
-      for (let end = segment.used; end > segment.head; ) {
-        end -= segment.bytes.readUInt32LE(end - 4);
-        yield this.#read(segment.bytes, end);
-      }
+  /** The last lines before this number, newest first: those of a segment. Undefined where none is kept. Good until the next line is added. */
+  before(seq: number): Iterable<LogLine> | undefined {
+    const segment = this.#segments.findLast(({ firstSeq, bytes, head }) => firstSeq < seq && seqAt(bytes, head) < seq);
+    return segment && this.#newestFirst(segment, seq);
+  }
+
+  *#newestFirst({ bytes, head, used }: LineSegment, before: number): Generator<LogLine> {
+    for (let end = used; end > head; ) {
+      end -= bytes.readUInt32LE(end - 4);
+      if (seqAt(bytes, end) < before) yield this.#read(bytes, end);
     }
   }
 
-  *oldestFirst(): Generator<LogLine> {
-    for (const segment of this.#segments) {
-      for (let at = segment.head; at < segment.used; at += lineLength(segment.bytes, at)) yield this.#read(segment.bytes, at);
-    }
+  /** The first lines after this number, oldest first, likewise. */
+  after(seq: number): Iterable<LogLine> | undefined {
+    const index = this.#segments.findLastIndex(({ firstSeq }) => firstSeq <= seq + 1);
+    const segment = this.#segments[Math.max(0, index)];
+    return segment && segment.firstSeq + segment.lines > seq + 1 ? this.#oldestFirst(segment, seq) : undefined;
+  }
+
+  *#oldestFirst({ bytes, head, used }: LineSegment, after: number): Generator<LogLine> {
+    for (let at = head; at < used; at += lineLength(bytes, at)) if (seqAt(bytes, at) > after) yield this.#read(bytes, at);
   }
 
   #read(bytes: Buffer, at: number): LogLine {
@@ -151,10 +190,10 @@ class LineLog {
     this.#spare = segment.bytes;
   }
 
-  #segmentFor(needed: number): LineSegment {
+  #segmentFor(needed: number, firstSeq: number): LineSegment {
     const last = this.#segments.at(-1);
     if (last && last.bytes.length - last.used >= needed) return last;
-    const segment = { bytes: this.#spare ?? Buffer.allocUnsafeSlow(segmentBytes), head: 0, used: 0 };
+    const segment = { bytes: this.#spare ?? Buffer.allocUnsafeSlow(segmentBytes), firstSeq, head: 0, used: 0, lines: 0 };
     this.#spare = undefined;
     this.#segments.push(segment);
     return segment;
@@ -173,6 +212,7 @@ const mostBytesPerCharacter = 3;
 /** Longer than the longest line. */
 const segmentBytes = 256 << 10;
 
+const seqAt = (bytes: Buffer, at: number): number => bytes.readDoubleLE(at + 8);
 const lineLength = (bytes: Buffer, at: number): number => lineFrame + bytes.readUInt32LE(at + 18);
 
 function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level" | "text">): (line: LogLine) => boolean {

@@ -209,6 +209,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     views,
     hub,
     logs,
+    turns,
     rates,
     exports,
     ports,
@@ -248,7 +249,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     stop: async (id) => handlers.find(id).stop(),
     onStatus: (listener) => hub.subscribe("status", (items) => items.forEach(listener)),
     onLog(listener) {
-      const { lines } = logs.read({ level: "debug", text: "", notable: false, limit: replayedLines });
+      const lines = logs.newest(replayedLines);
       if (lines.length > 0) listener(lines);
       return hub.subscribe("log", listener);
     },

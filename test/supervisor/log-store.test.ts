@@ -1,10 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { type LogLevel, logLevels, logText } from "../../contract/log.ts";
 import { createLogStore, type LogQuery } from "../../servers/supervisor/log-store.ts";
+import type { Steps } from "../../servers/supervisor/traffic/turns.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const all: LogQuery = { level: "debug", text: "", notable: false, limit: 100_000 };
 const entry = (text: string, level: LogLevel = "info") => ({ at: 0, level, text });
+
+/** Between two steps, `meanwhile` is called. */
+function result<Result>(steps: Steps<Result>, meanwhile = () => {}): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    meanwhile();
+  }
+}
 
 describe("log store", () => {
   it("filters by source, level and text, and returns the newest, oldest first", () => {
@@ -13,7 +23,7 @@ describe("log store", () => {
     store.add("mqtt", entry("Publish", "debug"));
     store.add("http", entry("GET /two", "warning"));
     store.add("backlot", entry("Started", "error"));
-    const read = (query: Partial<LogQuery>) => store.read({ ...all, ...query }).lines.map(({ seq }) => seq);
+    const read = (query: Partial<LogQuery>) => result(store.read({ ...all, ...query })).lines.map(({ seq }) => seq);
     expect(read({})).toEqual([1, 2, 3, 4]);
     expect(read({ source: "http" })).toEqual([1, 3]);
     expect(read({ level: "warning" })).toEqual([3, 4]);
@@ -28,9 +38,9 @@ describe("log store", () => {
     store.add("http", entry("the rare one", "error"));
     store.add("http", { ...entry("remarkable"), notable: true });
     for (let index = 0; index < 60_000; index++) store.add("http", entry(`line ${index}`));
-    const kept = store.read(all);
+    const kept = result(store.read(all));
     expect([kept.lines.length, kept.kept, kept.lines[0]?.text]).toEqual([50_000, 50_000, "line 10000"]);
-    expect(store.read({ ...all, notable: true }).lines.map(({ text }) => text)).toEqual(["the rare one", "remarkable"]);
+    expect(result(store.read({ ...all, notable: true })).lines.map(({ text }) => text)).toEqual(["the rare one", "remarkable"]);
   });
 
   it("[BL-48] cuts a long line and states its length", () => {
@@ -42,7 +52,7 @@ describe("log store", () => {
     const kept = (text: string) => {
       const store = createLogStore();
       for (let line = 0; line < 40_000; line++) store.add("http", entry(text.repeat(1_500)));
-      return store.read({ ...all, limit: 1 }).kept;
+      return result(store.read({ ...all, limit: 1 })).kept;
     };
     const [ascii, latin, beyond] = [kept("e"), kept("é"), kept("•")];
     expect(ascii).toBeGreaterThan(20_000);
@@ -59,7 +69,7 @@ describe("log store", () => {
       entry: { at: 1_700_000_000_000 + index / 4, level: logLevels[random.below(4)] ?? "info", text: `${index} ${texts[random.below(4)]}` },
     }));
     for (const { source, entry } of added) store.add(source, entry);
-    const { lines, kept } = store.read(all);
+    const { lines, kept } = result(store.read(all));
     const expected = added.map(({ source, entry }, index) => ({ seq: index + 1, source, ...entry })).slice(-kept);
     expect(lines.map((line) => ({ ...line, text: line.text.slice(0, 8_192) }))).toEqual(
       expected.map((line) => ({ ...line, text: line.text.slice(0, 8_192) })),
@@ -67,12 +77,39 @@ describe("log store", () => {
     let text = "";
     let items = 0;
     for (let after: string | undefined, ended = false; !ended; ) {
-      const part = store.exportPart({ level: "debug", text: "" }, after);
+      const part = result(store.exportPart({ level: "debug", text: "" }, after));
       text += part.text;
       items += part.items;
       after = part.next;
       ended = part.next === undefined;
     }
     expect([items, text === lines.map(logText).join("")]).toEqual([kept, true]);
+  });
+
+  it("[BL-48] is read and exported in steps of some lines, while lines come and old ones are dropped", () => {
+    const store = createLogStore();
+    const text = (index: number) => `${index} ${"x".repeat(600)}`;
+    let added = 0;
+    const add = (count: number) => {
+      for (const end = added + count; added < end; added++) store.add("http", entry(text(added)));
+    };
+    add(60_000);
+    let steps = 0;
+    const { lines } = result(store.read({ ...all, text: "no line has this" }), () => steps++);
+    expect([lines, steps > 100]).toEqual([[], true]);
+    expect(store.newest(3).map(({ seq }) => seq)).toEqual([59_998, 59_999, 60_000]);
+    const exported: string[] = [];
+    let longest = 0;
+    for (let after: string | undefined, ended = false; !ended; ) {
+      const part = result(store.exportPart({ level: "debug", text: "" }, after), () => add(20));
+      longest = Math.max(longest, part.text.length);
+      exported.push(...part.text.split("\n").slice(0, -1));
+      after = part.next;
+      ended = after === undefined;
+    }
+    expect(longest).toBeLessThan(300 << 10);
+    const numbers = exported.map((line) => Number(/(\d+) x+$/.exec(line)?.[1]));
+    expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))).toBe(true);
+    expect([numbers.at(-1), numbers.length > 45_000]).toEqual([59_999, true]);
   });
 });
