@@ -15,6 +15,7 @@ import { CallBudgets } from "./engine/call-budgets.ts";
 import type { GrpcConnections } from "./engine/connections.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
+import { JsonThread } from "./engine/json-thread.ts";
 import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
 import { SessionReadings } from "./engine/session-reading.ts";
@@ -94,6 +95,8 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     allowsOrigin: createOriginCheck(config.allowedOrigins),
     onStop,
   });
+  const jsonThread = new JsonThread(config);
+  onStop(() => jsonThread.close());
   const openCalls = new OpenCalls();
   const common = {
     openToLan: config.openToLan,
@@ -112,6 +115,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     keepaliveMs: config.keepaliveMs,
     keepaliveTimeoutMs: config.keepaliveTimeoutMs,
     graceMs: config.graceMs,
+    jsonThread,
     coding: config.compression,
     turns,
     readings: new SessionReadings(turns),

@@ -5,6 +5,7 @@ import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
 import type { SentEnd } from "../../servers/grpc/engine/call-transport.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { GrpcCall, type GrpcCallOptions } from "../../servers/grpc/engine/grpc-call.ts";
+import { JsonThread } from "../../servers/grpc/engine/json-thread.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
@@ -14,6 +15,7 @@ const shares = { open: none, heads: none, received: none, unread: none };
 
 const options: GrpcCallOptions = {
   limits: { highWaterBytes: 1, unreadBytes: 1, messageValues: 1 },
+  jsonThread: new JsonThread({ messageBytes: 1 }),
   coding: "identity",
   behaviour: { longestDelayMs: 60_000, readDetails: () => () => Buffer.alloc(0) },
   onFault(_call, error) {

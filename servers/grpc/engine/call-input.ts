@@ -4,7 +4,8 @@ import type { CallTransport } from "./call-transport.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
-import { LongJson } from "./long-json.ts";
+import type { JsonThread } from "./json-thread.ts";
+import { readLongJson } from "./long-json.ts";
 import type { MessageFilter, MessageSink } from "./message-sink.ts";
 import { requireValues } from "./message-values.ts";
 
@@ -25,6 +26,8 @@ export interface CallInputOptions {
   readonly call: ReadingCall;
   /** For a client whose messages are JSON. */
   readonly json: JsonMessages | undefined;
+  /** Reads those that are long. */
+  readonly jsonThread: JsonThread;
   /** Most values in a message: see `requireValues`. */
   readonly messageValues: number;
 }
@@ -40,16 +43,15 @@ interface GivenBack {
 export class CallInput {
   readonly #call: ReadingCall;
   readonly #json: JsonMessages | undefined;
-  readonly #messageValues: number;
-  #longJson: LongJson | undefined;
+  readonly #options: CallInputOptions;
   #sink: MessageSink | undefined;
   #filter: MessageFilter | undefined;
   #givenBack: GivenBack | undefined;
 
-  constructor({ call, json, messageValues }: CallInputOptions) {
-    this.#call = call;
-    this.#json = json;
-    this.#messageValues = messageValues;
+  constructor(options: CallInputOptions) {
+    this.#options = options;
+    this.#call = options.call;
+    this.#json = options.json;
   }
 
   receive(sink: MessageSink): void {
@@ -91,10 +93,9 @@ export class CallInput {
   take(bytes: Uint8Array): void | Promise<void> {
     const { method, work, held } = this.#call;
     const json = this.#json;
-    const messageValues = this.#messageValues;
-    if (json && bytes.length > jsonAtOnce) {
-      this.#longJson ??= new LongJson({ json, work, held, messageValues, deliver: (one) => this.#deliver(one) });
-      return this.#longJson.read(bytes);
+    const { messageValues, jsonThread: thread } = this.#options;
+    if (method && json && bytes.length > jsonAtOnce) {
+      return readLongJson(bytes, { thread, method, work, held, messageValues, deliver: (one) => this.#deliver(one) });
     }
     if (method) requireValues(bytes, json ? "json" : method.descriptor.input, messageValues);
     return this.#deliver(json ? json.request(bytes, this.#onIgnored) : bytes);

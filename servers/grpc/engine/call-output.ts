@@ -1,9 +1,13 @@
 import type { BudgetShare } from "../../core/limits/shared-budget.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallTransport } from "./call-transport.ts";
+import type { GrpcMethod } from "./grpc-method.ts";
 import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
+import type { JsonThread } from "./json-thread.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
+
+const nothing: Uint8Array = new Uint8Array();
 
 /** What a frame that waits takes beside its bytes. */
 const frameBytes = 256;
@@ -11,8 +15,12 @@ const frameBytes = 256;
 export interface CallOutputOptions {
   readonly transport: CallTransport;
   readonly entry: CallEntry;
+  /** Undefined if it is not served. */
+  readonly method: GrpcMethod | undefined;
   /** For a client whose messages are JSON. */
   readonly json: JsonMessages | undefined;
+  /** Writes those that are long. */
+  readonly jsonThread: JsonThread;
   /** What the clients of all calls leave unread. */
   readonly unread: BudgetShare;
   /** Called when a message was written. */
@@ -49,20 +57,15 @@ export class CallOutput {
 
   /** For a message without a frame at once. */
   sendLong(message: Buffer): void {
-    const { json, transport } = this.#options;
-    if (!json) return;
-    const frame = transport.head.connection.work.run(this.#longJson(json, message));
+    const { method, jsonThread, transport } = this.#options;
+    if (!method) return;
+    const content = message.subarray(prefixBytes);
+    const { work } = transport.head.connection;
+    const frame = work.runElsewhere(async () => frameOf(this.#isOver ? nothing : await jsonThread.reply(method, content)));
     this.#prepare(
       message.length,
       frame.then((made) => Promise.all([this.#coded(made), made])),
     );
-  }
-
-  *#longJson(json: JsonMessages, message: Buffer): Generator<void, Buffer> {
-    if (this.#isOver) return message;
-    const bytes = yield* json.longReply(message.subarray(prefixBytes));
-    yield;
-    return frameOf(bytes);
   }
 
   #coded(frame: Buffer): Buffer | Promise<Buffer> {

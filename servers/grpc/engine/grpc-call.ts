@@ -8,6 +8,7 @@ import { startDeadline } from "./deadline.ts";
 import { endAfterRequest } from "./end-after-request.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import type { JsonThread } from "./json-thread.ts";
 import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
 import type { MessageFilter, MessageSink } from "./message-sink.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
@@ -25,6 +26,8 @@ export interface CallLimits {
 /** The same for all calls of a listener. */
 export interface GrpcCallOptions {
   readonly limits: CallLimits;
+  /** For long messages. */
+  readonly jsonThread: JsonThread;
   /** Of answers, to a client that accepts it. */
   readonly coding: MessageCoding;
   readonly behaviour: BehaviourOptions;
@@ -87,11 +90,14 @@ export class GrpcCall implements CallEvents {
     this.head = transport.head;
     this.held = new HeldBytes(this.head.connection.shares.received);
     const json = transport.head.codec === "json" ? method?.json : undefined;
-    this.#input = new CallInput({ call: this, json, messageValues: options.limits.messageValues });
+    const { jsonThread, limits } = options;
+    this.#input = new CallInput({ call: this, json, jsonThread, messageValues: limits.messageValues });
     this.#output = new CallOutput({
       transport,
       entry,
+      method,
       json,
+      jsonThread,
       unread: this.head.connection.shares.unread,
       onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
       onFault: (error) => this.fail(error),

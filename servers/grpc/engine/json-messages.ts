@@ -1,30 +1,20 @@
-import {
-  type DescMethod,
-  fromBinary,
-  fromJson,
-  fromJsonString,
-  type JsonValue,
-  type Registry,
-  toBinary,
-  toJson,
-  toJsonString,
-} from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { errorText } from "../../core/service/service-error.ts";
 import { knownFields } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
 /** Converts the messages of one method between JSON, which some clients send, and the bytes that handlers read and write. */
 export interface JsonMessages {
-  /** Throws INVALID_ARGUMENT for JSON that does not fit the request's type. Unknown fields are ignored; `onIgnored` gets the name of the first. */
-  request(json: Uint8Array, onIgnored: (field: string) => void): Uint8Array;
+  /**
+   * Throws INVALID_ARGUMENT for JSON that does not fit the request's type. Unknown fields are ignored; `onIgnored` gets the name of the first, for which the
+   * message may be read twice.
+   */
+  request(json: Uint8Array, onIgnored?: (field: string) => void): Uint8Array;
   reply(message: Uint8Array): Buffer;
-  /** The same for a long message, in steps. */
-  longRequest(json: Uint8Array): Generator<void, Uint8Array>;
-  longReply(message: Uint8Array): Generator<void, Buffer>;
 }
 
-/** A longer message is read or written in turns of its own, and not read twice to name a field that is ignored: 4 MB take some 40 ms. */
-export const jsonAtOnce = 64 << 10;
+/** A longer message is read or written by another thread: these may take some milliseconds. */
+export const jsonAtOnce = 16 << 10;
 
 const unknownStart = 'key "';
 const unknownEnd = '" is unknown';
@@ -52,10 +42,10 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
     request(json, onIgnored) {
       const text = textOf(json);
       try {
-        return toBinary(input, fromJsonString(input, text, { registry }));
+        if (onIgnored) return toBinary(input, fromJsonString(input, text, { registry }));
       } catch (error) {
         const field = unknownField(errorText(error));
-        if (field !== undefined) onIgnored(field);
+        if (field !== undefined) onIgnored?.(field);
       }
       try {
         return toBinary(input, fromJsonString(input, text, lenient));
@@ -63,32 +53,9 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
         throw unreadable(error);
       }
     },
-    *longRequest(json) {
-      const text = textOf(json);
-      try {
-        const value = JSON.parse(text) as JsonValue;
-        yield;
-        const message = fromJson(input, value, lenient);
-        yield;
-        return toBinary(input, message);
-      } catch (error) {
-        throw unreadable(error);
-      }
-    },
     reply(message) {
       try {
         return Buffer.from(toJsonString(output, fromBinary(output, message, knownFields), { registry }));
-      } catch (error) {
-        throw unwritable(error);
-      }
-    },
-    *longReply(message) {
-      try {
-        const read = fromBinary(output, message, knownFields);
-        yield;
-        const value = toJson(output, read, { registry });
-        yield;
-        return Buffer.from(JSON.stringify(value));
       } catch (error) {
         throw unwritable(error);
       }

@@ -9,7 +9,7 @@ import type { GrpcMethods } from "./handlers.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { statusCode } from "./status.ts";
 
-export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
+export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "jsonThread" | "coding" | "behaviour"> {
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
   readonly openCalls: OpenCalls;
