@@ -9,6 +9,8 @@ import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { Http2Call } from "../../servers/grpc/engine/http2-call.ts";
 import { frameOf } from "../../servers/grpc/engine/message-type.ts";
+import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
+import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
 import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
 import { type BodyReader, TextBody } from "../../servers/grpc/web/body-reader.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
@@ -226,4 +228,27 @@ it("[GRPC-178] answers of reply rules that are due at once are made in the turns
     expect(made - before).toBeLessThanOrEqual(2 * itemsOfTurn);
   }
   expect(await Promise.all(answers)).toEqual(Array(1_000).fill(true));
+});
+
+it("[GRPC-178] the messages of a stream are looked through in the turns of all clients", async () => {
+  const { turns, pass } = workTime();
+  const own = await loadOwnProtos();
+  const tests = { message: { equals: "y" } };
+  const conditions = compileConditions({ anyMessage: tests, everyMessage: tests }, own.message("example.ClientMessage"), true, () => {});
+  let read = 0;
+  const message = {
+    at() {
+      pass();
+      return read++ < 2_000 ? "x" : "y";
+    },
+  };
+  const messages = Array.from({ length: 3_000 }, () => message);
+  let isOver = false;
+  const matched = turns.connection("10.0.0.1").run(conditions.messagesMatch({ messages: () => messages }));
+  void matched.then(() => (isOver = true));
+  for (let before = 0; !isOver; before = read) {
+    await nextTurn();
+    expect(read - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+  }
+  expect([await matched, read]).toEqual([true, 5_001]);
 });

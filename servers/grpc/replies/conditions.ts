@@ -18,8 +18,8 @@ export interface CompiledConditions {
   readonly readsMessages: boolean;
   /** The conditions on metadata hold. */
   metadataMatches(subject: Pick<MatchSubject, "metadata">): boolean;
-  /** The conditions on messages hold. */
-  messagesMatch(subject: Pick<MatchSubject, "messages">): boolean;
+  /** Whether the conditions on messages hold, in steps: a client's stream may have thousands of messages. */
+  messagesMatch(subject: Pick<MatchSubject, "messages">): Generator<void, boolean>;
 }
 
 type Check = (value: Json | undefined) => boolean;
@@ -64,17 +64,22 @@ export function compileConditions(
         const values = metadata(name);
         return values.length === 0 ? check(undefined) : values.some(check);
       }),
-    messagesMatch(subject) {
+    *messagesMatch(subject) {
       if (!readsMessages) return true;
       const all = subject.messages();
-      return (
-        fulfils(all.at(-1), ofLast) &&
-        (!ofAny || all.some((message) => fulfils(message, ofAny))) &&
-        (!ofEvery || all.every((message) => fulfils(message, ofEvery))) &&
-        (!ofCount || ofCount(all.length))
-      );
+      if ((ofCount && !ofCount(all.length)) || !fulfils(all.at(-1), ofLast)) return false;
+      if (ofAny && !(yield* hasSome(all, (message) => fulfils(message, ofAny)))) return false;
+      return !ofEvery || !(yield* hasSome(all, (message) => !fulfils(message, ofEvery)));
     },
   };
+}
+
+function* hasSome(messages: readonly FieldSource[], holds: (message: FieldSource) => boolean): Generator<void, boolean> {
+  for (const message of messages) {
+    yield;
+    if (holds(message)) return true;
+  }
+  return false;
 }
 
 function pathOf(text: string, request: DescMessage, onProblem: (message: string) => void): FieldPath | undefined {

@@ -117,9 +117,11 @@ export class MessageView implements FieldSource {
 
   /** The last record counts. */
   #scalar(field: DescField & { readonly fieldKind: "scalar" | "enum" }): Json | undefined {
-    for (const { bytes } of this.#recordsOf(field).toReversed()) {
-      const value = scalarJson(field, new BinaryReader(bytes));
+    const records = this.#recordsOf(field);
+    for (let index = records.length - 1; index >= 0; index--) {
+      const value = scalarJson(field, new BinaryReader((records[index] as WireRecord).bytes));
       if (value !== undefined) return value;
+      this.#options.values.take(1);
     }
     return field.presence === FeatureSet_FieldPresence.IMPLICIT ? defaultJson(field) : undefined;
   }

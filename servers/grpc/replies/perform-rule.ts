@@ -1,4 +1,5 @@
 import { errorText } from "../../core/service/service-error.ts";
+import { oneStep } from "../../core/service/work-turns.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { StatusError } from "../engine/status.ts";
 import type { CompiledRule, ScriptedStatus } from "./compile-rule.ts";
@@ -26,16 +27,18 @@ export interface PerformParts {
 }
 
 /** The first rule that matches and still answers. Matches are counted. */
-export function chooseRule(rules: readonly CompiledRule[], received: ReceivedMessages, counts: RuleCounts): ChosenRule | undefined {
+export function* chooseRule(
+  rules: readonly CompiledRule[],
+  received: ReceivedMessages,
+  counts: RuleCounts,
+): Generator<void, ChosenRule | undefined> {
   for (const rule of rules) {
-    const counted = rule.conditions.messagesMatch(received) ? counts.match(rule) : undefined;
+    const counted = (yield* rule.conditions.messagesMatch(received)) ? counts.match(rule) : undefined;
     if (counted) return { rule, ...counted };
+    yield;
   }
   return undefined;
 }
-
-/** Work that is one step. */
-const once = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
 
 /** Carries out the rules in one call. */
 export class RuleCall {
@@ -64,7 +67,7 @@ export class RuleCall {
       const delayMs = rule.delayMs(answer);
       if (delayMs > 0 && !(await this.#waits.pause(delayMs))) return false;
       // Making the answer may take much of a turn, and many may be due in one.
-      return await this.#call.work.run(once(() => this.#answer(chosen, received, pass)));
+      return await this.#call.work.run(oneStep(() => this.#answer(chosen, received, pass)));
     } catch (error) {
       this.#fail(rule, error);
       return false;
@@ -102,7 +105,7 @@ export class RuleCall {
   /** Sends just the reply of a rule: the answer to a message of a call that the rule has begun. */
   async reply(chosen: ChosenRule, received: ReceivedMessages): Promise<boolean> {
     try {
-      return await this.#call.work.run(once(() => this.#reply(chosen.rule, this.#scope(chosen, received))));
+      return await this.#call.work.run(oneStep(() => this.#reply(chosen.rule, this.#scope(chosen, received))));
     } catch (error) {
       this.#fail(chosen.rule, error);
       return false;

@@ -28,7 +28,7 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
       const rules = all.filter(({ conditions }) => conditions.metadataMatches(head));
       if (rules.length === 0) return false;
       if (method.pattern === "bidi stream") return answerBothWays({ call, method, rules, parts, otherwise });
-      const answer = (messages: readonly Uint8Array[]) => {
+      const answer = async (messages: readonly Uint8Array[]) => {
         const isOne = method.pattern !== "client stream";
         const received = new ReceivedMessages(call, method, messages, parts.mostValues);
         const giveBack = () => {
@@ -36,18 +36,18 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
           otherwise();
         };
         // A wrong number of messages is refused by the method's handler.
-        const chosen = isOne && messages.length !== 1 ? undefined : chooseRule(rules, received, parts.counts);
+        const chosen = isOne && messages.length !== 1 ? undefined : await call.work.run(chooseRule(rules, received, parts.counts));
+        if (call.isEnding) return;
         if (!chosen) {
           giveBack();
           return;
         }
         const { reply, script } = chosen.rule;
-        void new RuleCall(call, parts).perform(chosen, received, giveBack).then((goesOn) => {
-          if (goesOn && (reply || script)) call.finish();
-        });
+        const goesOn = await new RuleCall(call, parts).perform(chosen, received, giveBack);
+        if (goesOn && (reply || script)) call.finish();
       };
       // The half-closes of many calls may arrive at once.
-      holdMessages(call, method, heldBytes, (messages) => call.runInTurn(() => answer(messages)));
+      holdMessages(call, method, heldBytes, (messages) => call.run(() => answer(messages)));
       return true;
     },
   };

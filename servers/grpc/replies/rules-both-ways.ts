@@ -1,3 +1,4 @@
+import { copyOfSlice } from "../../core/http/body-capture.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { CompiledRule } from "./compile-rule.ts";
@@ -23,7 +24,7 @@ interface BothWaysOptions {
 export function answerBothWays({ call, method, rules, parts, otherwise }: BothWaysOptions): boolean {
   const beginsCall = ({ conditions, reply, script }: CompiledRule) => !conditions.readsMessages && (!reply || script !== undefined);
   const nothing = new ReceivedMessages(call, method, [], parts.mostValues);
-  const begun = chooseRule(rules.filter(beginsCall), nothing, parts.counts);
+  const begun = allSteps(chooseRule(rules.filter(beginsCall), nothing, parts.counts));
   const ofMessages = rules.filter((rule) => !beginsCall(rule) || (rule === begun?.rule && rule.reply));
   if (!begun && ofMessages.length === 0) return false;
   const both = new BothWays(call, method, ofMessages, parts, begun);
@@ -34,6 +35,14 @@ export function answerBothWays({ call, method, rules, parts, otherwise }: BothWa
     else otherwise();
   }
   return true;
+}
+
+/** Of rules without conditions on messages, which are few steps. */
+function allSteps<Result>(steps: Iterator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 class BothWays {
@@ -72,38 +81,40 @@ class BothWays {
         }),
     );
     call.receive({
-      message: (bytes) => {
-        if (!this.message(bytes, () => {})) call.readWhenWritable();
-      },
+      message: (bytes) => void this.message(bytes, () => call.readWhenWritable()),
       halfClose: () => this.halfClose(() => call.finish()),
     });
   }
 
-  /** True where a rule answers the message. */
-  message(bytes: Uint8Array, pass: () => void): boolean {
-    const received = new ReceivedMessages(this.#call, this.#method, [bytes], this.#parts.mostValues);
-    const begun = this.#begun;
-    // The rule that has the call answers each message without being counted again.
-    const chosen =
-      begun?.rule.reply && this.#ofMessages.includes(begun.rule)
-        ? this.#chooseBefore(begun, received)
-        : chooseRule(this.#ofMessages, received, this.#parts.counts);
-    if (!chosen) {
-      if (this.#replying === 0) return false;
-      this.#run(this.#inOrder(async () => pass()));
-      return true;
-    }
-    const { rule } = chosen;
-    const passes = !rule.reply && !rule.script && !rule.status;
-    const { held } = this.#call;
-    held.add(bytes.length);
-    const over = () => held.add(-bytes.length);
-    if (chosen === begun) this.#run(this.#inOrder(() => this.rules.reply(chosen, received)).finally(over));
-    else if (rule.reply) this.#run(this.#inOrder(() => this.rules.perform(chosen, received, pass)).finally(over));
-    else this.#run(this.rules.perform(chosen, received, pass).finally(over));
-    // A handler that gets the message asks for the next one itself.
-    if (!passes) this.#readOn();
+  /** The rules are looked through in the turns of all clients. The next message is not asked for before that. */
+  message(bytes: Uint8Array, pass: () => void): true {
+    this.#run(this.#answer(copyOfSlice(bytes), pass).catch((error: unknown) => this.#call.fail(error)));
     return true;
+  }
+
+  async #answer(bytes: Uint8Array, pass: () => void): Promise<void> {
+    const received = new ReceivedMessages(this.#call, this.#method, [bytes], this.#parts.mostValues);
+    const { work, held } = this.#call;
+    held.add(bytes.length);
+    try {
+      const chosen = await work.run(this.#choose(received));
+      if (this.#call.isEnding) return;
+      if (chosen) await this.#perform(chosen, received, pass);
+      else if (this.#replying === 0) pass();
+      else await this.#inOrder(async () => pass());
+    } finally {
+      held.add(-bytes.length);
+    }
+  }
+
+  #perform(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): Promise<unknown> {
+    const { rule } = chosen;
+    const act = () => (chosen === this.#begun ? this.rules.reply(chosen, received) : this.rules.perform(chosen, received, pass));
+    const acted = rule.reply ? this.#inOrder(act) : act();
+    // A handler that gets the message asks for the next one itself.
+    const passes = !rule.reply && !rule.script && !rule.status;
+    if (!passes) this.#readOn();
+    return acted;
   }
 
   halfClose(pass: () => void): void {
@@ -111,9 +122,12 @@ class BothWays {
     this.#settle();
   }
 
-  #chooseBefore(begun: ChosenRule, received: ReceivedMessages): ChosenRule {
-    const before = this.#ofMessages.slice(0, this.#ofMessages.indexOf(begun.rule));
-    return chooseRule(before, received, this.#parts.counts) ?? begun;
+  *#choose(received: ReceivedMessages): Generator<void, ChosenRule | undefined> {
+    const begun = this.#begun;
+    const place = begun?.rule.reply ? this.#ofMessages.indexOf(begun.rule) : -1;
+    if (place < 0) return yield* chooseRule(this.#ofMessages, received, this.#parts.counts);
+    // The rule that has the call answers each message without being counted again.
+    return (yield* chooseRule(this.#ofMessages.slice(0, place), received, this.#parts.counts)) ?? begun;
   }
 
   #inOrder(answer: () => Promise<unknown>): Promise<unknown> {
