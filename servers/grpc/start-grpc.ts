@@ -93,6 +93,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     port: config.metricsPort,
     openToLan: config.openToLan,
     allowsOrigin: createOriginCheck(config.allowedOrigins),
+    turns,
     onStop,
   });
   const jsonThread = new JsonThread(config);

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { createBoundedServers } from "../../core/http/bounded-server.ts";
 import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 
 const paths = new Set(["/", "/metrics"]);
 const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes: 64 << 20, unreadTimeoutMs: 10_000 };
@@ -10,10 +11,12 @@ const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes:
 export interface MetricsOptions extends Omit<ListenOptions, "createServer"> {
   /** Also for the public names by which this server may be asked. */
   readonly allowsOrigin: (origin: string | undefined) => boolean;
+  /** Of the service: its text takes some milliseconds where many methods were called. */
+  readonly turns: WorkTurns;
 }
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
-export function listenMetrics(registry: Registry, { allowsOrigin, ...listen }: MetricsOptions): Promise<number> {
+export function listenMetrics(registry: Registry, { allowsOrigin, turns, ...listen }: MetricsOptions): Promise<number> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] as string;
     if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
@@ -26,9 +29,13 @@ export function listenMetrics(registry: Registry, { allowsOrigin, ...listen }: M
   }
   return listenTcp({
     ...listen,
-    createServer: createBoundedServers(limits, (request, response) => {
-      request.resume();
-      answer(request, response).catch(() => response.destroy());
-    }),
+    createServer: createBoundedServers(
+      limits,
+      (request, response) => {
+        request.resume();
+        answer(request, response).catch(() => response.destroy());
+      },
+      turns,
+    ),
   });
 }

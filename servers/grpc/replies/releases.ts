@@ -6,7 +6,10 @@ interface Waiting extends WaitingCall {
 
 /** Calls that wait until a name is released: by a rule that another call matches, or on the page. */
 export class Releases {
+  /** By their number, the oldest first. */
   readonly #waiting = new Map<number, Waiting>();
+  /** The same by name. */
+  readonly #ofNames = new Map<string, Map<number, Waiting>>();
   readonly #onChange: () => void;
   #last = 0;
 
@@ -17,24 +20,40 @@ export class Releases {
   /** Returns a function that ends the wait without a release. */
   wait(name: string, call: Pick<WaitingCall, "row" | "path">, release: () => void): () => void {
     const id = ++this.#last;
-    this.#waiting.set(id, { id, name, row: call.row, path: call.path, since: Date.now(), release });
+    const waiting = { id, name, row: call.row, path: call.path, since: Date.now(), release };
+    this.#waiting.set(id, waiting);
+    const ofName = this.#ofNames.get(name) ?? new Map<number, Waiting>();
+    this.#ofNames.set(name, ofName.set(id, waiting));
     this.#onChange();
     return () => {
-      if (this.#waiting.delete(id)) this.#onChange();
+      if (!this.#waiting.has(id)) return;
+      this.#forget(waiting);
+      this.#onChange();
     };
   }
 
   /** Releases all calls that wait for the name, or one of them. Calls that begin to wait later are not released. */
   release(name: string, id?: number): number {
-    const released = [...this.#waiting.values()].filter((one) => one.name === name && (id === undefined || one.id === id));
-    for (const one of released) this.#waiting.delete(one.id);
+    const ofName = this.#ofNames.get(name);
+    const released =
+      ofName === undefined ? [] : id === undefined ? [...ofName.values()] : [ofName.get(id)].filter((one) => one !== undefined);
+    for (const one of released) this.#forget(one);
     if (released.length > 0) this.#onChange();
     for (const one of released) one.release();
     return released.length;
   }
 
+  #forget({ id, name }: Waiting): void {
+    this.#waiting.delete(id);
+    const ofName = this.#ofNames.get(name);
+    ofName?.delete(id);
+    if (ofName?.size === 0) this.#ofNames.delete(name);
+  }
+
   /** The longest first. */
   list(most: number): readonly WaitingCall[] {
-    return [...this.#waiting.values()].slice(0, most).map(({ release: _, ...shown }) => shown);
+    const listed: WaitingCall[] = [];
+    for (const { release: _, ...shown } of this.#waiting.values()) if (listed.push(shown) === most) break;
+    return listed;
   }
 }

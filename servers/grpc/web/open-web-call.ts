@@ -150,8 +150,24 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
 }
 
 /** https://connectrpc.com/docs/protocol#unary-get-request */
+const fieldsOfGet: ReadonlySet<string> = new Set(["encoding", "message", "base64", "compression", "connect"]);
+
+/** The first value of each. What else there is, thousands of fields perhaps, is not decoded. */
+function readQuery(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (let from = 0; from < text.length && found.size < fieldsOfGet.size; ) {
+    const next = text.indexOf("&", from);
+    const end = next < 0 ? text.length : next;
+    const field = text.slice(from, end);
+    const [name = ""] = field.split("=", 1);
+    if (fieldsOfGet.has(name) && !found.has(name)) found.set(name, new URLSearchParams(field).get(name) ?? "");
+    from = end + 1;
+  }
+  return found;
+}
+
 function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod, queryText: string): WebCall | Refusal {
-  const query = new URLSearchParams(queryText);
+  const query = readQuery(queryText);
   const codec = query.get("encoding");
   if (codec !== "proto" && codec !== "json") {
     return { httpStatus: 415, why: "A GET needs ?encoding=json or proto, and ?message=", fields: { "accept-post": unaryTypes.join(", ") } };
@@ -159,7 +175,7 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
   const version = query.get("connect");
   const timeout = connectTimeout(String(exchange.headers["connect-timeout-ms"] ?? ""));
   const message = query.get("message");
-  const missing = message === null ? new StatusError("INVALID_ARGUMENT", "a GET needs ?message=") : undefined;
+  const missing = message === undefined ? new StatusError("INVALID_ARGUMENT", "a GET needs ?message=") : undefined;
   const head = headOf(
     exchange,
     {
@@ -167,7 +183,7 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
       codec,
       path,
       ...timeout,
-      fault: version !== null && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
+      fault: version !== undefined && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
       acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
       requestEncoding: query.get("compression") ?? "",
     },
