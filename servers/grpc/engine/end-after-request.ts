@@ -1,9 +1,12 @@
 import type { GrpcPattern } from "../../../contract/traffic/grpc.ts";
+import type { WorkConnection } from "../../core/service/work-turns.ts";
 
 interface ReadableCall {
   receive(sink: { message(): void; halfClose(): void }): void;
   read(): void;
-  runInTurn(step: () => void): void;
+  readonly work: Pick<WorkConnection, "wait">;
+  readonly isEnding: boolean;
+  run(step: () => void): void;
   whenOver(listener: () => void): void;
 }
 
@@ -19,8 +22,8 @@ const streamRequestMs = 20;
 export function endAfterRequest(call: ReadableCall, pattern: GrpcPattern | undefined, end: () => void): void {
   const isStream = pattern === "client stream" || pattern === "bidi stream";
   let messages = 0;
-  const timer = setTimeout(() => call.runInTurn(end), isStream ? streamRequestMs : requestMs);
-  call.whenOver(() => clearTimeout(timer));
+  const endWait = call.work.wait(isStream ? streamRequestMs : requestMs, () => call.isEnding || call.run(end));
+  call.whenOver(endWait);
   call.receive({
     message() {
       messages++;

@@ -72,7 +72,7 @@ export class GrpcCall implements CallEvents {
   #writable: (() => void)[] | undefined;
   #behaviour: RequestedBehaviour | undefined;
   readonly #endDeadline: (() => void) | undefined;
-  #delay: NodeJS.Timeout | undefined;
+  #endDelay: (() => void) | undefined;
   #sentHeaders = false;
   #sent = 0;
   #finishing = false;
@@ -104,9 +104,8 @@ export class GrpcCall implements CallEvents {
     });
     const { timeoutMs } = transport.head;
     if (timeoutMs !== undefined) {
-      this.#endDeadline = startDeadline(entry.at + timeoutMs, () =>
-        this.runInTurn(() => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded")),
-      );
+      const passed = () => this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded");
+      this.#endDeadline = startDeadline(entry.at + timeoutMs, this.work, passed);
     }
   }
 
@@ -167,7 +166,7 @@ export class GrpcCall implements CallEvents {
         return endAfterRequest(this, undefined, () => this.fail(unknown));
       }
       if (!asked || asked.delayMs === 0) return this.#beginMethod(method);
-      this.#delay = setTimeout(() => this.runInTurn(() => this.#beginMethod(method)), asked.delayMs);
+      this.#endDelay = this.work.wait(asked.delayMs, () => this.isEnding || this.run(() => this.#beginMethod(method)));
     });
   }
 
@@ -294,7 +293,7 @@ export class GrpcCall implements CallEvents {
     if (asked && asked.headers.length > 0) this.sendHeaders();
     this.#finishing = true;
     this.held.close();
-    clearTimeout(this.#delay);
+    this.#endDelay?.();
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // Only an error has details.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
@@ -348,7 +347,7 @@ export class GrpcCall implements CallEvents {
     if (this.#over) return;
     this.#over = true;
     this.#endDeadline?.();
-    clearTimeout(this.#delay);
+    this.#endDelay?.();
     this.held.close();
     this.#input.close();
     this.#output.close();

@@ -18,10 +18,7 @@ export class CallWaits {
   }
 
   pause(ms: number): Promise<boolean> {
-    return this.#wait((go) => {
-      const timer = setTimeout(go, ms);
-      return () => clearTimeout(timer);
-    });
+    return this.#wait((go) => this.#call.work.wait(ms, go));
   }
 
   released(name: string): Promise<boolean> {

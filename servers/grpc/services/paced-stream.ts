@@ -30,12 +30,12 @@ class PacedStream {
   #sent = 0;
   #due = 0;
   #room = true;
-  #timer: NodeJS.Timeout | undefined;
+  #endWait: (() => void) | undefined;
 
   constructor(options: PacedStreamOptions) {
     this.#options = options;
     this.#share = options.call.work.join(() => this.#sendDue());
-    options.call.whenOver(() => clearTimeout(this.#timer));
+    options.call.whenOver(() => this.#endWait?.());
   }
 
   go(): void {
@@ -70,7 +70,7 @@ class PacedStream {
     else if (!this.#room) call.whenWritable(() => this.go());
     else {
       const waitMs = Math.max(shortestTimerMs, this.#startedAt + this.#sent * intervalMs - performance.now());
-      this.#timer = setTimeout(() => this.go(), waitMs);
+      this.#endWait = call.work.wait(waitMs, () => this.go());
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
-import { oneStep, type WorkShare } from "../../core/service/work-turns.ts";
+import type { WorkShare } from "../../core/service/work-turns.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
@@ -35,7 +35,8 @@ export abstract class WebCall implements StartableTransport {
   readonly #options: WebCallOptions;
   readonly #body: BodyReader;
   #events: CallEvents | undefined;
-  #requestTimer: NodeJS.Timeout | undefined;
+  /** For the request. */
+  #endWait: (() => void) | undefined;
   #isWanted = false;
   #isPumping = false;
   readonly #share: WorkShare;
@@ -87,12 +88,7 @@ export abstract class WebCall implements StartableTransport {
     });
     if (output.destroyed) process.nextTick(() => this.#close());
     const { requestMs } = this.#options;
-    if (requestMs !== undefined) this.#requestTimer = setTimeout(() => void this.#tooSlow(requestMs), requestMs);
-  }
-
-  /** Thousands may be at once. */
-  #tooSlow(withinMs: number): Promise<void> {
-    return this.head.connection.work.run(oneStep(() => this.fail(tooSlow(withinMs))));
+    if (requestMs !== undefined) this.#endWait = this.head.connection.work.wait(requestMs, () => this.fail(tooSlow(requestMs)));
   }
 
   read(): void {
@@ -261,7 +257,7 @@ export abstract class WebCall implements StartableTransport {
     this.#isDone = true;
     this.#body.clear();
     this.#count();
-    clearTimeout(this.#requestTimer);
+    this.#endWait?.();
   }
 
   /** As with calls of gRPC itself, hundreds may be reset by one piece. */
