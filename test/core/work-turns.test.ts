@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { until } from "../support/until.ts";
 
 /** Of one item. Powers of two, so that sums are exact. */
 const itemMs = 0.125;
@@ -175,6 +176,32 @@ it("[BL-415] a connection that had little to do in several turns has its turn be
   calm.receive(16 * itemsOfShare);
   await nextTurn();
   expect(count("calm")).toBeLessThanOrEqual(ofCalm + 1 + 8 * itemsOfShare);
+});
+
+it("[BL-415] of connections that had little to do, those come first that have used up fewer shares since", async () => {
+  const { client, count, done } = open();
+  const calm = Array.from({ length: 300 }, (_, index) => client(`calm${index}`, 1, "a"));
+  const bystander = client("bystander", 1, "a");
+  for (let times = 0; times < 12; times++) {
+    await until(() => done.length === (times + 1) * 301);
+    await nextTurn();
+    for (const one of [...calm, bystander]) one.receive(1);
+  }
+  await until(() => done.length === 13 * 301);
+  const much = 8 * itemsOfShare;
+  for (const one of calm) one.receive(much);
+  // Each has had a share.
+  const before = done.length;
+  while (done.length < before + 300 * itemsOfShare) await nextTurn();
+  for (let asked = 0; asked < 5; asked++) {
+    await nextTurn();
+    // The turn is over.
+    client(`late${asked}`, 1, "b", 10);
+    const [from, own] = [done.length, count("bystander")];
+    bystander.receive(1);
+    while (count("bystander") === own) await nextTurn();
+    expect(done.indexOf("bystander", from) - from).toBeLessThanOrEqual(itemsOfTurn);
+  }
 });
 
 it("[BL-415] new connections and those with much to do have a part of the time beside hundreds that have little again and again", async () => {
