@@ -18,7 +18,7 @@ it("[HTTP-150] a connection that is cut with many unanswered requests ends all o
 });
 
 it("[HTTP-148] heads of unanswered requests count too: the connection that has most gives way", async () => {
-  const service = await startHttp({ allRequestBytes: 1 << 20 });
+  const service = await startHttp({ allRequestBytes: 1_600_000 });
   const bystander = await rawConnection(service.port, delayed());
   const heads = delayed(`X-A: ${"a".repeat(12_000)}\r\n`);
   const small = await rawConnection(service.port, heads.repeat(10));
