@@ -30,6 +30,15 @@ it("[GRPC-50] a message above the limit is RESOURCE_EXHAUSTED, also one that bec
   expect((await hello(service)).status.code).toBe(0);
 });
 
+it.each(["/example.ChatService/Chat", "/grpc.health.v1.Health/Check", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"])(
+  "[GRPC-173] the requests of Backlot's services without lists have few values: %s",
+  async (method) => {
+    const service = await startGrpc();
+    const values = framed(Buffer.from(Array.from({ length: 2_002 }, (_, index) => (index % 2 === 0 ? 0x12 : 0))));
+    expect(await rawCall(service, { ":path": method }, values)).toMatchObject({ "grpc-status": "8" });
+  },
+);
+
 it("[GRPC-173] a message of 4 kB that has millions of values when it is decompressed is RESOURCE_EXHAUSTED, on both ports", async () => {
   const service = await startGrpc();
   const bomb = framed(gzipSync(Buffer.alloc(4 << 20, Buffer.from([0x78, 0]))), 1);

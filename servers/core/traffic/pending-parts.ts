@@ -8,6 +8,8 @@ export interface PartLimits {
 
 const partLimits: PartLimits = { parts: 2_000, bytes: 512 << 10 };
 
+/** What a part takes beside its content. */
+const partMemory = 128;
 /** Numbers of a part in `#numbers`: index, time, bytes, flags, row. */
 const numbersPerPart = 5;
 /** Room that a row keeps for its next parts: new arrays for each batch of each stream would all reach the old generation. */
@@ -19,9 +21,9 @@ export class PendingParts {
   total = 0;
   /** Bytes of content of all parts. */
   bytes = 0;
-  /** Bytes of memory that the waiting ones hold. */
-  held = 0;
   readonly #limits: PartLimits;
+  /** Of the waiting ones. */
+  #contentBytes = 0;
   #waiting = 0;
   #numbers: number[] = [];
   #content: (Uint8Array | undefined)[] = [];
@@ -30,8 +32,13 @@ export class PendingParts {
     this.#limits = limits;
   }
 
+  /** Memory of the waiting ones. */
+  get held(): number {
+    return this.#contentBytes + this.#waiting * partMemory;
+  }
+
   hasRoom(bytes: number): boolean {
-    return this.#waiting < this.#limits.parts && this.held + bytes <= this.#limits.bytes;
+    return this.#waiting < this.#limits.parts && this.#contentBytes + bytes <= this.#limits.bytes;
   }
 
   /** Keeps a reference to `content`, which may be truncated; `bytes` is its full length. Returns the part's index. */
@@ -46,7 +53,7 @@ export class PendingParts {
     this.#numbers[at++] = flags;
     this.#numbers[at] = row;
     this.#content[this.#waiting++] = content;
-    this.held += content.length;
+    this.#contentBytes += content.length;
     return index;
   }
 
@@ -71,6 +78,6 @@ export class PendingParts {
       this.#content = [];
     }
     this.#waiting = 0;
-    this.held = 0;
+    this.#contentBytes = 0;
   }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { requireValues } from "./message-values.ts";
 import { StatusError } from "./status.ts";
 
 /** Bytes before each message on the wire: a flag for compression, and the length. */
@@ -21,13 +22,20 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** Of a request whose type has no lists: the same field may come again and again, and is decoded each time. */
+export const fewValues = 1_000;
+
 /** For `fromBinary`: unknown fields are of no use to what is done with requests, and would be an object each. */
 export const knownFields = { readUnknownFields: false } as const;
 
-/** For any type with a descriptor. `Value` has the fields as protobuf-es has them. */
-export const describedMessage = <Value extends object>(descriptor: DescMessage): MessageType<Value> => ({
+/** For any type with a descriptor. `Value` has the fields as protobuf-es has them. Requests without lists need few values. */
+export const describedMessage = <Value extends object>(
+  descriptor: DescMessage,
+  mostValues = Number.POSITIVE_INFINITY,
+): MessageType<Value> => ({
   typeName: descriptor.typeName,
   decode(bytes) {
+    requireValues(bytes, descriptor, mostValues);
     try {
       return fromBinary(descriptor, bytes, knownFields) as unknown as Value;
     } catch {

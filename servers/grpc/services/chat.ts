@@ -1,7 +1,7 @@
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
-import { describedMessage, type MessageType } from "../engine/message-type.ts";
+import { describedMessage, fewValues, type MessageType } from "../engine/message-type.ts";
 import { StatusError } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
@@ -56,9 +56,9 @@ interface Room {
 
 /** example.ChatService */
 export function chat(pool: DescriptorPool): ServiceHandlers {
-  const request = describedMessage<ChatRequest>(pool.message("example.ChatRequest"));
+  const request = describedMessage<ChatRequest>(pool.message("example.ChatRequest"), fewValues);
   const event = describedMessage<ChatEvent>(pool.message("example.ChatEvent"));
-  const listRequest = describedMessage<object>(pool.message("example.ListRoomsRequest"));
+  const listRequest = describedMessage<object>(pool.message("example.ListRoomsRequest"), fewValues);
   const listReply = describedMessage<{ readonly rooms: readonly { readonly name: string; readonly members: readonly string[] }[] }>(
     pool.message("example.ListRoomsReply"),
   );

@@ -1,7 +1,7 @@
 import type { HealthState } from "../../../contract/services/grpc.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { readOne, type ServiceHandlers, unary } from "../engine/handlers.ts";
-import { describedMessage } from "../engine/message-type.ts";
+import { describedMessage, fewValues } from "../engine/message-type.ts";
 import { StatusError } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
@@ -65,9 +65,9 @@ export class Health {
 }
 
 export function healthService(health: Health, pool: DescriptorPool): ServiceHandlers {
-  const request = describedMessage<HealthRequest>(pool.message("grpc.health.v1.HealthCheckRequest"));
+  const request = describedMessage<HealthRequest>(pool.message("grpc.health.v1.HealthCheckRequest"), fewValues);
   const reply = describedMessage<HealthReply>(pool.message("grpc.health.v1.HealthCheckResponse"));
-  const listRequest = describedMessage<object>(pool.message("grpc.health.v1.HealthListRequest"));
+  const listRequest = describedMessage<object>(pool.message("grpc.health.v1.HealthListRequest"), fewValues);
   const listReply = describedMessage<{ readonly statuses: Readonly<Record<string, HealthReply>> }>(
     pool.message("grpc.health.v1.HealthListResponse"),
   );

@@ -1,6 +1,6 @@
 import type { DescFile } from "@bufbuild/protobuf";
 import { clientMessages, type ServiceHandlers } from "../engine/handlers.ts";
-import { describedMessage } from "../engine/message-type.ts";
+import { describedMessage, fewValues } from "../engine/message-type.ts";
 import { statusCode } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
@@ -30,17 +30,24 @@ interface ReflectionReply {
   readonly messageResponse: ReflectionAnswer;
 }
 
+/** Of a file that a stream has sent. */
+const memoryOfSent = 64;
+
 /** The same service under both its names. `served` is called for each request, since it may change. */
 export const reflection = (own: DescriptorPool, served: () => DescriptorPool): ServiceHandlers =>
   Object.fromEntries(
     ["v1", "v1alpha"].map((version) => {
-      const request = describedMessage<ReflectionRequest>(own.message(`grpc.reflection.${version}.ServerReflectionRequest`));
+      const request = describedMessage<ReflectionRequest>(own.message(`grpc.reflection.${version}.ServerReflectionRequest`), fewValues);
       const reply = describedMessage<ReflectionReply>(own.message(`grpc.reflection.${version}.ServerReflectionResponse`));
       const begin = clientMessages(request, reply, (call, send) => {
         /** A file's imports are sent once on a stream; the requested file always. */
         const sent = new Set<DescFile>();
         return {
-          message: (asked) => void send({ validHost: asked.host, originalRequest: asked, messageResponse: answer(asked, served(), sent) }),
+          message(asked) {
+            const before = sent.size;
+            send({ validHost: asked.host, originalRequest: asked, messageResponse: answer(asked, served(), sent) });
+            call.held.add(memoryOfSent * (sent.size - before));
+          },
           halfClose: () => call.finish(),
         };
       });
