@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { FaultLog } from "../../servers/core/net/fault-log.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { parseJsonMessage } from "../../servers/webrtc/dialects/json/parse-json-message.ts";
 import { WebSocketClients } from "../../servers/webrtc/dialects/web-socket-clients.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -272,7 +273,7 @@ it("[WEBRTC-124] a client that leaves answers to itself unread is disconnected",
   const faults = new FaultLog({ warning() {}, error() {} });
   onEnd(() => faults.flush());
   const limits = { messageBytes: 1_000, messagesPerSecond: 1_000, heartbeatMs: 60_000, unsentBytes: 1_000 };
-  const clients = new WebSocketClients({ limits, faults, held: new SharedBudget(256 << 20) });
+  const clients = new WebSocketClients({ limits, faults, held: new SharedBudget(256 << 20), turns: new WorkTurns() });
   onEnd(() => clients.close());
   const server = createServer();
   const ended = new Promise<string>((resolve) => {

@@ -1,16 +1,22 @@
+import type { WorkConnection, WorkShare } from "../../core/service/work-turns.ts";
+
 /**
- * The messages of one client in their order. While it is held its socket is not read, and what was read already waits; then it is one message in a
- * turn of the event loop.
+ * The messages of one client in their order. While it is held its socket is not read, and what was read already waits; then they are taken in its
+ * turns. A message that is taken must not throw.
  */
 export class ClientInput<Message> {
   readonly #take: (message: Message) => void;
   readonly #setReading: (isReading: boolean) => void;
   #waiting: Message[] = [];
   #holds = 0;
-  #next: NodeJS.Immediate | undefined;
+  readonly #share: WorkShare;
+  /** Its turn comes. */
+  #isDue = false;
+  #isTaking = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(take: (message: Message) => void, setReading: (isReading: boolean) => void) {
+  constructor(work: WorkConnection, take: (message: Message) => void, setReading: (isReading: boolean) => void) {
+    this.#share = work.join(this.#goOn);
     this.#take = take;
     this.#setReading = setReading;
   }
@@ -45,22 +51,24 @@ export class ClientInput<Message> {
     this.#waiting = [];
   }
 
+  readonly #goOn = (): void => {
+    this.#isDue = false;
+    this.#continue();
+  };
+
   #continue(): void {
+    if (this.#isTaking || this.#isDue) return;
+    this.#isTaking = true;
+    while (this.#holds === 0 && this.#waiting.length > 0 && !this.#share.isOver) this.#take(this.#waiting.shift() as Message);
+    this.#isTaking = false;
     if (this.#holds > 0) return;
     if (this.#waiting.length > 0) {
-      this.#next ??= setImmediate(() => this.#takeNext());
+      this.#isDue = true;
+      this.#share.later();
       return;
     }
     this.#setReading(true);
     this.#onEmpty?.();
     this.#onEmpty = undefined;
-  }
-
-  #takeNext(): void {
-    this.#next = undefined;
-    if (this.#holds > 0) return;
-    const message = this.#waiting.shift();
-    if (message !== undefined) this.#take(message);
-    this.#continue();
   }
 }

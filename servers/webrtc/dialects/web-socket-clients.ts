@@ -6,7 +6,7 @@ import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import { type WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {
@@ -18,6 +18,14 @@ export interface WebSocketLimits {
   readonly heartbeatMs: number;
   /** A client that leaves more unread is disconnected. */
   readonly unsentBytes: number;
+}
+
+export interface WebSocketClientsOptions {
+  readonly limits: WebSocketLimits;
+  readonly faults: FaultLog;
+  readonly held: SharedBudget;
+  /** Of all clients: what they send is read and handled in them. */
+  readonly turns: WorkTurns;
 }
 
 /** What a dialect does with a client. */
@@ -40,8 +48,6 @@ export const closeCode = {
   tryAgain: 1_013,
 } as const;
 const lingerMs = 1_000;
-/** Longer messages are read one in a turn of the event loop, of all clients together: to parse one takes milliseconds. */
-const largeMessageBytes = 16 << 10;
 const mostReasonBytes = 120;
 
 interface ReadMessage {
@@ -64,6 +70,8 @@ export class WebSocketClient {
   isPinged = false;
   /** Messages since the last tick, for the rate. */
   recent = 0;
+  /** Of all that it does. */
+  readonly work: WorkConnection;
   readonly input: ClientInput<ReadMessage>;
   /** Why we have closed it. */
   why: string | undefined;
@@ -77,11 +85,13 @@ export class WebSocketClient {
     work: WorkConnection,
   ) {
     this.#socket = socket;
+    this.work = work;
     this.held = new HeldWebSocket(socket, tcp, clients.heldBytes, work, ({ reason }) => {
       this.why ??= reason;
       this.input.clear();
     });
     this.input = new ClientInput(
+      work,
       (message) => clients.take(this, message),
       (isReading) => (isReading ? socket.resume() : socket.pause()),
     );
@@ -159,14 +169,13 @@ export class WebSocketClients {
   readonly #clients = new Set<WebSocketClient>();
   /** They send too fast. */
   readonly #fast = new Set<WebSocketClient>();
-  readonly #large: { readonly client: WebSocketClient; readonly message: ReadMessage }[] = [];
   readonly #timer: NodeJS.Timeout;
-  /** In which frames are read. */
-  readonly #turns = new WorkTurns();
+  readonly #turns: WorkTurns;
   #nextId = 1;
 
-  constructor({ limits, faults, held }: { readonly limits: WebSocketLimits; readonly faults: FaultLog; readonly held: SharedBudget }) {
+  constructor({ limits, faults, held, turns }: WebSocketClientsOptions) {
     this.#limits = limits;
+    this.#turns = turns;
     this.#faults = faults;
     this.heldBytes = held;
     this.#server = new WebSocketServer({
@@ -175,7 +184,7 @@ export class WebSocketClients {
       // Its windows cost more memory for each client than all the rest.
       perMessageDeflate: false,
       clientTracking: false,
-      // One message per turn of the event loop: a packet may contain thousands of tiny ones.
+      // Messages are handed over in turns: a packet may contain thousands of tiny ones.
       allowSynchronousEvents: false,
       // A pong stands behind what the messages before the ping have caused.
       autoPong: false,
@@ -226,25 +235,7 @@ export class WebSocketClients {
     client.input.receive(message);
   }
 
-  take(client: WebSocketClient, message: ReadMessage): void {
-    if (message.data.length <= largeMessageBytes) {
-      this.#handle(client, message);
-      return;
-    }
-    client.input.hold();
-    if (this.#large.push({ client, message }) === 1) setImmediate(() => this.#takeLarge());
-  }
-
-  #takeLarge(): void {
-    const [first] = this.#large;
-    if (!first) return;
-    this.#handle(first.client, first.message);
-    first.client.input.release();
-    this.#large.shift();
-    if (this.#large.length > 0) setImmediate(() => this.#takeLarge());
-  }
-
-  #handle(client: WebSocketClient, { kind, data }: ReadMessage): void {
+  take(client: WebSocketClient, { kind, data }: ReadMessage): void {
     client.held.waitingBytes -= data.length;
     // We have closed it.
     if (client.why !== undefined) return;
@@ -281,13 +272,19 @@ export class WebSocketClients {
     }
   }
 
-  /** Goes on with a message in the next turn of the event loop; the client is held until then. */
+  /** Goes on with a message in the next turn of the event loop, or when it is the client's turn; the client is held until then. */
   goOn(client: WebSocketClient, work: () => void): void {
     client.input.hold();
-    setImmediate(() => {
+    const goOn = (): void => {
+      if (share.isOver) {
+        share.later();
+        return;
+      }
       this.#guard(client, work);
       client.input.release();
-    });
+    };
+    const share = client.work.join(goOn);
+    setImmediate(goOn);
   }
 
   /** The connection cannot go on; its end follows. */

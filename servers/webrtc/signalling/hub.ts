@@ -63,7 +63,7 @@ export class Hub {
   /** Called for each peer that can be reached from now on. */
   readonly appeared = new Set<(peer: Peer) => void>();
   readonly #access: RoomAccess;
-  readonly #unsent: UnsentBytes;
+  readonly unsent: UnsentBytes;
   readonly #broadcasts: RoomBroadcasts;
   #isClosing = false;
   /** Messages of clients so far. */
@@ -80,7 +80,7 @@ export class Hub {
       options.turns,
     );
     this.#access = new RoomAccess(options.limits, options.failures);
-    this.#unsent = new UnsentBytes(
+    this.unsent = new UnsentBytes(
       options.limits,
       () => this.#peers.values(),
       (peer) => this.disconnect(peer, "it reads too slowly", "server"),
@@ -138,7 +138,7 @@ export class Hub {
     if (!peer.isConnected) return;
     peer.isConnected = false;
     this.#peers.delete(peer.id);
-    this.#unsent.forget(peer);
+    this.unsent.forget(peer);
     // Its rooms are still known.
     this.#options.observer.onDisconnected(peer, reason, by);
     for (const room of [...peer.rooms]) this.#remove(peer, room.name);
@@ -388,12 +388,12 @@ export class Hub {
 
   #hand(peer: Peer, event: PeerEvent): void {
     const { link } = peer.facts;
-    if (!peer.isConnected || this.#unsent.isSlow(peer)) return;
+    if (!peer.isConnected || this.unsent.isSlow(peer)) return;
     const before = link.unsentBytes;
     link.deliver(event);
     if (peer.isElsewhere) return;
     peer.sent++;
-    this.#unsent.sent(peer, before);
+    this.unsent.sent(peer, before);
   }
 }
 

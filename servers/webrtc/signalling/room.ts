@@ -19,6 +19,36 @@ export interface KeptChat {
   isKept: boolean;
 }
 
+/** By which ids the members of a room call themselves, where their dialect has them choose some: each has one there, the newest. */
+class Aliases {
+  readonly #peers = new Map<string, string>();
+  readonly #ids = new Map<string, string>();
+
+  peerOf(id: string): string | undefined {
+    return this.#peers.get(id);
+  }
+
+  of(peer: string): string | undefined {
+    return this.#ids.get(peer);
+  }
+
+  set(id: string, peer: string): void {
+    if (this.#peers.get(id) === peer) return;
+    this.delete(peer);
+    const former = this.#peers.get(id);
+    if (former !== undefined) this.#ids.delete(former);
+    this.#peers.set(id, peer);
+    this.#ids.set(peer, id);
+  }
+
+  delete(peer: string): void {
+    const id = this.#ids.get(peer);
+    if (id === undefined) return;
+    this.#ids.delete(peer);
+    this.#peers.delete(id);
+  }
+}
+
 /** Peers that see one another, and their chat. It is there as long as it has a member. */
 export class Room implements JoinedRoom {
   readonly name: string;
@@ -31,6 +61,8 @@ export class Room implements JoinedRoom {
   /** The kept part of its chat, the oldest first. */
   readonly chat: KeptChat[] = [];
   chatMessages = 0;
+  /** Of members. */
+  readonly aliases = new Aliases();
 
   constructor(name: string, password: RoomPassword | undefined, since = Date.now()) {
     this.name = name;
@@ -49,7 +81,9 @@ export class Room implements JoinedRoom {
   }
 
   remove(peer: Peer): void {
-    if (this.#members.delete(peer.id)) this.#count(peer, -1);
+    if (!this.#members.delete(peer.id)) return;
+    this.#count(peer, -1);
+    this.aliases.delete(peer.id);
   }
 
   #count({ dialect, facts: { instance } }: Peer, by: 1 | -1): void {

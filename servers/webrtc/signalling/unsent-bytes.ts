@@ -43,6 +43,14 @@ export class UnsentBytes {
     else if (this.#all > this.#limits.allUnsentBytes) this.#recount();
   }
 
+  /** What a dialect itself sends to a peer. */
+  watch(peer: Peer, send: () => void): void {
+    if (!peer.isConnected || this.isSlow(peer)) return;
+    const before = peer.facts.link.unsentBytes;
+    send();
+    this.sent(peer, before);
+  }
+
   #recount(): void {
     const now = performance.now();
     if (now - this.#recountedAt < recountMs && this.#all < 2 * this.#limits.allUnsentBytes) return;

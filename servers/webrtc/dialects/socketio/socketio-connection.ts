@@ -1,6 +1,7 @@
 import type { Socket } from "socket.io";
 import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
+import type { WorkConnection } from "../../../core/service/work-turns.ts";
 import { ClientInput } from "../client-input.ts";
 
 type EngineConnection = Socket["conn"];
@@ -44,16 +45,18 @@ export class SocketIoConnection {
   #waitingInput = 0;
   #held: WebSocketTransport["socket"];
   /** What its client asks for, each as what there is to do. */
-  readonly input = new ClientInput<() => void>(
-    (work) => work(),
-    (isReading) => this.#setReading(isReading),
-  );
+  readonly input: ClientInput<() => void>;
 
-  constructor(connection: EngineConnection, head: ConnectionHead, limits: SocketIoLimits, faults: FaultLog) {
+  constructor(connection: EngineConnection, work: WorkConnection, head: ConnectionHead, limits: SocketIoLimits, faults: FaultLog) {
     this.#connection = connection;
     this.head = head;
     this.#limits = limits;
     this.#faults = faults;
+    this.input = new ClientInput(
+      work,
+      (act) => act(),
+      (isReading) => this.#setReading(isReading),
+    );
     connection.on("packet", ({ data }: { data?: unknown }) => this.#received(data));
     connection.on("packetCreate", ({ data }: { data?: unknown }) => {
       const bytes = typeof data === "string" ? data.length : 0;

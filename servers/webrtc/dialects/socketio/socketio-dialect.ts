@@ -85,14 +85,15 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
   engine.on("connection", (connection: Socket["conn"]) => {
     // At once: a client that polls comes back on another connection, and the first one has no addresses any more.
     const head = connectionHead(++opened, connection.request.socket);
-    const client = new SocketIoConnection(connection, head, limits, faults);
+    const work = turns.connection(connection.remoteAddress);
+    const client = new SocketIoConnection(connection, work, head, limits, faults);
     connections.set(connection, client);
     if ("closeTimeout" in connection.transport) {
       // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
       connection.transport.closeTimeout = pollingCloseMs;
       polling.add(connection, connection.remoteAddress);
       takeInTurns(connection, {
-        work: turns.connection(connection.remoteAddress),
+        work,
         mostPackets: limits.messagesPerSecond,
         mostWaiting: 2 * limits.messageBytes,
         onFlood: () => client.floods(),
@@ -178,7 +179,7 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
 const serverFor = (held: SharedBudget, turns: WorkTurns) =>
   class extends WebSocketServer {
     constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
-      // One message per turn of the event loop: a packet may contain thousands of tiny ones.
+      // Messages are handed over in turns: a packet may contain thousands of tiny ones.
       super({ ...options, allowSynchronousEvents: false });
     }
 
@@ -249,7 +250,7 @@ class SocketIoClient {
           wrong("to as the id of a client, where it has one");
           return;
         }
-        this.#answer(this.#hub.signal(peer, { to: to || undefined, signal: signalOfSocketIo(data) }, as), {}, acknowledge);
+        this.#answer(peer, this.#hub.signal(peer, { to: to || undefined, signal: signalOfSocketIo(data) }, as), {}, acknowledge);
         return;
       case "join":
         this.#join(peer, data, acknowledge);
@@ -259,7 +260,7 @@ class SocketIoClient {
           wrong("room, a text that is not empty");
           return;
         }
-        this.#answer(this.#hub.leave(peer, room, as), { room }, acknowledge);
+        this.#answer(peer, this.#hub.leave(peer, room, as), { room }, acknowledge);
         return;
       case "chat": {
         if (!isText(text)) {
@@ -267,11 +268,11 @@ class SocketIoClient {
           return;
         }
         if (isText(to)) {
-          this.#answer(this.#hub.sayTo(peer, to, text, as), {}, acknowledge);
+          this.#answer(peer, this.#hub.sayTo(peer, to, text, as), {}, acknowledge);
           return;
         }
         const said = isText(room) ? room : (peer.rooms[0]?.name ?? "");
-        this.#answer(this.#hub.say(peer, said, text, as), {}, acknowledge);
+        this.#answer(peer, this.#hub.say(peer, said, text, as), {}, acknowledge);
         return;
       }
       default: {
@@ -291,19 +292,19 @@ class SocketIoClient {
     }
     const hasJoined = this.#hub.join(peer, { room, name: name ?? undefined, password: password || undefined }, as);
     const joined = this.#hub.findRoom(room);
-    this.#answer(hasJoined, { room, peers: joined?.membersBeside(peer) ?? [] }, acknowledge);
+    this.#answer(peer, hasJoined, { room, peers: (acknowledge && joined?.membersBeside(peer)) ?? [] }, acknowledge);
     if (!hasJoined || !this.#isInDefaultRoom || room === defaultRoom) return;
     this.#isInDefaultRoom = false;
     this.#hub.leave(peer, defaultRoom, messageOf("leave", { room: defaultRoom }));
   }
 
-  #answer(isDone: boolean, answer: object, acknowledge: Acknowledge | undefined): void {
-    acknowledge?.(isDone ? answer : { error: this.link.takeRefusal() });
+  #answer(peer: Peer, isDone: boolean, answer: object, acknowledge: Acknowledge | undefined): void {
+    if (acknowledge) this.#hub.unsent.watch(peer, () => acknowledge(isDone ? answer : { error: this.link.takeRefusal() }));
   }
 
   #refuse(peer: Peer, refusal: Refusal, as: ClientMessage, acknowledge: Acknowledge | undefined): void {
     this.#hub.refuse(peer, refusal, as);
-    acknowledge?.({ error: refusal });
+    if (acknowledge) this.#hub.unsent.watch(peer, () => acknowledge({ error: refusal }));
   }
 }
 

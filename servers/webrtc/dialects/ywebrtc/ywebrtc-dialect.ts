@@ -1,6 +1,7 @@
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import type { Room } from "../../signalling/room.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
 import { isObject, type JsonObject, jsonOf } from "../json-value.ts";
@@ -87,16 +88,13 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
     if (!next || !peer.isConnected) return;
     const [topic, part] = next;
     if (type === "subscribe") hub.join(peer, { room: topic }, part);
-    else {
-      hub.leave(peer, topic, part);
-      if (peer.facts.link instanceof YWebrtcLink) peer.facts.link.leave(topic);
-    }
+    else hub.leave(peer, topic, part);
     if (others.length > 0) webSockets.goOn(client, () => takeTopics(client, peer, type, others));
   }
 
   function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
     const data = dataOf(message);
-    if (data) link.isKnownAs(topic, data.from);
+    if (data) link.learn(topic, data.from, peer.id);
     const signal = signalOfYWebrtc(message);
     const to = data?.to === undefined ? undefined : link.peerKnownAs(topic, data.to);
     const common = { room: topic, isEchoed: true };
@@ -142,9 +140,6 @@ class YWebrtcLink implements PeerLink {
   readonly #hub: Hub;
   readonly #encode: EncodePublish;
   readonly #longestId: number;
-  /** By topic: how this client calls itself, and whom it knows by which id. */
-  readonly #ownIds = new Map<string, string>();
-  readonly #others = new Map<string, KnownIds>();
 
   constructor(
     client: WebSocketClient,
@@ -160,18 +155,16 @@ class YWebrtcLink implements PeerLink {
     return this.#client.unsentBytes;
   }
 
-  isKnownAs(topic: string, id: string): void {
-    if (this.#isIn(topic) && id.length <= this.#longestId) this.#ownIds.set(topic, id);
+  /** A peer calls itself so in a topic in which this client is, too. */
+  learn(topic: string, id: string, peer: string): void {
+    const room = this.#roomOf(topic);
+    if (room?.members.has(peer) && id.length <= this.#longestId) room.aliases.set(id, peer);
   }
 
-  leave(topic: string): void {
-    this.#ownIds.delete(topic);
-    this.#others.delete(topic);
-  }
-
-  /** The identifier of the peer that calls itself so in this topic. */
+  /** The identifier of the peer that calls itself so in this topic; those of other dialects are announced by theirs. */
   peerKnownAs(topic: string, id: string): string | undefined {
-    return this.#others.get(topic)?.peerOf(id);
+    const room = this.#roomOf(topic);
+    return room?.aliases.peerOf(id) ?? (room?.members.has(id) ? id : undefined);
   }
 
   send(message: object): void {
@@ -195,9 +188,6 @@ class YWebrtcLink implements PeerLink {
       case "peer-joined":
         this.#announce(event.room, event.id);
         return;
-      case "peer-left":
-        this.#forget(event.room, event.id);
-        return;
       case "signal":
         if (event.signal.dialect === "ywebrtc") this.#passOn(event.from, event.signal.payload as JsonObject);
         else this.#translate(event.from, event.room ?? this.#roomWith(event.from), event.signal);
@@ -209,6 +199,7 @@ class YWebrtcLink implements PeerLink {
       case "welcome":
         this.send(event);
         return;
+      case "peer-left":
       case "chat":
         return;
       default:
@@ -219,15 +210,15 @@ class YWebrtcLink implements PeerLink {
   #passOn(from: string, message: JsonObject): void {
     const topic = message.topic as string;
     const data = dataOf(message);
-    if (data && !this.#isOwn(from)) this.#learn(topic, data.from, from);
+    // Of one that is connected to another instance it is told here alone.
+    if (data) this.learn(topic, data.from, from);
     this.publish(topic, message);
   }
 
   #translate(from: string, topic: string | undefined, signal: Signal): void {
-    const ownId = topic === undefined ? undefined : this.#ownIds.get(topic);
+    const ownId = topic === undefined ? undefined : this.#roomOf(topic)?.aliases.of(this.#id);
     // It encrypts its messages: nobody else can reach it.
     if (topic === undefined || ownId === undefined) return;
-    this.#learn(topic, from, from);
     const data = yWebrtcData(from, ownId, signal);
     if (data) this.publish(topic, messageWith(topic, data));
   }
@@ -235,27 +226,17 @@ class YWebrtcLink implements PeerLink {
   /** The client calls a peer of another dialect when it hears of it. */
   #announce(topic: string, id: string): void {
     if (this.#hub.find(id)?.dialect === "ywebrtc") return;
-    this.#learn(topic, id, id);
     this.publish(topic, messageWith(topic, { type: "announce", from: id }));
   }
 
-  #learn(topic: string, id: string, peer: string): void {
-    if (!this.#isIn(topic) || id.length > this.#longestId) return;
-    const others = this.#others.get(topic) ?? new KnownIds();
-    this.#others.set(topic, others);
-    others.learn(id, peer);
+  get #id(): string {
+    return this.#client.peer instanceof Peer ? this.#client.peer.id : "";
   }
 
-  #forget(topic: string, peer: string): void {
-    this.#others.get(topic)?.forget(peer);
-  }
-
-  #isOwn(peer: string): boolean {
-    return this.#client.peer instanceof Peer && this.#client.peer.id === peer;
-  }
-
-  #isIn(topic: string): boolean {
-    return this.#client.peer instanceof Peer && this.#hub.findRoom(topic)?.members.has(this.#client.peer.id) === true;
+  /** Where this client is in it. */
+  #roomOf(topic: string): Room | undefined {
+    const room = this.#hub.findRoom(topic);
+    return room?.members.has(this.#id) ? room : undefined;
   }
 
   #roomWith(peer: string): string | undefined {
@@ -273,32 +254,6 @@ class YWebrtcLink implements PeerLink {
 
   close(reason: string): void {
     this.#client.close(closeCode.goingAway, reason);
-  }
-}
-
-/** Whom a client knows by which id in a topic: a peer has one, the newest that it has published. */
-class KnownIds {
-  readonly #peers = new Map<string, string>();
-  readonly #ids = new Map<string, string>();
-
-  peerOf(id: string): string | undefined {
-    return this.#peers.get(id);
-  }
-
-  learn(id: string, peer: string): void {
-    if (this.#peers.get(id) === peer) return;
-    this.forget(peer);
-    const former = this.#peers.get(id);
-    if (former !== undefined) this.#ids.delete(former);
-    this.#peers.set(id, peer);
-    this.#ids.set(peer, id);
-  }
-
-  forget(peer: string): void {
-    const id = this.#ids.get(peer);
-    if (id === undefined) return;
-    this.#ids.delete(peer);
-    this.#peers.delete(id);
   }
 }
 

@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { ClientInput } from "../../servers/webrtc/dialects/client-input.ts";
+import { Peer, type PeerLink } from "../../servers/webrtc/signalling/peer.ts";
+import { Room } from "../../servers/webrtc/signalling/room.ts";
+import { UnsentBytes } from "../../servers/webrtc/signalling/unsent-bytes.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
+
+function peerOf(id: string, link: Partial<PeerLink> = {}): Peer {
+  const connection = { id: 1, remote: "127.0.0.1:1", local: "127.0.0.1:2", openedAt: 0 };
+  return new Peer(id, { dialect: "socketio", link: link as PeerLink, connection: connection as never, userAgent: "" });
+}
+
+it("[WEBRTC-487] what waited of a thousand clients is carried out in turns, each in its order", async () => {
+  const { turns, pass } = workTime();
+  const taken: number[][] = [];
+  let count = 0;
+  const inputs = Array.from({ length: 1_000 }, (_, client) => {
+    const own: number[] = [];
+    taken.push(own);
+    const take = (message: number) => {
+      own.push(message);
+      count++;
+      pass();
+    };
+    return new ClientInput<number>(turns.connection(`10.0.${client >> 8}.${client & 0xff}`), take, () => {});
+  });
+  for (const input of inputs) {
+    input.hold();
+    for (const message of [1, 2, 3]) input.receive(message);
+  }
+  for (const input of inputs) input.release();
+  expect(count).toBeLessThanOrEqual(itemsOfTurn);
+  while (count < 3_000) {
+    const before = count;
+    await nextTurn();
+    expect(count - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+  }
+  expect(taken.every((own) => own.join() === "1,2,3")).toBe(true);
+  turns.close();
+});
+
+it("[WEBRTC-124] what a dialect answers itself counts for all clients: those for whom most waits are disconnected", async () => {
+  const links = [{ unsentBytes: 0 }, { unsentBytes: 0 }, { unsentBytes: 0 }];
+  const peers = links.map((link, index) => peerOf(String(index), link));
+  const ended: string[] = [];
+  const unsent = new UnsentBytes(
+    { unsentBytes: 1_000, allUnsentBytes: 1_500 },
+    () => peers.values(),
+    ({ id }) => ended.push(id),
+  );
+  for (const [index, peer] of peers.entries())
+    unsent.watch(peer, () => {
+      (links[index] as { unsentBytes: number }).unsentBytes += 600 + index;
+    });
+  await nextTurn();
+  expect(ended).toEqual(["2"]);
+});
+
+it("[WEBRTC-244] the id of a member is kept once, the newest, until it leaves", () => {
+  const room = new Room("t", undefined);
+  const [one, other] = [peerOf("one"), peerOf("other")];
+  for (const peer of [one, other]) room.add(peer);
+  room.aliases.set("a", "one");
+  room.aliases.set("b", "one");
+  expect([room.aliases.peerOf("a"), room.aliases.peerOf("b"), room.aliases.of("one")]).toEqual([undefined, "one", "b"]);
+  room.aliases.set("b", "other");
+  expect([room.aliases.peerOf("b"), room.aliases.of("one")]).toEqual(["other", undefined]);
+  room.remove(other);
+  expect(room.aliases.peerOf("b")).toBeUndefined();
+});
