@@ -164,7 +164,7 @@ export async function startRtsp(
       unsentDatagrams: udp?.packetsUnsent ?? 0,
     };
   };
-  const metrics = createRtspMetrics({ paths, sessions, stats });
+  const metrics = createRtspMetrics({ paths, sessions, stats, turns });
   const addresses = () => ({
     rtsp: `rtsp://127.0.0.1:${server.port}`,
     rtsps: config.tls ? `rtsps://127.0.0.1:${server.tlsPort}` : undefined,

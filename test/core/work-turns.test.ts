@@ -107,6 +107,21 @@ it("[BL-344] what others do between two items of a client does not count for it"
   expect(count("a")).toBe(2);
 });
 
+it("[BL-344] what others do who ask for no share does not count for the one that asked last", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  const share = turns.join("quiet", () => {});
+  const ticks = () => new Promise<void>((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve))));
+  expect(share.isOver).toBe(false);
+  nowMs += itemMs;
+  await ticks();
+  // In the same turn.
+  nowMs += 4 * itemsOfShare * itemMs;
+  expect(share.isOver).toBe(false);
+  nowMs += itemMs;
+  expect(share.isOver).toBe(true);
+});
+
 it("[BL-344] clients whose items take long have fewer of them: those with short ones have as much time", async () => {
   const { done, client, count } = open();
   const long = ["1", "2", "3", "4"].flatMap((address) => [`${address}a`, `${address}b`]);

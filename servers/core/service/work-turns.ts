@@ -81,9 +81,10 @@ export class WorkTurns {
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
   readonly waits = new WaitTurns(this.connection(""));
-  /** The one that asked last, and when. */
+  /** The one that asked last, and when, until what it does then is over. */
   #running: Connection | undefined;
   #askedMs = 0;
+  #isEnding = false;
   /** A connection came since the last turn of the event loop. */
   #hasAccepted = false;
   /** Of this turn. */
@@ -133,6 +134,7 @@ export class WorkTurns {
     this.#spendUntil(nowMs, connection);
     this.#running = connection;
     this.#askedMs = nowMs;
+    this.#endAfterwards();
     if (connection.spentMs >= shareMs) return true;
     if (connection.isBackground) return nowMs >= endMs;
     // One that has little to do does not wait for those with much. Thousands may have little at once, so this has an end too.
@@ -140,6 +142,21 @@ export class WorkTurns {
     if (!isLate) connection.items++;
     return isLate;
   }
+
+  /** What others do later, who ask for no share, is not for the connection to pay. */
+  #endAfterwards(): void {
+    if (this.#isEnding || this.#isWorking) return;
+    this.#isEnding = true;
+    queueMicrotask(this.#endAfterPromises);
+  }
+
+  readonly #endAfterPromises = (): void => process.nextTick(this.#end);
+
+  readonly #end = (): void => {
+    this.#isEnding = false;
+    if (this.#running && !this.#isWorking) this.#spendUntil(this.#now(), this.#running);
+    if (!this.#isWorking) this.#running = undefined;
+  };
 
   /** What passed since the connection asked last is its own, if no other one has asked since. */
   #spendUntil(nowMs: number, connection: Connection): void {

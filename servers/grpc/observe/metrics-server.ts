@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import { createBoundedServers } from "../../core/http/bounded-server.ts";
+import { SharedText } from "../../core/http/shared-text.ts";
 import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkConnection, type WorkTurns } from "../../core/service/work-turns.ts";
 
 const paths = new Set(["/", "/metrics"]);
 const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes: 64 << 20, unreadTimeoutMs: 10_000 };
@@ -17,23 +18,26 @@ export interface MetricsOptions extends Omit<ListenOptions, "createServer"> {
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
 export function listenMetrics(registry: Registry, { allowsOrigin, turns, ...listen }: MetricsOptions): Promise<number> {
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const metrics = new SharedText(turns.connection(""), () => registry.metrics());
+
+  async function answer(request: IncomingMessage, response: ServerResponse, work: WorkConnection): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] as string;
     if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
     else if (!paths.has(path)) response.writeHead(404).end();
     else if (isByPublicName(request, allowsOrigin)) response.writeHead(403).end();
     else {
-      const text = await registry.metrics();
-      response.writeHead(200, { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" }).end(text);
+      const text = await metrics.read();
+      const headers = { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" };
+      await work.run(oneStep(() => void response.writeHead(200, headers).end(text)));
     }
   }
   return listenTcp({
     ...listen,
     createServer: createBoundedServers(
       limits,
-      (request, response) => {
+      (request, response, work) => {
         request.resume();
-        answer(request, response).catch(() => response.destroy());
+        answer(request, response, work).catch(() => response.destroy());
       },
       turns,
     ),

@@ -9,7 +9,7 @@ export interface ManagementAnswer {
   readonly status?: number;
   /** JSON where it is left out. */
   readonly type?: string;
-  /** A text, or an object for JSON. */
+  /** A text, its bytes, or an object for JSON. */
   readonly body: unknown;
 }
 
@@ -51,7 +51,7 @@ export function managementRoutes({ paths, sessions, metrics, stats, addresses, r
   return [
     get(/^\/$/, () => ({ type: "text/html; charset=utf-8", body: indexPage(paths.list(), addresses()) })),
     get(/^\/stats\/?$/, () => ({ body: { ...stats(), paths: pathItems(paths.list()) } })),
-    get(/^\/metrics\/?$/, async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() })),
+    get(/^\/metrics\/?$/, async () => ({ type: metrics.registry.contentType, body: await metrics.text.read() })),
     get(/^\/v3\/paths\/list\/?$/, (_parts, query) => ({ body: pageOf(paths.list(), query, pathItems) })),
     get(/^\/v3\/paths\/get\/(.+?)\/?$/, ([name = ""]) => {
       const path = paths.get(name);

@@ -95,7 +95,8 @@ export function listenManagement({
     if (route.method !== "GET") for (const changed of route.changes(parts)) access.checkChange(user, changed);
     const query = new URL(url, "http://host").searchParams;
     const { status = 200, type = jsonType, body } = await route.answer(parts, query);
-    send(response, status, type, typeof body === "string" ? body : JSON.stringify(body));
+    const content = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    await inTurn(request, () => send(response, status, type, content));
   }
 
   /** True where a fault of the path has closed the connection. Throws where one answers in place of the stream. */

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Registry } from "prom-client";
+import { SharedText } from "../../core/http/shared-text.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Paths } from "../streams/paths.ts";
@@ -7,15 +9,19 @@ import type { Stream } from "../streams/stream.ts";
 /** Prometheus metrics, read when they are asked for. */
 export interface RtspMetrics {
   readonly registry: Registry;
+  /** Of all metrics. */
+  readonly text: SharedText;
 }
 
 export interface MetricsParts {
   readonly paths: Paths;
   readonly sessions: SessionTable;
   readonly stats: () => Readonly<Record<string, number>>;
+  /** Of all clients of the service. */
+  readonly turns: WorkTurns;
 }
 
-export function createRtspMetrics({ paths, sessions, stats }: MetricsParts): RtspMetrics {
+export function createRtspMetrics({ paths, sessions, stats, turns }: MetricsParts): RtspMetrics {
   const registry = new Registry();
   const registers = [registry];
   new Gauge({
@@ -81,5 +87,5 @@ export function createRtspMetrics({ paths, sessions, stats }: MetricsParts): Rts
     "unsentDatagrams",
   );
   total("rtsp_foreign_datagrams_total", "Datagrams that belong to no session.", "foreignDatagrams");
-  return { registry };
+  return { registry, text: new SharedText(turns.connection(""), () => registry.metrics()) };
 }
