@@ -44,9 +44,23 @@ it("[MQTT-322] a message counts once however many hold it", () => {
   const sessions = Array.from({ length: 50 }, () => new HeldMessages(all));
   const delivery = new Delivery(message, 1, false, undefined, undefined);
   for (const held of sessions) held.add(delivery);
-  expect([all.holders, all.bytes]).toEqual([50, 50 * 200 + message.bytes]);
+  expect([all.holders, all.bytes]).toEqual([50, 50 * 200 + 700 + message.bytes]);
   for (const held of sessions) held.remove(delivery);
   expect([all.holders, all.bytes]).toEqual([0, 0]);
+});
+
+it("[MQTT-351] the user name of a client counts with its session, for as long as it is connected, and so do its topics with two bytes a character", async () => {
+  const { engine } = await startEngine();
+  const before = engine.counters.sessionBytes;
+  const username = "u".repeat(60_000);
+  const client = new MemoryClient(engine, "named", { ...kept, username, password: Buffer.from("p") });
+  await expect.poll(() => client.received[0]).toMatchObject({ type: "connack", reason: 0 });
+  const of = () => engine.counters.sessionBytes - before;
+  expect(of()).toBeGreaterThan(2 * username.length);
+  client.connection.cutOff("The connection was lost.");
+  await expect.poll(of).toBeLessThan(2_000);
+  expect(of()).toBeGreaterThan(0);
+  expect(messageOf("€".repeat(1_000), "x").bytes).toBeGreaterThan(2_000);
 });
 
 it("[MQTT-345] the subscription identifiers of waiting deliveries count: overlapping subscriptions may have thousands", async () => {

@@ -6,6 +6,15 @@ const hashedLength = 16_383;
 export const mostLongNames = 64;
 export const isLongName = (name: string): boolean => name.length > hashedLength;
 
+/** Memory of the characters of a text: one above U+00FF makes each take two bytes. */
+export const textBytes = (text: string): number => 2 * text.length;
+
+/** V8 makes no copy of a longer part of a text, which then keeps the whole text in memory. */
+const copiedLength = 13;
+
+/** A level of a topic or filter, to be kept for longer than that. */
+export const keptLevel = (level: string): string => (level.length < copiedLength ? level : (JSON.parse(JSON.stringify(level)) as string));
+
 /** [MQTT-4.7.3-1], [MQTT-3.3.2-2]: at least one character, no wildcard. */
 export const isTopicName = (topic: string): boolean => topic.length > 0 && !topic.includes("#") && !topic.includes("+");
 

@@ -73,7 +73,7 @@ export const limitFields = {
   }),
   subscriptionBytes: ofClient(1_024, 1 << 30, 16 << 20, {
     title: "Bytes of subscriptions",
-    help: "Memory of the topic filters of a client: each takes its text and 250 bytes, and with a wildcard 300 bytes for each level more (100, with over 100 levels). A further subscription is refused with 0x97.",
+    help: "Memory of the topic filters of a client: each takes two bytes a character and 250 bytes, and with a wildcard as many for its characters again and 300 bytes for each level more (100, with over 100 levels). A further subscription is refused with 0x97.",
     unit: "B",
     env: "MQTT_SUBSCRIPTION_BYTES",
   }),

@@ -5,7 +5,7 @@ import type { Packet } from "../codec/packet.ts";
 import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isLongName, isSystemTopic, mostLongNames } from "../codec/topic.ts";
 import type { ClusterLink } from "./cluster-link.ts";
-import type { Access } from "./connection/access.ts";
+import type { Access, Identity } from "./connection/access.ts";
 import { Connection } from "./connection/connection.ts";
 import { handlePacket, refusePacket } from "./connection/packet-flow.ts";
 import { type Place, Places } from "./connection/places.ts";
@@ -205,11 +205,11 @@ export class Engine {
    * Whether there is room for the session of a client with this will. If not, sessions of absent clients end, of the address that has
    * most of them and the oldest first: nobody can take all the room there is.
    */
-  makeRoom(clientId: string, will: PendingWill | undefined): boolean {
+  makeRoom({ clientId, username }: Identity, will: PendingWill | undefined): boolean {
     const { sessions, away, limits, counters, scheduler } = this;
     const known = sessions.get(clientId);
     if (!known && isLongName(clientId) && counters.longClients >= mostLongNames) return false;
-    const bytes = sessionBytes(clientId, will);
+    const bytes = sessionBytes(clientId, will, username);
     const lacksPlace = () => !known && sessions.size >= limits.sessions;
     const lacksBytes = () => counters.sessionBytes + bytes - (known?.heldBytes ?? 0) > limits.allSessionBytes;
     do {
@@ -251,6 +251,8 @@ export class Engine {
     session.will = will;
     connection.session = session;
     session.recipient = connection;
+    if (session.received.size > 0) connection.leftOpen = session.received.copy();
+    session.recount();
     this.clients.set(clientId, connection);
     if (connection.place) this.places.accept(connection.place);
     this.shareUnreadBytes();
@@ -313,6 +315,7 @@ export class Engine {
       this.clients.delete(session.clientId);
       this.shareUnreadBytes();
       session.recipient = undefined;
+      session.recount();
       session.disconnectedAt = Date.now();
     }
     this.observer.disconnected?.(connection, why, session !== undefined);

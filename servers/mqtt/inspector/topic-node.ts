@@ -1,5 +1,6 @@
 import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
 import { previewText } from "../../core/traffic/row-record.ts";
+import { keptLevel } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { TopicHistory } from "./message-record.ts";
 import { compareNatural } from "./natural-order.ts";
@@ -46,9 +47,9 @@ export class TopicNode {
   }
 
   child(name: string): TopicNode {
-    const child = new TopicNode(name, this);
+    const child = new TopicNode(keptLevel(name), this);
     this.children ??= new Map();
-    this.children.set(name, child);
+    this.children.set(child.name, child);
     this.byName?.add(child);
     return child;
   }

@@ -1,5 +1,5 @@
 import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
-import { createTopicMatcher, hasWildcard, isLongName, isSystemTopic, mostLongNames } from "../codec/topic.ts";
+import { createTopicMatcher, hasWildcard, isLongName, isSystemTopic, mostLongNames, textBytes } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MessageRecord } from "./message-record.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -137,11 +137,11 @@ export class TopicTree {
       let next = node.children?.get(name);
       if (!next) {
         next = node.child(name);
-        this.bytes += cost.level + name.length;
+        this.bytes += cost.level + textBytes(name);
       }
       node = next;
     }
-    this.bytes += cost.topic + topic.length;
+    this.bytes += cost.topic + textBytes(topic);
     node.fullTopic = topic;
     this.byTopic.set(topic, node);
     if (isLongName(topic)) this.longTopics++;
@@ -153,11 +153,11 @@ export class TopicTree {
 
   private hasRoom(topic: string, names: readonly string[]): boolean {
     if (this.size >= this.limits.topics) return false;
-    let bytes = this.bytes + cost.topic + topic.length;
+    let bytes = this.bytes + cost.topic + textBytes(topic);
     let node: TopicNode | undefined = this.root;
     for (const name of names) {
       node = node?.children?.get(name);
-      if (!node) bytes += cost.level + name.length;
+      if (!node) bytes += cost.level + textBytes(name);
     }
     return bytes <= this.limits.topicTreeBytes;
   }
@@ -205,12 +205,12 @@ export class TopicTree {
     this.inOrder?.remove(node);
     this.version++;
     this.uncounted += own;
-    this.bytes -= cost.topic + topic.length;
+    this.bytes -= cost.topic + textBytes(topic);
     node.countOwn(-own);
     node.clear();
     for (let at = node; at.parent && !at.children && at.fullTopic === undefined; at = at.parent) {
       at.parent.remove(at);
-      this.bytes -= cost.level + at.name.length;
+      this.bytes -= cost.level + textBytes(at.name);
     }
   }
 

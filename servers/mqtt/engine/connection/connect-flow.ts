@@ -34,7 +34,7 @@ export interface ConnectParts {
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
   readonly handover: Pick<SharedHandover, "gather">;
-  makeRoom(clientId: string, will: PendingWill | undefined): boolean;
+  makeRoom(identity: Identity, will: PendingWill | undefined): boolean;
   openSession(
     connection: Connection,
     cleanStart: boolean,
@@ -258,7 +258,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   const { clientId } = connection.identity;
   if (refuseAboveClients(parts, connection, clientId)) return;
   const will = willOf(packet, connection.identity);
-  if (!parts.makeRoom(clientId, will)) {
+  if (!parts.makeRoom(connection.identity, will)) {
     answerRefused(parts, connection, reasonCode.quotaExceeded, "The limit of sessions is reached.");
     return;
   }
@@ -291,7 +291,6 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
     }
   }
   const opened = parts.openSession(connection, packet.cleanStart, expirySeconds, will);
-  if (opened.session.received.size > 0) connection.leftOpen = opened.session.received.copy();
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   parts.observer.connected?.(connection, packet);

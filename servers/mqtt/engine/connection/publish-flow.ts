@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { PublishPacket } from "../../codec/packet.ts";
 import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
-import { hasMoreLevels, isReservedTopic } from "../../codec/topic.ts";
+import { hasMoreLevels, isReservedTopic, textBytes } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
@@ -109,7 +109,7 @@ function resolveTopic(connection: Connection, packet: PublishPacket, topicAliasM
   }
   connection.topicAliases ??= [];
   if (packet.topic !== "") {
-    connection.aliasBytes += packet.topic.length - (connection.topicAliases[alias]?.length ?? 0);
+    connection.aliasBytes += textBytes(packet.topic) - textBytes(connection.topicAliases[alias] ?? "");
     connection.topicAliases[alias] = packet.topic;
     return packet.topic;
   }

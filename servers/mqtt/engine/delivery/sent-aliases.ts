@@ -1,9 +1,10 @@
+import { textBytes } from "../../codec/topic.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 
 /** Of one client; a hundred aliases of common topics have half of it. */
 const ownBytes = 16_384;
-/** Memory of an alias in addition to its topic, whose characters may have two bytes each. */
+/** Memory of an alias in addition to its topic. */
 const entryBytes = 100;
 
 /** Topic aliases that a client knows. They save bytes, and take memory for as long as it is connected: without room there are no further ones. */
@@ -46,4 +47,4 @@ export class SentAliases {
   }
 }
 
-const bytesOf = (topic: string): number => entryBytes + 2 * topic.length;
+const bytesOf = (topic: string): number => entryBytes + textBytes(topic);

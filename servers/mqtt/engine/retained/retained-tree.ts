@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic } from "../../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic, keptLevel, textBytes } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
 import { RetainedShares, writerBytes } from "./retained-shares.ts";
@@ -30,9 +30,11 @@ export class RetainedTree {
   /** Topics that `isLongName`. */
   longTopics = 0;
   private levels = 0;
+  /** Of the names of the levels. */
+  private nameBytes = 0;
 
   get heldBytes(): number {
-    return this.bytes + this.levels * levelBytes + this.byTopic.size * messageBytes + this.shares.writers * writerBytes;
+    return this.bytes + this.levels * levelBytes + this.nameBytes + this.byTopic.size * messageBytes + this.shares.writers * writerBytes;
   }
 
   get count(): number {
@@ -64,8 +66,9 @@ export class RetainedTree {
       let child = node.children.get(level);
       if (!child) {
         child = new Node();
-        node.children.set(level, child);
+        node.children.set(keptLevel(level), child);
         this.levels++;
+        this.nameBytes += textBytes(level);
       }
       node = child;
     }
@@ -88,8 +91,10 @@ export class RetainedTree {
     for (let depth = levels.length; depth > 0; depth--) {
       const node = path[depth] as Node;
       if (node.message || (node.children?.size ?? 0) > 0) break;
-      path[depth - 1]?.children?.delete(levels[depth - 1] as string);
+      const level = levels[depth - 1] as string;
+      path[depth - 1]?.children?.delete(level);
       this.levels--;
+      this.nameBytes -= textBytes(level);
     }
     return true;
   }

@@ -2,6 +2,7 @@ import type { MqttOwnPublisher } from "../../../../contract/traffic/mqtt.ts";
 import { compacted } from "../../codec/byte-reader.ts";
 import { putVariable, variableLength } from "../../codec/byte-writer.ts";
 import type { Qos } from "../../codec/packet.ts";
+import { textBytes } from "../../codec/topic.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
 
 export const dropReasons = ["slow reader", "queue full", "expired", "too large", "session ended"] as const;
@@ -108,7 +109,7 @@ export class Message {
 
   /** Approximate memory held. */
   get bytes(): number {
-    return this.topic.length + this.payload.length + this.forwarded.length;
+    return textBytes(this.topic) + this.payload.length + this.forwarded.length;
   }
 
   /** For messages that are kept: copies small buffers, which would otherwise keep a whole chunk in memory. */

@@ -1,4 +1,13 @@
-import { countLevels, createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, mostLongNames } from "../../codec/topic.ts";
+import {
+  countLevels,
+  createTopicMatcher,
+  hasMoreLevels,
+  hasWildcard,
+  isLongName,
+  keptLevel,
+  mostLongNames,
+  textBytes,
+} from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import { Overlap, SharedGroup, type Subscriber, type Subscription } from "./subscription.ts";
 
@@ -40,14 +49,14 @@ const listedLevelBytes = 100;
 
 /** What a subscription takes in memory without the tree's nodes. */
 export function ownBytesOf(filter: string): number {
-  const own = entryBytes + filter.length;
+  const own = entryBytes + textBytes(filter);
   return hasMoreLevels(filter, treeLevels) ? own + countLevels(filter) * listedLevelBytes : own;
 }
 
 /** The same with the nodes that it needs if there are none yet. */
 export function mostBytesOf(filter: string): number {
   const isInTree = hasWildcard(filter) && !hasMoreLevels(filter, treeLevels);
-  return ownBytesOf(filter) + (isInTree ? countLevels(filter) * nodeBytes : 0);
+  return ownBytesOf(filter) + (isInTree ? countLevels(filter) * nodeBytes + textBytes(filter) : 0);
 }
 
 /** Filters to subscriptions: exact ones in a map, those with wildcards in a tree of levels (MQTT §4.7). */
@@ -66,10 +75,11 @@ export class SubscriptionTrie {
   /** Number of filters in the tree. */
   private wildcards = 0;
   private nodes = 0;
+  private nameBytes = 0;
 
   /** Memory of the tree's nodes. */
   get heldBytes(): number {
-    return this.nodes * nodeBytes;
+    return this.nodes * nodeBytes + this.nameBytes;
   }
 
   add(filter: string, key: Key, entry: Entry): void {
@@ -100,8 +110,9 @@ export class SubscriptionTrie {
       let child = node.children.get(level);
       if (!child) {
         child = new Node();
-        node.children.set(level, child);
+        node.children.set(keptLevel(level), child);
         this.nodes++;
+        this.nameBytes += textBytes(level);
       }
       node = child;
     }
@@ -140,8 +151,10 @@ export class SubscriptionTrie {
     for (let depth = levels.length; depth > 0; depth--) {
       const node = path[depth] as Node;
       if ((node.entries?.size ?? 0) > 0 || (node.children?.size ?? 0) > 0) return;
-      (path[depth - 1] as Node).children?.delete(levels[depth - 1] as string);
+      const level = levels[depth - 1] as string;
+      (path[depth - 1] as Node).children?.delete(level);
       this.nodes--;
+      this.nameBytes -= textBytes(level);
     }
   }
 
@@ -159,7 +172,7 @@ export class SubscriptionTrie {
     const { subscriptions, groups, looked, overlaps } = merge(found);
     this.visited += looked;
     // The topic twice, as text and as bytes, the references of the lists, and of each subscription at most two identifiers.
-    const bytes = matchBytes + 2 * topic.length + 16 * looked + overlapBytes * overlaps;
+    const bytes = matchBytes + textBytes(topic) + topic.length + 16 * looked + overlapBytes * overlaps;
     const match: Match = { topicBytes: Buffer.from(topic, "utf8"), subscriptions, groups, bytes };
     if (isLong) {
       if (this.longCache.size >= mostLongNames) this.longCache.clear();

@@ -1,4 +1,4 @@
-import { isReservedTopic } from "../../codec/topic.ts";
+import { isReservedTopic, textBytes } from "../../codec/topic.ts";
 import type { Access } from "../connection/access.ts";
 import { Message } from "../routing/message.ts";
 
@@ -29,7 +29,7 @@ export interface WillHolder {
 const ownBytes = 500;
 
 /** Memory that a will takes until it is published. */
-export const willBytes = ({ message, username }: PendingWill): number => ownBytes + message.bytes + (username?.length ?? 0);
+export const willBytes = ({ message, username }: PendingWill): number => ownBytes + message.bytes + textBytes(username ?? "");
 
 /** Publishes the will with the rights of its client, and removes it from the session. Returns the bytes of its deliveries. */
 export function publishWill({ access, publishInternal }: WillParts, session: WillHolder): number {

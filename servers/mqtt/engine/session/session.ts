@@ -1,5 +1,6 @@
 import type { AckPacket, Qos } from "../../codec/packet.ts";
-import { isLongName } from "../../codec/topic.ts";
+import { isLongName, textBytes } from "../../codec/topic.ts";
+import type { Identity } from "../connection/access.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue } from "../delivery/delivery-queue.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
@@ -22,9 +23,9 @@ const sentBetweenLooks = 32;
 /** Memory of a session in addition to its client identifier, its will and its subscriptions (940 measured). */
 const ownBytes = 1_000;
 
-/** Memory of a session with this will, without its subscriptions and messages. */
-export const sessionBytes = (clientId: string, will: PendingWill | undefined): number =>
-  ownBytes + clientId.length + (will ? willBytes(will) : 0);
+/** Memory of a session with this will and the user name of its connection, without its subscriptions and messages. */
+export const sessionBytes = (clientId: string, will: PendingWill | undefined, username = ""): number =>
+  ownBytes + textBytes(clientId) + textBytes(username) + (will ? willBytes(will) : 0);
 
 export interface SessionContext {
   readonly limits: EngineLimits;
@@ -40,6 +41,9 @@ export interface SessionContext {
 
 /** The connected client of a session. */
 export interface Recipient extends PublishTarget {
+  readonly identity: Identity;
+  /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
+  readonly leftOpen: ReceivedIds | undefined;
   /** Most unacknowledged messages with QoS 1 and 2. */
   readonly sendWindow: number;
   /** Sends a PUBLISH. */
@@ -111,8 +115,11 @@ export class Session {
     this.recount();
   }
 
-  private recount(): void {
-    this.count(sessionBytes(this.clientId, this.will) + this.received.heldBytes);
+  /** To be called when its client has connected or disconnected, too. */
+  recount(): void {
+    const { recipient, received } = this;
+    const ofConnection = recipient?.leftOpen?.heldBytes ?? 0;
+    this.count(sessionBytes(this.clientId, this.will, recipient?.identity.username) + received.heldBytes + ofConnection);
   }
 
   /** A QoS 2 message with this identifier has arrived. */
