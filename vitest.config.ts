@@ -7,6 +7,7 @@ import { MixedOrder } from "./test/support/mixed-order.ts";
 const measuresMemory = [
   "test/events/rate-limit.test.ts",
   "test/grpc/attacks.test.ts",
+  "test/mqtt/kept-levels.test.ts",
   "test/mqtt/limits.test.ts",
   "test/rtsp/bad-input.test.ts",
   "test/rtsp/mp4.test.ts",

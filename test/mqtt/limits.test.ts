@@ -1,12 +1,6 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Packet } from "../../servers/mqtt/codec/packet.ts";
-import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";
-import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
-import { TopicTree } from "../../servers/mqtt/inspector/topic-tree.ts";
 import {
   connectPacket,
   connectWire,
@@ -43,20 +37,22 @@ describe("bounds", () => {
     },
   );
 
-  it("[MQTT-90] with many clients the limit of unread bytes per client is lower", async () => {
+  it("[MQTT-90] what all clients leave unread is bounded, too: each has its share", async () => {
     const broker = await startBroker({ memoryBytes: 800_000 });
     const frozen = await connectWire(broker, 5, { clientId: "frozen" });
-    await frozen.subscribe("t");
-    const clients = [frozen];
-    while (clients.length < 4) clients.push(await connectWire(broker, 5));
-    if ("pause" in frozen.socket) frozen.socket.pause();
+    for (const client of [frozen, await connectWire(broker, 5, { clientId: "cold" })]) {
+      await client.subscribe("t");
+      if ("pause" in client.socket) client.socket.pause();
+    }
     const unread = async () => {
       // What the system takes of it comes on top; a sweep goes by each time.
       for (let count = 0; count < 100; count++) await broker.act("publish", { topic: "t", payload: "x".repeat(100_000) });
-      return (await broker.act("client.read", { clientId: "frozen" }))?.unreadBytes ?? 0;
+      const both = await Promise.all(["frozen", "cold"].map((clientId) => broker.act("client.read", { clientId })));
+      return both.reduce((sum, client) => sum + (client?.unreadBytes ?? 0), 0);
     };
     await expect.poll(unread).toBeGreaterThan(90_000);
-    expect(await unread()).toBeLessThan(350_000);
+    // And a message for each.
+    expect(await unread()).toBeLessThan(620_000);
   });
 
   it("[MQTT-91] QoS 1 messages for a client that stops reading wait in its bounded queue", async () => {
@@ -91,38 +87,6 @@ describe("bounds", () => {
     expect(got).toEqual(expected);
     await second.expectNothing();
     expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ dropped: 2 });
-  });
-
-  it("[MQTT-352] a level of a topic that is kept does not keep the whole topic, of which it was a part", () => {
-    setFlagsFromString("--expose-gc");
-    const collect = runInNewContext("gc") as () => void;
-    const held = () => {
-      collect();
-      return process.memoryUsage().heapUsed;
-    };
-    const retained = new RetainedTree();
-    const trie = new SubscriptionTrie();
-    const topics = new TopicTree({ topics: 10_000, topicTreeBytes: 2_000_000 }, { isRetained: () => false, onEvicted: () => {} });
-    const received = (topic: string) => Buffer.from(topic).toString("latin1");
-    const messageOn = (topic: string) => new Message({ topic: received(topic), payload: Buffer.from("x"), qos: 0, retain: true });
-    const before = held();
-    for (let number = 0; number < 2_000; number++) {
-      const level = `level of number ${number}`;
-      const long = messageOn(`${level}/${"x".repeat(16_000)}`);
-      retained.set(long);
-      retained.set(messageOn(`${level}/short`));
-      retained.delete(long.topic);
-      const filter = received(`${level}/${"x".repeat(16_000)}/+`);
-      trie.add(filter, "one", {} as never);
-      trie.add(received(`${level}/+`), "one", {} as never);
-      trie.remove(filter, "one");
-      topics.count(messageOn(long.topic), 0);
-      topics.count(messageOn(`${level}/short`), 0);
-      topics.settle();
-    }
-    // 32 MB of long topics for each of the three.
-    expect(held() - before).toBeLessThan(16 << 20);
-    expect([retained.count, trie.heldBytes > 0, topics.size > 0]).toEqual([2_000, true, true]);
   });
 
   it("[MQTT-153] the queues of all clients together are bounded: each has its share, also a late one", async () => {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -8,8 +9,9 @@ import { setImmediate } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
+import { type WorkConnection, WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectMqttJs, connectPacket, openWireWebSocket, publishPacket, startBroker, versions } from "./harness.ts";
@@ -158,6 +160,21 @@ describe("transports", () => {
     let turns = 0;
     for (; client.received.filter(({ type }) => type === "pingresp").length < count; turns++) await setImmediate();
     expect(turns).toBeGreaterThan(count / 4);
+  });
+
+  it("[MQTT-354] a request for a WebSocket is answered in a turn of its connection", async () => {
+    const accepted = vi.spyOn(WorkTurns.prototype, "accepted");
+    onTestFinished(() => accepted.mockRestore());
+    const broker = await startBroker(everything);
+    const socket = connect(Number(new URL(broker.urls.WS ?? "").port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    await expect.poll(() => accepted.mock.results.length).toBe(1);
+    const run = vi.spyOn(accepted.mock.results[0]?.value as WorkConnection, "run");
+    const fields = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==";
+    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${fields}\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n`);
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toContain("101 Switching Protocols");
+    expect(run).toHaveBeenCalled();
   });
 
   it("[MQTT-112] a text frame closes the WebSocket", async () => {

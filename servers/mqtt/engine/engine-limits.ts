@@ -24,7 +24,7 @@ export const limitFields = {
   }),
   unreadBytes: memory(4_096, 1 << 30, 1 << 20, {
     title: "Unread bytes of a client",
-    help: "When a client leaves more unread, QoS 0 messages to it are dropped and others wait in its queue. With many clients the limit of each is its share of the memory, at least 64 KiB.",
+    help: "When a client leaves more unread, QoS 0 messages to it are dropped and others wait in its queue. When all clients leave much of the memory for that, the limit of each is its share, and of those at the bound who has left most is disconnected.",
     unit: "B",
     env: "MQTT_UNREAD_BYTES",
   }),

@@ -12,6 +12,7 @@ import { type Place, Places } from "./connection/places.ts";
 import { FlushScheduler } from "./delivery/flush-scheduler.ts";
 import type { MessageLoad } from "./delivery/held-messages.ts";
 import type { Transport } from "./delivery/output.ts";
+import { UnreadLoad } from "./delivery/unread-load.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver } from "./engine-observer.ts";
@@ -44,8 +45,6 @@ export interface EngineOptions {
   readonly log: EngineLog;
 }
 
-/** A lower limit would drop messages to clients that read at full speed. */
-const leastUnreadBytes = 65_536;
 /** For wills, of the 5 s after which a service that stops is killed: the listeners and the store need the rest. */
 const longestStopMs = 2_500;
 
@@ -62,7 +61,7 @@ export class Engine {
   readonly observer: EngineObserver;
   readonly log: EngineLog;
   readonly counters = new EngineCounters();
-  readonly scheduler = new FlushScheduler();
+  readonly scheduler: FlushScheduler;
   readonly arriving: SharedBudget;
   readonly sessions = new Map<string, Session>();
   readonly connections = new Set<Connection>();
@@ -84,6 +83,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.limits = options.limits;
+    this.scheduler = new FlushScheduler(undefined, new UnreadLoad(options.limits.allUnreadBytes));
     this.arriving = new SharedBudget(options.limits.allArrivingBytes);
     this.places = new Places(options.limits);
     this.access = options.access;
@@ -255,7 +255,6 @@ export class Engine {
     session.recount();
     this.clients.set(clientId, connection);
     if (connection.place) this.places.accept(connection.place);
-    this.shareUnreadBytes();
     recheckSession(this, session, connection.identity);
     const wasStored = session.store !== undefined;
     session.expirySeconds = expirySeconds;
@@ -268,10 +267,6 @@ export class Engine {
 
   gatherShared(session: Session): void {
     this.handover.gather(session);
-  }
-
-  private shareUnreadBytes(): void {
-    this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.clients.size));
   }
 
   /** The session's client has connected or disconnected: its groups are told, in the turns of all. It may have thousands. */
@@ -313,7 +308,6 @@ export class Engine {
     const isCurrent = session?.recipient === connection;
     if (isCurrent) {
       this.clients.delete(session.clientId);
-      this.shareUnreadBytes();
       session.recipient = undefined;
       session.recount();
       session.disconnectedAt = Date.now();

@@ -5,8 +5,13 @@ import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ConnectionOrigin, faultText } from "../engine/engine-observer.ts";
 import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
+import { WaitingWrites } from "./waiting-writes.ts";
 
 class SocketTransport implements Transport {
+  /** All that had to wait is sent. */
+  drained: () => void = () => {};
+  private readonly waiting = new WaitingWrites();
+  private hasWaited = false;
   private readonly socket: Socket;
   private readonly encrypted: boolean;
 
@@ -16,18 +21,44 @@ class SocketTransport implements Transport {
   }
 
   get pendingBytes(): number {
-    return this.socket.writableLength;
+    return this.socket.writableLength + this.waiting.bytes;
   }
 
   write(bytes: Buffer): boolean {
-    if (this.socket.destroyed) return true;
-    this.socket.write(bytes);
+    const { socket, waiting } = this;
+    if (socket.destroyed) return true;
+    if (socket.writableLength > 0) {
+      this.hasWaited = true;
+      return waiting.add(bytes);
+    }
+    socket.write(bytes, this.onWritten);
     // If nothing is pending on a plain socket, the bytes were written synchronously.
-    return !this.encrypted && this.socket.writableLength === 0;
+    if (socket.writableLength > 0) this.hasWaited = true;
+    else return !this.encrypted;
+    return false;
+  }
+
+  private readonly onWritten = (): void => {
+    const { socket, waiting } = this;
+    if (!this.hasWaited || socket.destroyed || socket.writableLength > 0) return;
+    if (waiting.bytes > 0) this.writeWaiting();
+    else {
+      this.hasWaited = false;
+      this.drained();
+    }
+  };
+
+  private writeWaiting(): void {
+    const { socket } = this;
+    socket.cork();
+    for (const bytes of this.waiting.take()) socket.write(bytes, this.onWritten);
+    socket.uncork();
   }
 
   end(): void {
-    if (!this.socket.destroyed) lingeringClose(this.socket);
+    if (this.socket.destroyed) return;
+    if (this.waiting.bytes > 0) this.writeWaiting();
+    lingeringClose(this.socket);
   }
 
   destroy(): void {
@@ -61,10 +92,11 @@ export function openSafely(engine: Engine, socket: Socket, open: () => void): vo
 }
 
 function attach(engine: Engine, socket: Socket, encrypted: boolean): void {
-  const connection = engine.open(new SocketTransport(socket, encrypted), originOf(socket, encrypted));
+  const transport = new SocketTransport(socket, encrypted);
+  const connection = engine.open(transport, originOf(socket, encrypted));
+  transport.drained = () => connection.drained();
   const onChunk = (chunk: Buffer) => connection.receive(chunk);
   if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
-  socket.on("drain", () => connection.drained());
   socket.on("close", () => connection.close("The connection was lost."));
 }
 

@@ -6,12 +6,13 @@ import { boundPipelines } from "../../core/http/bound-pipelines.ts";
 import { readFramesInTurns } from "../../core/http/frames-in-turns.ts";
 import { arrivingBytes } from "../../core/http/held-web-socket.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, WorkTurns } from "../../core/service/work-turns.ts";
 import type { Connection } from "../engine/connection/connection.ts";
 import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
+import { WaitingWrites } from "./waiting-writes.ts";
 
 /** RFC 6455 §7.4.1 */
 const closeCode = { normal: 1_000, unsupportedData: 1_003 } as const;
@@ -20,10 +21,14 @@ const lingerMs = 1_000;
 const protocols = ["mqtt", "mqttv3.1"];
 
 class WebSocketTransport implements Transport {
+  /** All that had to wait is sent. */
   drained: () => void = () => {};
+  private readonly waiting = new WaitingWrites();
   private readonly socket: WebSocket;
   private readonly onSent = () => {
-    if (this.socket.bufferedAmount === 0) this.drained();
+    if (this.socket.bufferedAmount > 0) return;
+    if (this.waiting.bytes > 0) this.writeWaiting();
+    else this.drained();
   };
 
   constructor(socket: WebSocket) {
@@ -31,7 +36,7 @@ class WebSocketTransport implements Transport {
   }
 
   get pendingBytes(): number {
-    return this.socket.bufferedAmount;
+    return this.socket.bufferedAmount + this.waiting.bytes;
   }
 
   get arrivingBytes(): number {
@@ -40,11 +45,17 @@ class WebSocketTransport implements Transport {
 
   write(bytes: Buffer): boolean {
     if (this.socket.readyState !== this.socket.OPEN) return true;
+    if (this.socket.bufferedAmount > 0) return this.waiting.add(bytes);
     this.socket.send(bytes, { binary: true }, this.onSent);
     return false;
   }
 
+  private writeWaiting(): void {
+    for (const bytes of this.waiting.take()) this.socket.send(bytes, { binary: true }, this.onSent);
+  }
+
   end(): void {
+    if (this.waiting.bytes > 0) this.writeWaiting();
     this.socket.resume();
     this.socket.close(closeCode.normal);
     const timer = setTimeout(() => this.socket.terminate(), lingerMs);
@@ -133,8 +144,13 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     });
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    pipelineOf(socket)?.end();
-    openSafely(engine, socket, () => upgrade(request, socket, head));
+    const pipeline = pipelineOf(socket);
+    pipeline?.end();
+    // A "close" event follows.
+    socket.on("error", () => {});
+    // Thousands may ask for it at once.
+    if (pipeline) void pipeline.work.run(oneStep(() => openSafely(engine, socket, () => upgrade(request, socket, head))));
+    else socket.destroy();
   });
 }
 

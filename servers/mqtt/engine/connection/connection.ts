@@ -14,7 +14,8 @@ import { addressOf, type ConnectionOrigin, type EngineLog, faultText, type Obser
 import type { Message } from "../routing/message.ts";
 import { isMuch } from "../routing/route-message.ts";
 import type { ReceivedIds } from "../session/received-ids.ts";
-import type { Recipient, Session } from "../session/session.ts";
+import type { Recipient } from "../session/recipient.ts";
+import type { Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
 import { MessageRate } from "./message-rate.ts";
 import type { Place } from "./places.ts";
@@ -106,7 +107,10 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.transport = transport;
     this.origin = origin;
     this.place = place;
-    this.output = new Output(transport, context.scheduler, context.limits.unreadBytes, this);
+    const { scheduler, limits } = context;
+    const leftTooMuch = () => this.cutOff("What clients have not read takes too much memory, and this one has left most.");
+    const unread = scheduler.unread.open(this.address, () => scheduler.whenWritten(leftTooMuch));
+    this.output = new Output(transport, scheduler, limits.unreadBytes, this, unread);
     this.decoder = new PacketDecoder(context.limits.maximumPacketSize, context.limits.packetItems);
     this.lastPacketAt = this.openedAt;
     this.arrivingShare = context.arriving.open(this.address, () => {
@@ -248,7 +252,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       if (turn.endsWithStep()) turn.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
-    if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
+    if (this.output.isFull) this.holdUntilRead();
   }
 
   /** It has published a message of so many bytes. */
@@ -367,6 +371,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       else this.output.flush();
       this.output.endFaults();
     });
+    this.output.close();
     this.attempt(() => this.transport.end());
     this.attempt(() => this.context.onClosed(this, why));
     this.asked = undefined;

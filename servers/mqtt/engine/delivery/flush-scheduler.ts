@@ -1,4 +1,5 @@
 import { SharedSlab, SlabPool } from "./shared-slab.ts";
+import { UnreadLoad } from "./unread-load.ts";
 
 /** Buffered output that is written at the end of a tick. */
 export interface Flushable {
@@ -60,8 +61,7 @@ export class FlushScheduler {
   beforeWrite: (() => boolean) | undefined = undefined;
   /** Clients then have had their time in this turn, however long it took. */
   hasMuchToCommit: (() => boolean) | undefined = undefined;
-  /** Lower limit for each client while all clients together leave too much unread. */
-  mostUnreadBytes = Number.POSITIVE_INFINITY;
+  readonly unread: UnreadLoad;
   bytesOut = 0;
   /** Number of reads from clients. */
   arrivals = 0;
@@ -87,8 +87,9 @@ export class FlushScheduler {
   private scheduledAt = 0;
   private readonly now: () => number;
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number = () => performance.now(), unread = new UnreadLoad()) {
     this.now = now;
+    this.unread = unread;
   }
 
   add(output: Flushable): void {

@@ -1,3 +1,4 @@
+import type { BudgetShare } from "../../../core/limits/shared-budget.ts";
 import { compacted } from "../../codec/byte-reader.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
@@ -58,6 +59,10 @@ export class Output {
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
   private heldBytes = 0;
+  /** Of `pendingBytes`, in the load of all clients. */
+  private countedBytes = 0;
+  private isClosed = false;
+  private readonly share: BudgetShare | undefined;
   /** In order; undefined if there are none. */
   private held: HeldChunk[] | undefined = undefined;
   private heldTimer: NodeJS.Timeout | undefined = undefined;
@@ -72,8 +77,10 @@ export class Output {
   private readonly limitBytes: number;
   private readonly owner: OutputOwner;
 
-  constructor(transport: Transport, scheduler: FlushScheduler, limitBytes: number, owner: OutputOwner) {
+  /** `share`: of what all clients leave unread. */
+  constructor(transport: Transport, scheduler: FlushScheduler, limitBytes: number, owner: OutputOwner, share?: BudgetShare) {
     this.transport = transport;
+    this.share = share;
     this.scheduler = scheduler;
     this.limitBytes = limitBytes;
     this.owner = owner;
@@ -202,7 +209,7 @@ export class Output {
     }
     this.flushCurrent();
     if (this.onHandedOver) this.handedOver();
-    if (this.congested) this.settle();
+    if (this.congested || this.countedBytes > 0) this.settle();
   }
 
   /** Discards everything that was not written yet. */
@@ -212,11 +219,33 @@ export class Output {
   }
 
   private isBehind(): boolean {
-    return this.pendingBytes > Math.min(this.limitBytes, this.scheduler.mostUnreadBytes);
+    const { pendingBytes, scheduler } = this;
+    if (pendingBytes !== this.countedBytes && !this.isClosed) this.count(pendingBytes);
+    return pendingBytes > this.limitBytes || scheduler.unread.isAboveShare(pendingBytes);
+  }
+
+  /** What its own client causes, such as acknowledgements, is too much, too: it is read no further. */
+  get isFull(): boolean {
+    const { pendingBytes, scheduler } = this;
+    return this.congested && (pendingBytes > 2 * this.limitBytes || scheduler.unread.isAboveShare(pendingBytes));
+  }
+
+  private count(pendingBytes: number): void {
+    const before = this.countedBytes;
+    this.countedBytes = pendingBytes;
+    this.scheduler.unread.changed(this.share, before, pendingBytes);
+  }
+
+  /** The connection is closed. */
+  close(): void {
+    this.isClosed = true;
+    this.count(0);
+    this.share?.close();
   }
 
   /** To be called after pending bytes were sent: resumes what waited for that. */
   settle(): void {
+    if (this.isClosed) return;
     const wasCongested = this.congested;
     this.congested = this.isBehind();
     if (wasCongested && !this.congested) this.owner.congestionEnded();

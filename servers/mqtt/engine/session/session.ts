@@ -1,11 +1,10 @@
-import type { AckPacket, Qos } from "../../codec/packet.ts";
+import type { Qos } from "../../codec/packet.ts";
 import { isLongName, textBytes } from "../../codec/topic.ts";
-import type { Identity } from "../connection/access.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue } from "../delivery/delivery-queue.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { HeldMessages, type MessageLoad } from "../delivery/held-messages.ts";
-import { fits, type PublishArguments, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
+import { fits } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
@@ -15,6 +14,7 @@ import type { SharedGroup, Subscription } from "../routing/subscription.ts";
 import { InflightTable } from "./inflight-table.ts";
 import { type PendingWill, willBytes } from "./pending-will.ts";
 import { ReceivedIds } from "./received-ids.ts";
+import type { Recipient } from "./recipient.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** Messages of its queue that a client gets between two looks at the clock. */
@@ -37,22 +37,6 @@ export interface SessionContext {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** The client can take messages that wait for absent members of its shared subscriptions. */
   gatherShared(session: Session): void;
-}
-
-/** The connected client of a session. */
-export interface Recipient extends PublishTarget {
-  readonly identity: Identity;
-  /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
-  readonly leftOpen: ReceivedIds | undefined;
-  /** Most unacknowledged messages with QoS 1 and 2. */
-  readonly sendWindow: number;
-  /** Sends a PUBLISH. */
-  sendMessage(...publish: PublishArguments): SendResult;
-  sendAck(type: AckPacket["type"], packetId: number, reason: number): void;
-  /** Runs a step for this client: an error in it ends only this client's connection. */
-  run(step: () => void): void;
-  /** Ends the client's connection because of the error. */
-  fault(error: unknown): void;
 }
 
 /** The session of a client, connected or not (MQTT §4.1). */

@@ -1,0 +1,20 @@
+import type { AckPacket } from "../../codec/packet.ts";
+import type { Identity } from "../connection/access.ts";
+import type { PublishArguments, PublishTarget, SendResult } from "../delivery/write-publish.ts";
+import type { ReceivedIds } from "./received-ids.ts";
+
+/** The connected client of a session. */
+export interface Recipient extends PublishTarget {
+  readonly identity: Identity;
+  /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
+  readonly leftOpen: ReceivedIds | undefined;
+  /** Most unacknowledged messages with QoS 1 and 2. */
+  readonly sendWindow: number;
+  /** Sends a PUBLISH. */
+  sendMessage(...publish: PublishArguments): SendResult;
+  sendAck(type: AckPacket["type"], packetId: number, reason: number): void;
+  /** Runs a step for this client: an error in it ends only this client's connection. */
+  run(step: () => void): void;
+  /** Ends the client's connection because of the error. */
+  fault(error: unknown): void;
+}
