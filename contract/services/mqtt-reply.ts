@@ -42,4 +42,6 @@ type SavedRule = z.output<typeof replyRule>;
 export interface MqttReplyRule extends Readonly<Omit<SavedRule, "id">> {
   readonly id: string;
   readonly answered: number;
+  /** Replies that were not published: there was no room for what waits, or they were too long. */
+  readonly dropped: number;
 }

@@ -87,7 +87,7 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       return { forgotten: true };
     },
 
-    ...historyHandlers(recorder, isRetained),
+    ...historyHandlers(recorder, isRetained, (work) => engine.scheduler.inTurns(work)),
     "tls.certificate": () => certificate() ?? null,
     "retained.count": ({ filter }) => engine.scheduler.inTurns(countRetained(engine.bus.retained, filter)),
     "retained.clear": ({ filter }) => engine.scheduler.inTurns(clearRetained(engine.bus.retained, filter)),

@@ -61,8 +61,8 @@ describe("many that leave together", () => {
       await expect.poll(() => engine.clients.size).toBe(102);
       for (const client of clients) client.subscribe("$share/group/jobs");
       stays.subscribe("$share/group/jobs");
+      await expect.poll(() => engine.groups.get("$share/group/jobs")?.counts()).toEqual({ connected: 101, away: 0 });
       const group = engine.groups.get("$share/group/jobs");
-      await expect.poll(() => group?.counts()).toEqual({ connected: 101, away: 0 });
       const moved = vi.spyOn(SharedGroup.prototype, "moved");
       const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
       for (const { connection } of clients) connection.cutOff("The connection was lost.");

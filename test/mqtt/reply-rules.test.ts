@@ -12,7 +12,7 @@ const messageOf = (payload: string, publisherAddress = "") => {
   message.publisherAddress = publisherAddress;
   return message;
 };
-const rule: Omit<MqttReplyRule, "answered"> = {
+const rule: Omit<MqttReplyRule, "answered" | "dropped"> = {
   id: "one",
   filter: "ask",
   when: { type: "any payload" },
@@ -89,7 +89,7 @@ it("[MQTT-344] a reply is not made larger than a packet may be, which is logged"
   replies.onMessage(messageOf("x".repeat(5_000)));
   expect(published).toEqual(["{topic}äask{topic}ä"]);
   expect(warnings).toEqual(["1 auto-reply dropped: the payload would have more bytes than a packet may (MQTT_PACKET_BYTES, 9,999)."]);
-  expect(replies.list()).toEqual([{ ...rule, payload: "{payload}{topic}{payload}", answered: 1 }]);
+  expect(replies.list()).toEqual([{ ...rule, payload: "{payload}{topic}{payload}", answered: 1, dropped: 1 }]);
   const fills = compileTemplate("{payload}".repeat(100_000));
   expect(fills(messageOf("x".repeat(1_000_000)), 1 << 20)).toBeUndefined();
 });

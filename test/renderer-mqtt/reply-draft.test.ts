@@ -12,6 +12,7 @@ const rule = (more: Partial<MqttReplyRule> = {}): MqttReplyRule => ({
   ...replyRule.parse({ filter: "ask" }),
   id: "a",
   answered: 3,
+  dropped: 1,
   ...more,
 });
 
@@ -34,7 +35,7 @@ describe("an auto-reply rule", () => {
       },
     }),
   ])("does not change when it is opened and saved: %j", (given) => {
-    const { answered: _, ...saved } = given;
+    const { answered: _, dropped: _1, ...saved } = given;
     expect(parseReplyDraft(draftOfRule(given))).toEqual({ params: saved });
   });
 

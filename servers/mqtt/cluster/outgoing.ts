@@ -131,8 +131,9 @@ export class Outgoing {
 
   /** Continues under a new name: frames up to `counted` were applied, the later ones are queued again. */
   renew(from: string, counted: number): void {
-    const kept = this.frames.filter(({ seq, promised }) => promised && seq > counted);
-    this.forget(this.frames.filter((frame) => !kept.includes(frame)));
+    const stays = ({ seq, promised }: OutFrame) => promised && seq > counted;
+    const kept = this.frames.filter(stays);
+    this.forget(this.frames.filter((frame) => !stays(frame)));
     this.seq = 0;
     this.frames = kept.map(({ entries, durable, promised }) => {
       const seq = ++this.seq;

@@ -21,6 +21,9 @@ const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId
 /** Most fields and values in one call: Lua's `unpack` takes a few thousand. */
 const valuesAtOnce = 1_000;
 
+/** Fields that are written in about as long as clients have in a turn of the event loop. */
+const fieldsOfTurn = 4_000;
+
 /** Changes of one session since the last commit; the last change of a field wins. */
 interface Change {
   /** The hash is removed first. */
@@ -41,6 +44,8 @@ export interface RedisSessionStoreOptions {
 export class RedisSessionStore implements SessionStore {
   private changes = new Map<string, Change>();
   private lastDelivery = 0;
+  /** Since `commit` was called last. */
+  private noted = 0;
   private readonly options: RedisSessionStoreOptions;
 
   constructor(options: RedisSessionStoreOptions) {
@@ -58,6 +63,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   private set(clientId: string, field: string, value: string | Buffer | undefined): void {
+    this.noted++;
     this.change(clientId).fields.set(field, value);
   }
 
@@ -134,7 +140,12 @@ export class RedisSessionStore implements SessionStore {
   }
 
   commit(): void {
+    this.noted = 0;
     this.options.commit();
+  }
+
+  get hasMuchToCommit(): boolean {
+    return this.noted > fieldsOfTurn;
   }
 
   take(): RedisOperation[] {

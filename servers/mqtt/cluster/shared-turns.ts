@@ -15,7 +15,7 @@ import type { WaitingMessages } from "./waiting-messages.ts";
 export class SharedTurns {
   /** Dead brokers, and the messages still assigned to them. */
   private readonly actingFor = new Set<string>();
-  /** Messages without an available member while Redis was lost. */
+  /** Messages without an available member while Redis was lost; as many as a queue may have. */
   private deferred: { readonly group: string; readonly message: Message }[] = [];
   private readonly parts: ClusterParts;
   private readonly waiting: WaitingMessages;
@@ -68,7 +68,7 @@ export class SharedTurns {
     const group = engine.groups.get(name);
     if (group && deliverToOne(group, message)) return;
     if (isConnected) this.handOn(name, message, false);
-    else this.deferred.push({ group: name, message });
+    else if (this.deferred.length < engine.limits.queueMessages) this.deferred.push({ group: name, message });
   }
 
   /** Redis is back. */

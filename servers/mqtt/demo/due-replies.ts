@@ -3,7 +3,7 @@ import type { Message } from "../engine/routing/message.ts";
 import { type Ranked, RankedHeap } from "../engine/session/ranked-heap.ts";
 
 /** Memory of a reply that waits, in addition to its message. */
-const ownBytes = 500;
+const ownBytes = 900;
 
 interface Due extends Ranked {
   readonly message: Message;

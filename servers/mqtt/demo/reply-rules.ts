@@ -18,7 +18,7 @@ import { compileTemplate, type ReplyTemplate } from "./reply-template.ts";
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
   /** Takes effect immediately; resolves when the rule is on disk. */
-  save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
+  save(rule: Omit<MqttReplyRule, "id" | "answered" | "dropped"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
   remove(id: string): Promise<boolean>;
   /** Answers a message according to the rules that match its topic and payload. */
   onMessage(message: Message): void;
@@ -36,10 +36,12 @@ export interface ReplyRulesOptions extends DueRepliesOptions {
 
 interface Rule extends MqttReplyRule {
   answered: number;
+  dropped: number;
   readonly topicTemplate: ReplyTemplate;
   readonly payloadTemplate: ReplyTemplate;
 }
 
+const noCounts = { answered: 0, dropped: 0 };
 const mostTopicBytes = 65_535;
 const dropsLoggedEveryMs = 10_000;
 /** Of a payload whose JSON is read, or that is put into replies: as much work as a delivery. */
@@ -48,21 +50,23 @@ const payloadBytesOfStep = 256;
 /** Loads the saved rules. */
 export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...due }: ReplyRulesOptions): Promise<ReplyRules> {
   const rules = new Map<string, Rule>();
-  const compiled = (rule: Omit<MqttReplyRule, "answered">, answered: number): Rule => ({
+  const compiled = (rule: Omit<MqttReplyRule, "answered" | "dropped">, counts: Pick<MqttReplyRule, "answered" | "dropped">): Rule => ({
     ...rule,
-    answered,
+    answered: counts.answered,
+    dropped: counts.dropped,
     topicTemplate: compileTemplate(rule.topic),
     payloadTemplate: compileTemplate(rule.payload),
   });
-  for (const rule of await file.read()) rules.set(rule.id, compiled(rule, 0));
+  for (const rule of await file.read()) rules.set(rule.id, compiled(rule, noCounts));
   const delayed = new DueReplies(due);
   let dropped = 0;
   let dropsLoggedAt = Number.NEGATIVE_INFINITY;
 
   const shown = ({ topicTemplate: _, payloadTemplate: _1, ...rule }: Rule): MqttReplyRule => rule;
-  const keep = () => file.write([...rules.values()].map(shown).map(({ answered: _, ...rule }) => rule));
+  const keep = () => file.write([...rules.values()].map(shown).map(({ answered: _, dropped: _1, ...rule }) => rule));
 
-  function drop(why: string): void {
+  function drop(rule: Rule, why: string): void {
+    rule.dropped++;
     dropped++;
     if (performance.now() - dropsLoggedAt < dropsLoggedEveryMs) return;
     log.warning(`${countOf(dropped, "auto-reply", "auto-replies")} dropped: ${why}`);
@@ -77,7 +81,7 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
     if (topic === undefined || !isTopicName(topic) || isReservedTopic(topic)) return false;
     const payload = rule.payloadTemplate(message, mostPayloadBytes);
     if (!payload) {
-      drop(`the payload would have more bytes than a packet may (MQTT_PACKET_BYTES, ${countText(mostPayloadBytes)}).`);
+      drop(rule, `the payload would have more bytes than a packet may (MQTT_PACKET_BYTES, ${countText(mostPayloadBytes)}).`);
       return false;
     }
     rule.answered++;
@@ -92,13 +96,13 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
   function reply(rule: Rule, message: Message): void {
     if (rule.delayMs === 0) answer(rule, message);
     else if (!delayed.add(message, rule.delayMs, () => answer(rule, message)))
-      drop("those that wait take the memory that there is for them (MQTT_MEMORY_BYTES).");
+      drop(rule, "those that wait take the memory that there is for them (MQTT_MEMORY_BYTES).");
   }
 
   return {
     list: () => [...rules.values()].map(shown),
     async save({ id = randomUUID(), ...rule }) {
-      const saved = compiled({ ...rule, id }, rules.get(id)?.answered ?? 0);
+      const saved = compiled({ ...rule, id }, rules.get(id) ?? noCounts);
       rules.set(id, saved);
       await keep();
       return shown(saved);

@@ -47,15 +47,27 @@ function* matching(
   }
 }
 
+/** Of all of it at once. */
+export function resultOf<Result>(work: Iterator<unknown, Result>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
 type HistoryActions = Pick<
   MqttActions,
   "topic.children" | "topic.search" | "topic.history" | "message.read" | "history.clear" | "history.restore" | "history.export"
 >;
 
-/** For a running broker, and for browsing a stopped one. */
-export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: string) => boolean): Handlers<HistoryActions> => ({
+/** For a running broker, which has clients to serve `inTurns`, and for browsing a stopped one. */
+export const historyHandlers = (
+  recorder: MessageRecorder,
+  isRetained: (topic: string) => boolean,
+  inTurns: <Result>(work: Iterator<unknown, Result>) => Result | Promise<Result> = resultOf,
+): Handlers<HistoryActions> => ({
   "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
-  "topic.search": ({ filter, retained, ...page }) => recorder.tree.search(filter, { ...page, retained }, isRetained),
+  "topic.search": ({ filter, retained, ...page }) => inTurns(recorder.tree.search(filter, { ...page, retained }, isRetained)),
   "topic.history": ({ filter, ...options }) => {
     const { records, searchedInPart } = recorder.history(filter, { before: undefined, ...options });
     return { messages: records.map((record) => record.summary()), ...(searchedInPart > 0 && { searchedInPart }) };

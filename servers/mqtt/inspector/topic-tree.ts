@@ -27,6 +27,9 @@ interface SearchPage extends Page {
 
 /** Largest share of the tree's bytes for one topic: a longer one is recorded but left out of the tree, where it would evict many. */
 const topicPart = 1 / 100;
+/** Characters that are compared between two looks at the clock, and as how many a topic counts besides. */
+const charactersOfStep = 64 << 10;
+const looksOfTopic = 100;
 /** Most topics that are checked for an eviction; if all of them are retained, the new topic is left out. */
 const evictionSteps = 64;
 
@@ -221,14 +224,14 @@ export class TopicTree {
     return pageOf(node?.sortedChildren() ?? [], page, isRetained);
   }
 
-  /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. */
-  search(filter: string, { retained, ...page }: SearchPage, isRetained: (topic: string) => boolean): MqttTopicPage {
-    const found = this.found(filter);
+  /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. In steps. */
+  *search(filter: string, { retained, ...page }: SearchPage, isRetained: (topic: string) => boolean): Generator<undefined, MqttTopicPage> {
+    const found = yield* this.found(filter);
     return pageOf(retained ? found.filter(({ topic }) => isRetained(topic)) : found, page, isRetained);
   }
 
   /** The page repeats the same search for other pages and for new counts. */
-  private found(filter: string): readonly TopicNode[] {
+  private *found(filter: string): Generator<undefined, readonly TopicNode[]> {
     const { lastSearch } = this;
     const { version } = this;
     this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
@@ -236,7 +239,16 @@ export class TopicTree {
     if (lastSearch?.filter === filter && lastSearch.version === version && lastSearch.searched === all.length) return lastSearch.nodes;
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
-    const nodes = all.filter(({ topic }) => matches(topic));
+    const nodes: TopicNode[] = [];
+    let looked = 0;
+    for (const node of all) {
+      const { topic } = node;
+      looked += looksOfTopic + topic.length;
+      if (matches(topic)) nodes.push(node);
+      if (looked < charactersOfStep) continue;
+      looked = 0;
+      yield;
+    }
     this.lastSearch = { filter, version, searched: all.length, nodes };
     return nodes;
   }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { resultOf } from "../../../servers/mqtt/inspector/history-actions.ts";
 import { KeptMessages } from "../../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
 import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";
@@ -88,7 +89,8 @@ it("[MQTT-155] a long topic is held once, and not again as bytes", () => {
 
 it("[MQTT-236] a full tree drops the topic that was silent longest, unless it is retained; its messages are kept", () => {
   const kept = new KeptMessages({ ...limits, topics: 3, recordedMessages: 100 }, (topic) => topic === "a/retained");
-  const topics = () => kept.tree.search("", { offset: 0, limit: 10 }, () => false).nodes.map(({ topic, count }) => [topic, count]);
+  const topics = () =>
+    resultOf(kept.tree.search("", { offset: 0, limit: 10 }, () => false)).nodes.map(({ topic, count }) => [topic, count]);
   let id = 0;
   const publish = (topic: string) => publishTo(kept, ++id, topic, Buffer.alloc(0));
   for (const topic of ["a/retained", "a/b", "c", "a/b", "d/e/f"]) publish(topic);
@@ -119,10 +121,10 @@ it("[MQTT-236] however many topics come and go, the tree stays within its bound 
   const page = { offset: 0, limit: 100 };
   for (let index = 0; index < 20_000; index++) {
     publishTo(kept, index + 1, `${index % 7}/${index % 13}/${index % 10_007}`, Buffer.alloc(0));
-    if (index % 500 === 0) kept.tree.search("", page, () => false);
+    if (index % 500 === 0) resultOf(kept.tree.search("", page, () => false));
   }
   expect(kept.tree.bytes).toBeLessThanOrEqual(30_000);
-  const found = kept.tree.search("", page, () => false).nodes.map(({ topic }) => topic);
+  const found = resultOf(kept.tree.search("", page, () => false)).nodes.map(({ topic }) => topic);
   expect(found).toEqual([...found].sort(compareNatural));
   expect(found).toHaveLength(kept.tree.size);
   const { nodes } = kept.tree.children(undefined, page, () => false);
@@ -135,4 +137,15 @@ it("[MQTT-236] a very long topic is recorded but not in the tree", () => {
   publishTo(kept, 1, topic, Buffer.alloc(0));
   expect([kept.tree.size, kept.tree.uncounted]).toEqual([0, 1]);
   expect(kept.history(topic, { text: "", before: undefined, limit: 10 }).records).toHaveLength(1);
+});
+
+it("[MQTT-326] a search of the tree of topics looks at some of them in each step", () => {
+  const kept = new KeptMessages({ ...limits, topics: 5_000, topicTreeBytes: 8 << 20 });
+  for (let index = 0; index < 3_000; index++) publishTo(kept, index + 1, `some/${"long/".repeat(20)}${index}`, Buffer.alloc(0));
+  const search = kept.tree.search("LONG/29", { offset: 0, limit: 10 }, () => false);
+  let steps = 0;
+  let step = search.next();
+  for (; !step.done; step = search.next()) steps++;
+  expect(steps).toBeGreaterThan(5);
+  expect(step.value.matching).toBeGreaterThan(5);
 });

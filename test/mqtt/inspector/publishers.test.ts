@@ -144,7 +144,7 @@ describe("what the broker itself publishes", () => {
     await first.stop();
 
     const second = await startBroker({}, dataDir);
-    await expect.poll(() => second.views.get("replies")).toEqual({ rules: [{ ...rule, answered: 0 }] });
+    await expect.poll(() => second.views.get("replies")).toEqual({ rules: [{ ...rule, answered: 0, dropped: 0 }] });
     const client = await connectWire(second, 5);
     await client.subscribe("answer");
     client.publish("ask", "");

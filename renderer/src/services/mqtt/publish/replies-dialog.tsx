@@ -46,7 +46,7 @@ interface RuleListProps {
 function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   const client = useControl();
   const confirm = useConfirm();
-  const save = ({ answered: _, ...rule }: MqttReplyRule, enabled: boolean) =>
+  const save = ({ answered: _, dropped: _1, ...rule }: MqttReplyRule, enabled: boolean) =>
     attempt(client.action(mqttActions, "mqtt", "reply.save", { ...rule, enabled }));
   const remove = async ({ id, filter }: MqttReplyRule) => {
     const isSure = await confirm({
@@ -83,7 +83,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
                   <span className={styles.rulePayload}>{rule.payload}</span>
                 </span>
               </span>
-              <Caption>{`${formatCount(rule.answered)} answered`}</Caption>
+              <Caption>{`${formatCount(rule.answered)} answered${rule.dropped > 0 ? `, ${formatCount(rule.dropped)} dropped` : ""}`}</Caption>
               <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(draftOfRule(rule))}>
                 <IconPencil size={14} stroke={1.5} />
               </ActionIcon>

@@ -39,7 +39,7 @@ export const newReply: ReplyDraft = {
   ...noProperties,
 };
 
-export function draftOfRule({ answered: _, when, properties, ...rule }: MqttReplyRule): ReplyDraft {
+export function draftOfRule({ answered: _, dropped: _1, when, properties, ...rule }: MqttReplyRule): ReplyDraft {
   const condition = { ...newReply, ...when };
   return { ...condition, ...rule, condition: when.type, ...propertyDraft(properties) };
 }
