@@ -97,6 +97,7 @@ describe("[MQTT-232] an error in one step of a connection ends only that connect
     const { engine, expectEnded, faults } = await startEngine({ access: { mayPublish } });
     const will = { topic: "boom", payload: Buffer.from("x"), qos: 0 as const, retain: false, properties: { willDelayInterval: 1 } };
     const client = new MemoryClient(engine, "client", { will, properties: { sessionExpiryInterval: 1 } });
+    await expect.poll(() => client.received.length).toBe(1);
     client.connection.close("lost");
     await expect.poll(() => faults).toHaveLength(1);
     await expectEnded(client);

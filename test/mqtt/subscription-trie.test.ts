@@ -1,8 +1,10 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { limitsOfConfig } from "../../servers/mqtt/engine/engine-limits.ts";
 import { Overlap, Subscription } from "../../servers/mqtt/engine/routing/subscription.ts";
 import { mostBytesOf, ownBytesOf, SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
+import { publishPacket } from "./harness.ts";
+import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
 const session = { clientId: "c", recipient: undefined, expirySeconds: 0, hasEnded: false, readiness: () => 0, deliver: () => {} };
 const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 } as const;
@@ -83,4 +85,52 @@ it("[MQTT-340] what there is room for is compared with a topic in one step", () 
     expect(filters * levels).toBeLessThan(3_000_000);
     expect(mostBytesOf(filter)).toBe(ownBytesOf(filter));
   }
+});
+
+it("[MQTT-355] thousands of subscriptions that match a message are found over several turns, its client's next packets wait, and others do not", async () => {
+  const { engine, bystander } = await startEngine();
+  const levels = 13;
+  const filters = Array.from({ length: 2 ** levels }, (_, bits) =>
+    Array.from({ length: levels }, (_unused, bit) => ((bits >> bit) & 1 ? "a" : "+")).join("/"),
+  );
+  const readers = ["reader", "other reader"].map((name) => new MemoryClient(engine, name));
+  const publisher = new MemoryClient(engine, "publisher");
+  const subscriptions = filters.map((filter) => ({ filter, qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 }) as const);
+  await expect.poll(() => engine.clients.size).toBe(4);
+  for (const reader of readers) reader.send({ type: "subscribe", packetId: 1, subscriptions });
+  await expect.poll(() => readers.every(({ received }) => received.at(-1)?.type === "suback")).toBe(true);
+  const topic = Array.from({ length: levels }, () => "a").join("/");
+  const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
+  for (const packetId of [1, 2]) publisher.send({ ...publishPacket(topic, String(packetId)), qos: 1, packetId });
+  bystander.send({ type: "pingreq" });
+  engine.scheduler.flush();
+  expect(bystander.received.at(-1)?.type).toBe("pingresp");
+  expect(publisher.received.map(({ type }) => type)).toEqual(["connack"]);
+  turn.mockRestore();
+  await expect.poll(() => publisher.received.slice(1)).toMatchObject([1, 2].map((packetId) => ({ type: "puback", packetId, reason: 0 })));
+  const payloads = ({ received }: MemoryClient) =>
+    received.flatMap((packet) => (packet.type === "publish" ? packet.payload.toString() : []));
+  await expect
+    .poll(() => readers.map(payloads))
+    .toEqual([
+      ["1", "2"],
+      ["1", "2"],
+    ]);
+});
+
+it("[MQTT-355] what was found is for the next message, and is kept unless subscriptions have changed", () => {
+  const trie = new SubscriptionTrie();
+  for (let index = 0; index < 5_000; index++) {
+    const subscriber = { ...session, clientId: `c${index}` };
+    trie.add("+/b", subscriber, new Subscription(subscriber, "+/b", options, undefined));
+  }
+  expect([trie.isQuick("a/b"), trie.isQuick("c")]).toEqual([false, false]);
+  const search = trie.prepare("a/b");
+  for (let steps = 0; steps < 10; steps++) expect(search.next().done).toBe(false);
+  trie.add("a/+", session, new Subscription(session, "a/+", options, undefined));
+  while (!search.next().done);
+  expect(trie.match("a/b").subscriptions).toHaveLength(5_000);
+  expect(trie.isQuick("a/b")).toBe(false);
+  expect(trie.match("a/b").subscriptions).toHaveLength(5_001);
+  expect(trie.isQuick("a/b")).toBe(true);
 });

@@ -7,6 +7,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
+import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
@@ -15,6 +16,7 @@ export interface PublishParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "mayPublish">;
   readonly counters: EngineCounters;
+  readonly trie: Pick<SubscriptionTrie, "isQuick" | "prepare">;
   readonly sessions: { readonly size: number };
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
@@ -76,6 +78,19 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
   }
+  if (parts.trie.isQuick(topic)) route(parts, connection, packet, message);
+  else connection.inSteps(routeInSteps(parts, connection, packet, message));
+}
+
+/** To find the subscriptions takes long. */
+function* routeInSteps(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
+  yield* parts.trie.prepare(message.topic);
+  route(parts, connection, packet, message);
+}
+
+function route(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
+  const session = connection.session as Session;
+  const { qos, packetId } = packet;
   if (qos === 2) {
     keepIdentifier(parts, session, packetId);
     session.store?.received(session.clientId, packetId);

@@ -35,6 +35,10 @@ interface DeepFilter {
   readonly entries: Map<Key, Entry>;
 }
 
+/** With fewer filters in the tree, or levels of long ones, all are looked at in a step. */
+const quickFilters = 4_096;
+/** Nodes and subscriptions in a step of a search. */
+const visitsOfSearchStep = 64;
 /** Of all cached matches; above it the cache is emptied. */
 const cacheBytes = 32 << 20;
 /** What a match takes beside its topic and its lists. */
@@ -70,6 +74,10 @@ export class SubscriptionTrie {
   /** Of long topics: some only. */
   private readonly longCache = new Map<string, Match>();
   private cachedBytes = 0;
+  private prepared: { readonly topic: string; readonly match: Match; readonly visited: number; readonly changes: number } | undefined =
+    undefined;
+  /** Of subscriptions, so far. */
+  private changes = 0;
   /** Nodes, long filters and subscriptions that the last `match` looked at; 0 if it was kept. */
   visited = 0;
   /** Number of filters in the tree. */
@@ -83,6 +91,7 @@ export class SubscriptionTrie {
   }
 
   add(filter: string, key: Key, entry: Entry): void {
+    this.changes++;
     if (!hasWildcard(filter)) {
       this.forgetTopic(filter);
       let entries = this.exact.get(filter);
@@ -122,6 +131,7 @@ export class SubscriptionTrie {
   }
 
   remove(filter: string, key: Key): void {
+    this.changes++;
     if (!hasWildcard(filter)) {
       this.forgetTopic(filter);
       const entries = this.exact.get(filter);
@@ -158,38 +168,74 @@ export class SubscriptionTrie {
     }
   }
 
+  /** The matches of the topic are known, or found in a step. */
+  isQuick(topic: string): boolean {
+    return (this.wildcards < quickFilters && this.deepLevels < quickFilters) || this.known(topic) !== undefined;
+  }
+
+  private known(topic: string): Match | undefined {
+    return (isLongName(topic) ? this.longCache : this.cache).get(topic);
+  }
+
   match(topic: string): Match {
     this.visited = 0;
-    const isLong = isLongName(topic);
-    const known = (isLong ? this.longCache : this.cache).get(topic);
+    const { prepared } = this;
+    this.prepared = undefined;
+    if (prepared?.topic === topic && prepared.changes === this.changes) {
+      this.visited = prepared.visited;
+      return prepared.match;
+    }
+    const known = this.known(topic);
     if (known) return known;
+    for (const search = this.search(topic); ; ) {
+      const { done, value } = search.next();
+      if (!done) continue;
+      this.visited = value.visited;
+      return value.match;
+    }
+  }
+
+  /** The same in steps, for the next `match`, which is to be called when it is done. What is subscribed meanwhile may be left out. */
+  *prepare(topic: string): Generator<undefined, void> {
+    this.prepared = { topic, ...(yield* this.search(topic)), changes: this.changes };
+  }
+
+  private *search(topic: string): Generator<undefined, { match: Match; visited: number }> {
+    const { changes } = this;
     const found: Found = [];
     const exact = this.exact.get(topic);
     if (exact) found.push(exact);
     // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
-    if (this.wildcards > 0) this.visited += collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
-    this.matchDeep(topic, found);
-    const { subscriptions, groups, looked, overlaps } = merge(found);
-    this.visited += looked;
+    let visited = this.wildcards > 0 ? yield* collect(this.root, topic.split("/"), topic.startsWith("$"), found) : 0;
+    visited += yield* this.matchDeep(topic, found);
+    const { subscriptions, groups, looked, overlaps } = yield* merge(found);
+    visited += looked;
     // The topic twice, as text and as bytes, the references of the lists, and of each subscription at most two identifiers.
     const bytes = matchBytes + textBytes(topic) + topic.length + 16 * looked + overlapBytes * overlaps;
     const match: Match = { topicBytes: Buffer.from(topic, "utf8"), subscriptions, groups, bytes };
-    if (isLong) {
-      if (this.longCache.size >= mostLongNames) this.longCache.clear();
-      this.longCache.set(topic, match);
-      return match;
-    }
-    if (this.cachedBytes + bytes > cacheBytes) this.forget();
-    this.cache.set(topic, match);
-    this.cachedBytes += bytes;
-    return match;
+    if (this.changes === changes) this.keep(topic, match);
+    return { match, visited };
   }
 
-  private matchDeep(topic: string, found: Found): void {
+  private keep(topic: string, match: Match): void {
+    if (isLongName(topic)) {
+      if (this.longCache.size >= mostLongNames) this.longCache.clear();
+      this.longCache.set(topic, match);
+      return;
+    }
+    if (this.cachedBytes + match.bytes > cacheBytes) this.forget();
+    this.cache.set(topic, match);
+    this.cachedBytes += match.bytes;
+  }
+
+  private *matchDeep(topic: string, found: Found): Generator<undefined, number> {
     // `#` also matches the parent level.
-    if (this.deep.size === 0 || !hasMoreLevels(topic, treeLevels - 1)) return;
-    for (const { matches, entries } of this.deep.values()) if (matches(topic)) found.push(entries);
-    this.visited += this.deepLevels;
+    if (this.deep.size === 0 || !hasMoreLevels(topic, treeLevels - 1)) return 0;
+    for (const { matches, entries } of this.deep.values()) {
+      if (matches(topic)) found.push(entries);
+      yield;
+    }
+    return this.deepLevels;
   }
 
   private forgetTopic(topic: string): void {
@@ -223,14 +269,14 @@ interface Merged {
 }
 
 /** [MQTT-3.3.5-1]: one for each session. */
-function merge(found: Found): Merged {
+function* merge(found: Found): Generator<undefined, Merged> {
   const subscriptions: (Subscription | Overlap)[] = [];
   const groups: SharedGroup[] = [];
   const places = new Map<Subscriber, number>();
   let [looked, overlaps] = [0, 0];
   for (const entries of found) {
-    looked += entries.size;
     for (const entry of entries.values()) {
+      if (++looked % visitsOfSearchStep === 0) yield;
       if (entry instanceof SharedGroup) {
         groups.push(entry);
         continue;
@@ -257,24 +303,28 @@ function merge(found: Found): Merged {
 }
 
 /** Returns the number of nodes that it looked at. */
-function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Found): number {
-  const { children } = node;
-  const skipWildcards = hidden && depth === 0;
-  if (children && !skipWildcards) {
+function* collect(root: Node, levels: readonly string[], hidden: boolean, found: Found): Generator<undefined, number> {
+  let visited = 0;
+  const nodes = [root];
+  const depths = [0];
+  for (let node = nodes.pop(); node; node = nodes.pop()) {
+    const depth = depths.pop() as number;
+    if (++visited % visitsOfSearchStep === 0) yield;
+    const { children } = node;
+    const skipWildcards = hidden && depth === 0;
     // `#` also matches the parent level: sport/# matches sport.
-    const rest = children.get("#")?.entries;
+    const rest = skipWildcards ? undefined : children?.get("#")?.entries;
     if (rest) found.push(rest);
+    if (depth === levels.length) {
+      if (node.entries) found.push(node.entries);
+      continue;
+    }
+    const any = skipWildcards ? undefined : children?.get("+");
+    if (any) depths.push(depth + 1);
+    if (any) nodes.push(any);
+    const exact = children?.get(levels[depth] as string);
+    if (exact) depths.push(depth + 1);
+    if (exact) nodes.push(exact);
   }
-  if (depth === levels.length) {
-    if (node.entries) found.push(node.entries);
-    return 1;
-  }
-  if (!children) return 1;
-  let visited = 1;
-  const exact = children.get(levels[depth] as string);
-  if (exact) visited += collect(exact, levels, depth + 1, hidden, found);
-  if (skipWildcards) return visited;
-  const any = children.get("+");
-  if (any) visited += collect(any, levels, depth + 1, hidden, found);
   return visited;
 }
