@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
+import { Connection } from "../../servers/mqtt/engine/connection/connection.ts";
 import type { Engine } from "../../servers/mqtt/engine/engine.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { SharedGroup } from "../../servers/mqtt/engine/routing/subscription.ts";
@@ -199,6 +200,38 @@ describe("many members", () => {
     turn.mockRestore();
     const connected = () => many.filter((name) => engine.groups.get(name)?.counts().connected === 1).length;
     await expect.poll(connected).toBe(200);
+  });
+
+  it("[MQTT-317] what waits in a session that is begun anew is moved over several turns, before its client is accepted", async () => {
+    const { engine } = await startEngine();
+    const keptFor = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    for (const name of ["gone", "other"]) {
+      const client = new MemoryClient(engine, name, keptFor);
+      client.subscribe("$share/group/jobs", 1);
+      await expect.poll(() => client.received.at(-1)?.type).toBe("suback");
+      client.connection.cutOff("The connection was lost.");
+    }
+    for (let number = 0; number < 1_000; number++)
+      engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(String(number)), qos: 1, retain: false }));
+    const waiting = (name: string) => engine.sessions.get(name)?.queue.length ?? 0;
+    await expect.poll(() => [waiting("gone"), waiting("other")]).toEqual([500, 500]);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
+    turn.mockReturnValueOnce(false).mockReturnValueOnce(false);
+    let looks = 0;
+    const { inSteps } = Connection.prototype;
+    const spy = vi.spyOn(Connection.prototype, "inSteps").mockImplementation(function (this: Connection, work: Iterator<unknown>) {
+      const next = () => {
+        looks++;
+        return work.next();
+      };
+      inSteps.call(this, { next });
+    });
+    onTestFinished(() => spy.mockRestore());
+    const back = new MemoryClient(engine, "gone");
+    turn.mockRestore();
+    await expect.poll(() => back.received[0]).toMatchObject({ type: "connack", sessionPresent: false });
+    expect(looks).toBeGreaterThan(5);
+    expect([waiting("gone"), waiting("other")]).toEqual([0, 1_000]);
   });
 
   it("[MQTT-317] a member that can take none of what waits for another one is asked once for each of their groups, in turns", async () => {

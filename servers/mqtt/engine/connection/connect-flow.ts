@@ -33,7 +33,8 @@ export interface ConnectParts {
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
-  readonly handover: Pick<SharedHandover, "gather">;
+  readonly sessions: ReadonlyMap<string, Session>;
+  readonly handover: Pick<SharedHandover, "gather" | "ending">;
   makeRoom(identity: Identity, will: PendingWill | undefined): boolean;
   openSession(
     connection: Connection,
@@ -242,7 +243,7 @@ function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): vo
 /** In a cluster, the session may have to be fetched from another broker. */
 function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
   const { cluster } = parts;
-  const acceptIt = () => connection.inTurn(() => accept(parts, connection, packet, authentication));
+  const acceptIt = () => connection.inTurn(() => connection.inSteps(acceptInSteps(parts, connection, packet, authentication)));
   if (!cluster) acceptIt();
   else {
     wait(parts, connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
@@ -250,6 +251,19 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
       else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });
   }
+}
+
+/** What waits in a session that is to end goes to other members of its shared subscriptions first: there may be thousands. */
+function* acceptInSteps(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties) {
+  const { clientId } = connection.identity;
+  const known = packet.cleanStart ? parts.sessions.get(clientId) : undefined;
+  if (known?.groups) {
+    if (refuseAboveClients(parts, connection, clientId)) return;
+    // [MQTT-3.1.4-2]
+    parts.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+    yield* parts.handover.ending(known);
+  }
+  accept(parts, connection, packet, authentication);
 }
 
 function accept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {

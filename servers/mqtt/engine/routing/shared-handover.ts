@@ -59,6 +59,11 @@ export class SharedHandover {
     return true;
   }
 
+  /** The same in steps, of a session without a connection. */
+  *ending(session: Session): Generator<undefined, void> {
+    if (session.groups && !session.recipient) yield* this.look(session, "ended");
+  }
+
   /** The session has ended: moves all of its messages. */
   end(session: Session): void {
     this.holders.delete(session);

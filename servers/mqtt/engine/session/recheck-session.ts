@@ -13,7 +13,10 @@ export interface RecheckParts extends SubscriptionParts {
 export function recheckSession(parts: RecheckParts, session: Session, identity: Identity): void {
   const { access, log } = parts;
   session.hidden = access.hiddenFrom(identity);
-  if (!access.restricts) return;
+  // The rules are those of the process: what the same user was allowed to is so also then.
+  const isChecked = session.checkedFor !== undefined && session.checkedFor.username === identity.username;
+  if (!access.restricts || isChecked) return;
+  session.checkedFor = identity;
   const mayNot = (filter: string) => !access.maySubscribe(identity, filter);
   const refused = [...session.subscriptions.values()].filter(({ filter, group }) => mayNot(group?.filter ?? filter));
   for (const { filter } of refused) unsubscribe(parts, session, filter);

@@ -1,5 +1,6 @@
 import type { Qos } from "../../codec/packet.ts";
 import { isLongName, textBytes } from "../../codec/topic.ts";
+import type { Identity } from "../connection/access.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue } from "../delivery/delivery-queue.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
@@ -66,6 +67,8 @@ export class Session {
   private ownWill: PendingWill | undefined = undefined;
   /** Tests for topics that the rules hide from the client, whatever it subscribed to. */
   hidden: ((topic: string) => boolean) | undefined = undefined;
+  /** Whose rights its subscriptions and messages were compared with last, in this process. */
+  checkedFor: Identity | undefined = undefined;
   /** When a delayed will is due; 0 if none is pending. */
   willDueAt = 0;
   dropped = 0;
@@ -103,7 +106,9 @@ export class Session {
   recount(): void {
     const { recipient, received } = this;
     const ofConnection = recipient?.leftOpen?.heldBytes ?? 0;
-    this.count(sessionBytes(this.clientId, this.will, recipient?.identity.username) + received.heldBytes + ofConnection);
+    this.count(
+      sessionBytes(this.clientId, this.will, (recipient?.identity ?? this.checkedFor)?.username) + received.heldBytes + ofConnection,
+    );
   }
 
   /** A QoS 2 message with this identifier has arrived. */
