@@ -77,7 +77,7 @@ export async function startAccount(
   const { users, sessions } = store;
   const lastsSeconds = { access: config.accessSeconds, refresh: config.refreshSeconds, mfa: config.mfaSeconds };
   const tokens = createTokens({ key, issuer: config.issuer, audience: config.audience, lastsSeconds, users, sessions, now });
-  const check = createCredentialCheck({ users, passwords, limits });
+  const check = createCredentialCheck({ users, passwords, limits, write: store.write });
   const authenticator = createAuthenticator({ tokens, users, check, cache, onUse: show.used });
   const logins = createLogins({ store, tokens, check, log, now, onChange: () => show.changed("sessions") });
   const routes = [

@@ -1,6 +1,7 @@
 import type { Attempt, FailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { LoginClient } from "../../core/credentials/login-queue.ts";
 import type { Passwords } from "../../core/credentials/passwords.ts";
+import type { AccountStore } from "../store/account-store.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused, shownAccount } from "./access-refused.ts";
 
@@ -15,9 +16,10 @@ export interface CredentialCheckOptions {
   readonly users: Pick<UsersTable, "byEmail" | "get" | "set">;
   readonly passwords: Passwords;
   readonly limits: FailureLimits;
+  readonly write: AccountStore["write"];
 }
 
-export function createCredentialCheck({ users, passwords, limits }: CredentialCheckOptions): CredentialCheck {
+export function createCredentialCheck({ users, passwords, limits, write }: CredentialCheckOptions): CredentialCheck {
   async function begin(client: LoginClient, account: string): Promise<Attempt> {
     const started = await limits.begin(client, account === "" ? undefined : account);
     if (!("refused" in started)) return started;
@@ -36,8 +38,10 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
         if (!isRight || !user || user.enabled === 0 || user.credentials !== before.credentials) {
           throw new AccessRefused("wronglogin", { user: shownAccount(username), decision: attempt.failed() });
         }
-        if (passwords.isOutdated(user.password))
-          users.set(user.id, { password: await passwords.hash(password, { client, account: username }) });
+        if (passwords.isOutdated(user.password)) {
+          const rehashed = await passwords.hash(password, { client, account: username });
+          await write(() => users.set(user.id, { password: rehashed }));
+        }
         return { user, attempt };
       } catch (error) {
         if (error instanceof AccessRefused) throw error;
