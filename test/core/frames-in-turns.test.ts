@@ -168,3 +168,42 @@ async function webSocketServer(onOpened: (webSocket: WebSocket) => void): Promis
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
+
+it("[HTTP-263] where many WebSockets have begun messages, those that give way end alone, also with frames that wait for their turn", async () => {
+  const connections = 60;
+  const server = createServer();
+  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
+  const budget = new SharedBudget(4 << 20);
+  let opened = 0;
+  let gaveWay = 0;
+  let ended = 0;
+  const messages: string[] = [];
+  const turns = new WorkTurns();
+  webSockets.on("connection", (webSocket, { socket }) => {
+    opened++;
+    new HeldWebSocket(webSocket, socket, budget, turns.connection("127.0.0.1"), () => gaveWay++);
+    webSocket.on("message", (data: Buffer) => messages.push(data.toString()));
+    webSocket.on("close", () => ended++);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const clients = Array.from({ length: connections }, () => {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    socket.write(upgrade);
+    return socket;
+  });
+  await until(() => opened === connections);
+  const [bystander, ...others] = clients;
+  const long = Buffer.concat([Buffer.from([0x00, 0xfe, 0x03, 0xe8, 0, 0, 0, 0]), Buffer.alloc(1_000, "x")]);
+  const fragments = Buffer.concat([fragment(2), ...Array.from({ length: 900 }, () => long)]);
+  for (const socket of others) socket.write(fragments);
+  await until(() => gaveWay > connections / 2);
+  bystander?.write(Buffer.concat([fragment(1), fragment(0, true)]));
+  await until(() => messages.length > 0);
+  expect(messages).toEqual(["xx"]);
+  for (const socket of clients) socket.destroy();
+  await until(() => ended === connections);
+});

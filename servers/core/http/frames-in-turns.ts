@@ -24,9 +24,9 @@ const clientEvents: ReadonlySet<string> = new Set(["message", "ping", "pong"]);
 /**
  * Reads the frames of a WebSocket in the turns of all connections, and lets its messages be handled in them; to be called when it has just been opened. Of itself ws
  * parses at once all that was read, which may be thousands of fragments (RFC 6455 §5.4), and hands over a message of each connection in the same turn of
- * the event loop (where `allowSynchronousEvents` is off). `onRead` is called whenever some were read.
+ * the event loop (where `allowSynchronousEvents` is off). `onRead` is called whenever some were read. Returns a function that drops what waits, and all that comes.
  */
-export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnection, onRead: () => void = () => {}): void {
+export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnection, onRead: () => void = () => {}): () => void {
   const receiver = (webSocket as WebSocket & { readonly _receiver: FrameReceiver })._receiver;
   const { _write: write, startLoop, emit } = receiver;
   const step = new StepBytes();
@@ -34,7 +34,22 @@ export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnecti
   let goOn = (): void => {};
   /** The event that waits for its turn. ws goes on behind it. */
   let waiting: (() => void) | undefined;
-  const share = connection.join(() => goOn());
+  /** To be called once for what is being written. */
+  let whenTaken: Taken | undefined;
+  let isEnded = false;
+  const finish: Taken = (error) => {
+    const taken = whenTaken;
+    whenTaken = undefined;
+    taken?.(error);
+  };
+  const share = connection.join(() => {
+    try {
+      goOn();
+    } catch (error) {
+      // ws closes the WebSocket for it.
+      finish(error as Error);
+    }
+  });
   receiver.emit = (event, ...values) => {
     const hand = () => emit.call(receiver, event, ...values);
     if (receiver._allowSynchronousEvents || !clientEvents.has(event) || !share.isOver) return hand();
@@ -42,6 +57,7 @@ export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnecti
     return true;
   };
   receiver.startLoop = (taken) => {
+    if (isEnded) return;
     if (!waiting && !share.isOver) {
       startLoop.call(receiver, taken);
       return;
@@ -54,15 +70,21 @@ export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnecti
     share.later();
   };
   receiver._write = (bytes, encoding, taken) => {
+    if (isEnded) {
+      taken();
+      return;
+    }
+    whenTaken = taken;
     let at = 0;
     const next: Taken = (error) => {
+      if (isEnded) return;
       const isOver = error ? false : share.isOver;
       if (at > 0) step.took(isOver);
       if (error || (at > 0 && at >= bytes.length)) {
         joinFragments(receiver._fragments, bytes);
         joinBuffers(receiver._buffers, bytes);
         onRead();
-        taken(error);
+        finish(error);
         return;
       }
       if (!isOver) {
@@ -70,6 +92,7 @@ export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnecti
         return;
       }
       onRead();
+      if (isEnded) return;
       goOn = writeStep;
       share.later();
     };
@@ -79,5 +102,11 @@ export function readFramesInTurns(webSocket: WebSocket, connection: WorkConnecti
       write.call(receiver, bytes.subarray(start, at), encoding, next);
     };
     next();
+  };
+  return () => {
+    isEnded = true;
+    goOn = () => {};
+    waiting = undefined;
+    finish();
   };
 }

@@ -40,6 +40,7 @@ export class HeldWebSocket {
   readonly #socket: Socket;
   readonly #share: BudgetShare;
   readonly #onClosing: (closed: ClosedWith) => void;
+  readonly #dropFrames: () => void;
   #bytes = 0;
   #isOver = false;
   /** Of messages that arrived and wait for their turn. */
@@ -57,7 +58,7 @@ export class HeldWebSocket {
     this.#socket = socket;
     this.#share = held.open(socket.remoteAddress ?? "", () => this.#giveWay());
     this.#onClosing = onClosing;
-    readFramesInTurns(webSocket, work, () => this.count());
+    this.#dropFrames = readFramesInTurns(webSocket, work, () => this.count());
     // After the listener of ws, which has counted the bytes.
     socket.on("data", () => this.count());
     webSocket.once("close", () => {
@@ -92,6 +93,7 @@ export class HeldWebSocket {
     // What still comes is discarded: closing with unread bytes would reset the connection, and the close frame be lost with it.
     this.#socket.removeAllListeners("data");
     this.#socket.resume();
+    this.#dropFrames();
     const receiver = this.#receiver;
     receiver._buffers = [];
     receiver._fragments = [];
