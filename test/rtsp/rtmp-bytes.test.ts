@@ -96,7 +96,7 @@ describe("bytes of RTMP", () => {
       }
     }
     for (let round = 0; round < 4_000; round++) {
-      const media = new FlvMedia({ onTracks() {}, onTrack() {}, onFrame() {} });
+      const media = new FlvMedia({ onTracks() {}, onTrack() {}, onFrame() {}, onWaiting() {} });
       try {
         for (let count = 0; count < 6; count++) {
           const kind = [messageType.video, messageType.audio, messageType.data][random.below(3)] ?? 9;
@@ -117,7 +117,12 @@ describe("bytes of RTMP", () => {
   it("[RTSP-98] frames have the times of the tags: pictures with both, sound without the rounding to milliseconds", () => {
     const frames: Frame[] = [];
     let tracks: readonly Track[] = [];
-    const media = new FlvMedia({ onTracks: (known) => (tracks = known), onTrack() {}, onFrame: (frame) => void frames.push(frame) });
+    const media = new FlvMedia({
+      onTracks: (known) => (tracks = known),
+      onTrack() {},
+      onWaiting() {},
+      onFrame: (frame) => void frames.push(frame),
+    });
     const sps = Buffer.from("6742c01ed901e096e1000003000100000300320f162e48", "hex");
     const pps = Buffer.from("68cb83cb20", "hex");
     const length = (unit: Buffer) => Buffer.from([unit.length >> 8, unit.length & 0xff]);

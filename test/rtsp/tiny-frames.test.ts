@@ -102,6 +102,7 @@ it("[RTSP-195] frames that wait for the other track of RTMP are bounded in numbe
       waited = sent;
     },
     onTrack() {},
+    onWaiting() {},
     onFrame: () => void frames++,
   });
   media.push(messageType.data, 0, writeAmf(["onMetaData", { videocodecid: 7, audiocodecid: 10 }]));

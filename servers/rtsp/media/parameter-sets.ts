@@ -43,15 +43,25 @@ function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnit
 }
 
 const mostSets = 32;
+/** With scaling lists one has some 1,500 bytes. */
+const mostSetBytes = 4_096;
 
 /** `idAt` is the byte at which the Exp-Golomb identifier begins. */
 function withSet(sets: readonly Buffer[], unit: Buffer, idAt: number): readonly Buffer[] {
-  if (sets.some((set) => set.equals(unit))) return sets;
+  if (unit.length > mostSetBytes || sets.some((set) => set.equals(unit))) return sets;
   const id = setId(unit, idAt);
-  return id === undefined ? sets : [...sets.filter((set) => setId(set, idAt) !== id), unit].slice(-mostSets);
+  return id === undefined ? sets : [...sets.filter((set) => setId(set, idAt) !== id), ownCopy(unit)].slice(-mostSets);
 }
 
-const withOnly = (sets: readonly Buffer[], unit: Buffer): readonly Buffer[] => (sets[0]?.equals(unit) && sets.length === 1 ? sets : [unit]);
+const withOnly = (sets: readonly Buffer[], unit: Buffer): readonly Buffer[] =>
+  unit.length > mostSetBytes || (sets[0]?.equals(unit) && sets.length === 1) ? sets : [ownCopy(unit)];
+
+/** A set stays as long as its stream: a view would keep all of the picture that it came with. */
+function ownCopy(unit: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(unit.length);
+  unit.copy(copy);
+  return copy;
+}
 
 function setId(unit: Buffer, at: number): number | undefined {
   try {

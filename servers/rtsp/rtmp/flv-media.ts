@@ -19,6 +19,8 @@ export interface FlvMediaOptions {
   onTracks(tracks: readonly Track[]): void;
   onTrack(index: number, track: Track): void;
   onFrame(frame: Frame): void;
+  /** Bytes of memory of the frames that wait until all tracks are known. */
+  onWaiting(bytes: number): void;
 }
 
 /** Frames that wait until all tracks are known. */
@@ -28,6 +30,13 @@ const mostWaitingBytes = 8 << 20;
 const roundedSeconds = 0.02;
 /** A larger step of the time is one of the client's clock, not of its media. */
 const longestJumpMs = 10_000;
+
+/** The metadata of encoders has some hundred bytes; longer data is passed over. */
+const mostDataBytes = 64 << 10;
+/** Of parameter sets. */
+const mostVideoConfigBytes = 16 << 10;
+/** AudioSpecificConfig, with a program config element. */
+const mostAudioConfigBytes = 512;
 
 type Kind = "video" | "audio";
 
@@ -71,8 +80,9 @@ export class FlvMedia {
 
   push(kind: number, timestamp: number, payload: Buffer): void {
     try {
-      if (kind === messageType.data) this.#data(readAmf(payload));
-      else if (payload.length > 0) {
+      if (kind === messageType.data) {
+        if (payload.length <= mostDataBytes) this.#data(readAmf(payload));
+      } else if (payload.length > 0) {
         const atMs = this.#continuous(timestamp);
         if (kind === messageType.video) this.#videoTag(payload, atMs);
         else this.#audioTag(payload, atMs);
@@ -82,6 +92,11 @@ export class FlvMedia {
       if (error instanceof RangeError || error instanceof AmfError) throw new FlvError(error.message);
       throw error;
     }
+  }
+
+  /** Nothing more may be pushed. */
+  clear(): void {
+    this.#waiting = [];
   }
 
   #data(values: readonly AmfValue[]): void {
@@ -138,7 +153,10 @@ export class FlvMedia {
   }
 
   #videoConfig(codec: VideoTrack["codec"], record: Buffer): void {
-    const reader = new BoxReader(record, { start: 0, end: record.length });
+    if (record.length > mostVideoConfigBytes) throw new FlvError(`its description of the video has ${record.length} bytes`);
+    // The message has memory of its own, which may be longer.
+    const own = Buffer.from(record);
+    const reader = new BoxReader(own, { start: 0, end: own.length });
     let entry: ReturnType<typeof readAvcConfig>;
     try {
       entry = codec === "h264" ? readAvcConfig(reader) : readHevcConfig(reader);
@@ -176,8 +194,10 @@ export class FlvMedia {
       if (fourCc !== "mp4a") throw new FlvError(`it sends ${audioNames[fourCc] ?? "sound of an unknown kind"}; AAC is needed`);
       body = payload.subarray(5);
     } else if (format !== 10) throw new FlvError(`it sends ${audioNames[format] ?? `sound of the kind ${format}`}; AAC is needed`);
-    if (packet === 0) this.#audioConfig(Buffer.from(body));
-    else if (packet === 1 && body.length > 0) this.#sound(body, atMs);
+    if (packet === 0) {
+      if (body.length > mostAudioConfigBytes) throw new FlvError(`its description of the sound has ${body.length} bytes`);
+      this.#audioConfig(Buffer.from(body));
+    } else if (packet === 1 && body.length > 0) this.#sound(body, atMs);
   }
 
   #audioConfig(config: Buffer): void {
@@ -212,6 +232,7 @@ export class FlvMedia {
       // A group of pictures that lacks its beginning is useless.
       this.#waiting.push({ kind, frame: compactFrame(frame) });
       this.#waitingBytes += memoryOf(frame);
+      this.#options.onWaiting(this.#waitingBytes);
       return;
     }
     const track = (kind === "video" ? this.#video : this.#audio)?.index;
@@ -232,6 +253,7 @@ export class FlvMedia {
     this.#options.onTracks(known.map(({ track }) => track));
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#options.onWaiting(0);
     for (const { kind, frame } of waiting) this.#give(kind, frame);
   }
 }

@@ -35,6 +35,8 @@ type State = "handshake" | "connecting" | "waiting" | "publishing" | "closed";
 const signatureBytes = 1_536;
 /** §5.2.1: of the client's C0, and ours. */
 const protocolVersion = 3;
+/** Answers that wait for the client: nothing more of what it sends is carried out. Each takes far more memory than its bytes. */
+const mostUnsentBytes = 4_096;
 const windowBytes = 2_500_000;
 /** What the messages cost that the service has not taken; then nothing more is read. */
 const mostUntaken = 8 << 20;
@@ -62,13 +64,15 @@ export class RtmpConnection {
   readonly #address: string;
   #state: State = "handshake";
   /** Of the handshake. */
-  #handshake: Buffer[] = [];
+  #handshake: Buffer = noBytes;
   #handshakeBytes = 0;
   #hasAnswered = false;
   #app = "";
   #serverUrl = "";
   #userAgent = "";
   #untaken = 0;
+  /** It leaves answers unread: `#written` goes on. */
+  #isBehind = false;
   /** More waits for the service than may. */
   #isFull = false;
   /** The messages that were received and are worked off in another turn. */
@@ -170,6 +174,10 @@ export class RtmpConnection {
     if (!messages) return;
     try {
       while (!this.#isClosed()) {
+        if (this.#socket.writableLength > mostUnsentBytes) {
+          this.#isBehind = true;
+          break;
+        }
         if (this.#share.isOver) {
           this.#share.later();
           break;
@@ -202,23 +210,24 @@ export class RtmpConnection {
 
   /** §5.2. Returns what is behind C2. */
   #shakeHands(bytes: Buffer): Buffer {
-    this.#handshake.push(bytes);
-    this.#handshakeBytes += bytes.length;
-    if (bytes.length > 0 && this.#handshakeBytes === bytes.length && bytes[0] !== protocolVersion)
-      throw new RtmpError("what it speaks is not RTMP");
+    if (this.#handshakeBytes === 0 && bytes.length > 0) {
+      if (bytes[0] !== protocolVersion) throw new RtmpError("what it speaks is not RTMP");
+      // In one piece: each of its bytes may come alone.
+      this.#handshake = Buffer.allocUnsafeSlow(1 + 2 * signatureBytes);
+    }
+    const taken = bytes.copy(this.#handshake, this.#handshakeBytes);
+    this.#handshakeBytes += taken;
     if (this.#handshakeBytes < 1 + signatureBytes) return noBytes;
-    const all = Buffer.concat(this.#handshake);
-    this.#handshake = [all];
     if (!this.#hasAnswered) {
       this.#hasAnswered = true;
       // The four bytes after the time are zero: clients then expect no digest of Flash in it.
       const own = Buffer.concat([Buffer.alloc(8), randomBytes(signatureBytes - 8)]);
-      this.#socket.write(Buffer.concat([Buffer.from([protocolVersion]), own, all.subarray(1, 1 + signatureBytes)]));
+      this.#socket.write(Buffer.concat([Buffer.from([protocolVersion]), own, this.#handshake.subarray(1, 1 + signatureBytes)]));
     }
-    if (all.length < 1 + 2 * signatureBytes) return noBytes;
+    if (this.#handshakeBytes < this.#handshake.length) return noBytes;
     this.#state = "connecting";
-    this.#handshake = [];
-    return all.subarray(1 + 2 * signatureBytes);
+    this.#handshake = noBytes;
+    return bytes.subarray(taken);
   }
 
   #take(message: RtmpMessage): void {
@@ -356,10 +365,14 @@ export class RtmpConnection {
   }
 
   #write(message: SentMessage): void {
-    // Answers are small; a client that asks and never reads is not served.
-    if (this.#socket.writableLength > 1 << 20) this.#socket.destroy();
-    else if (this.#socket.writable) this.#socket.write(writeMessage(message));
+    if (this.#socket.writable) this.#socket.write(writeMessage(message), this.#written);
   }
+
+  readonly #written = (): void => {
+    if (!this.#isBehind) return;
+    this.#isBehind = false;
+    this.#work();
+  };
 }
 
 const noBytes = Buffer.alloc(0);
@@ -369,6 +382,8 @@ function withoutFirst(payload: Buffer): Buffer {
   payload.copy(rest, 0, 1);
   return rest;
 }
-const textOf = (value: AmfValue | undefined): string => (typeof value === "string" ? value.slice(0, longestName) : "");
+/** In memory of its own: a part of a text keeps all of it. */
+const textOf = (value: AmfValue | undefined): string =>
+  typeof value === "string" ? Buffer.from(value.slice(0, longestName)).toString() : "";
 const objectOf = (value: AmfValue | undefined): AmfObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as AmfObject) : {};

@@ -4,6 +4,7 @@ import type { EndedBy, RecordedSession } from "../observe/session-entry.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
 import { type SourceClock, Stream, type StreamLimits } from "../streams/stream.ts";
+import { StreamMemory } from "../streams/stream-memory.ts";
 import { FlvError, FlvMedia } from "./flv-media.ts";
 
 export interface RtmpPublisherOptions {
@@ -27,6 +28,8 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
   stream: Stream | undefined;
   readonly #options: RtmpPublisherOptions;
   readonly #media: FlvMedia;
+  /** Of frames that wait until all tracks are known. */
+  readonly #waiting: StreamMemory;
   /** Where the first frame was on our clock. */
   #anchor: { readonly atMs: number; readonly seconds: number } | undefined;
   #received = 0;
@@ -36,7 +39,11 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
     this.#options = options;
     this.path = options.path;
     this.user = options.user;
+    this.#waiting = new StreamMemory(options.limits.media, options.address, () =>
+      this.end("its tracks are not known, what waits for them is most, and RTSP_ALL_MEDIA_BYTES is exceeded", "server"),
+    );
     this.#media = new FlvMedia({
+      onWaiting: (bytes) => this.#waiting.set("begun", bytes),
       onTracks: (tracks) => {
         this.stream = new Stream({ ...options.limits, tracks, clock: this, owner: options.address });
         options.paths.publish(this.path, this);
@@ -87,6 +94,8 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
   end(reason: string, by: EndedBy): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#media.clear();
+    this.#waiting.close();
     this.#options.paths.remove(this.path, this);
     this.stream?.end("the publisher has left");
     this.#options.onEnd(this, reason, by);

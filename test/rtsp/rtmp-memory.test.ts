@@ -1,0 +1,101 @@
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { separateParameterSets } from "../../servers/rtsp/media/parameter-sets.ts";
+import type { H264Track } from "../../servers/rtsp/media/track.ts";
+import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
+import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
+import { FlvError, FlvMedia } from "../../servers/rtsp/rtmp/flv-media.ts";
+import { RtmpConnection } from "../../servers/rtsp/rtmp/rtmp-connection.ts";
+import { until } from "../support/until.ts";
+import { onEnd, startRtsp } from "./harness.ts";
+import { RawPublisher } from "./raw-publisher.ts";
+
+/** Takes nothing of what is written until `takeAll`. */
+class UnreadSocket extends Duplex {
+  readonly remoteAddress = "192.0.2.1";
+  readonly remotePort = 5_000;
+  readonly bytesRead = 0;
+  taken = 0;
+  isTaking = false;
+  #taken: (() => void) | undefined;
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  override _read(): void {}
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, taken: () => void): void {
+    this.taken += bytes.length;
+    if (this.isTaking) setImmediate(taken);
+    else this.#taken = taken;
+  }
+
+  takeAll(): void {
+    this.isTaking = true;
+    this.#taken?.();
+  }
+}
+
+it("[RTSP-206] of a client that leaves answers unread nothing more is carried out until it reads", async () => {
+  const socket = new UnreadSocket();
+  const turns = new WorkTurns();
+  const connection = new RtmpConnection(socket as unknown as Socket, {
+    limits: { messageBytes: 1 << 20, silenceMs: 60_000 },
+    turns,
+    held: new SharedBudget(1 << 30),
+    onPublish() {},
+    onMedia() {},
+    onClosed() {},
+  });
+  onEnd(() => void socket.destroy());
+  // Each byte of the handshake alone.
+  for (const byte of Buffer.concat([Buffer.from([3]), Buffer.alloc(2 * 1_536)])) socket.push(Buffer.from([byte]));
+  const ping = writeMessage({ type: messageType.userControl, chunkStream: 2, stream: 0, payload: Buffer.from([0, 6, 1, 2, 3, 4]) });
+  const count = 5_000;
+  socket.push(Buffer.concat(Array.from({ length: count }, () => ping)));
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+  expect(socket.writableLength).toBeGreaterThan(4_096);
+  expect(socket.writableLength).toBeLessThan(4_096 + 2 * ping.length);
+  socket.takeAll();
+  await until(() => socket.taken >= 1 + 2 * 1_536 + count * ping.length);
+  connection.close("the test has ended");
+  turns.close();
+});
+
+it("[RTSP-207] a parameter set of a picture of megabytes is kept alone, and a long one not at all", () => {
+  const picture = Buffer.alloc(4 << 20, 1);
+  const unit = (at: number, length: number) => {
+    const set = picture.subarray(at, at + length);
+    set[0] = 0x68;
+    set[1] = 0x80;
+    return set;
+  };
+  const track: H264Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [], pps: [] };
+  const { track: changed } = separateParameterSets(track, [unit(0, 10), unit(100, 5_000)]);
+  expect((changed as H264Track).pps.map((set) => [set.length, set.buffer.byteLength])).toEqual([[10, 10]]);
+  const media = new FlvMedia({ onTracks() {}, onTrack() {}, onFrame() {}, onWaiting() {} });
+  const description = (head: readonly number[], bytes: number) => Buffer.concat([Buffer.from(head), Buffer.alloc(bytes)]);
+  expect(() => media.push(messageType.video, 0, description([0x17, 0, 0, 0, 0], 20_000))).toThrow(FlvError);
+  expect(() => media.push(messageType.audio, 0, description([0xaf, 0], 1_000))).toThrow(FlvError);
+});
+
+it("[RTSP-208] frames that wait for a track that never comes count for all streams: who has most ends", async () => {
+  const server = await startRtsp({ rtmp: true, rtmpPort: 0, allMediaBytes: 1 << 20 });
+  const client = await RawPublisher.publish(server, "a");
+  const send = (type: number, payload: Buffer) => client.socket.write(writeMessage({ type, chunkStream: 3, stream: 1, payload }));
+  const chunkSize = Buffer.from([0, 0, 0x10, 0]);
+  client.socket.write(writeMessage({ type: messageType.setChunkSize, chunkStream: 2, stream: 0, payload: chunkSize }));
+  send(messageType.data, writeAmf(["onMetaData", { videocodecid: 7, audiocodecid: 10 }]));
+  // Its sound is described, and its pictures never are.
+  send(messageType.audio, Buffer.from([0xaf, 0, 0x12, 0x10]));
+  for (let frame = 0; frame < 400; frame++) send(messageType.audio, Buffer.concat([Buffer.from([0xaf, 1]), Buffer.alloc(4_000)]));
+  await until(() => client.closed);
+  expect(await server.ended(({ target }) => target === "/live/a")).toMatchObject({
+    outcome: expect.stringContaining("RTSP_ALL_MEDIA_BYTES"),
+  });
+});
