@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { lockFolder } from "../../servers/core/files/folder-lock.ts";
@@ -70,4 +70,18 @@ it("[BL-19] a service with files locks its folder while it runs, and while its d
   await expect(runService(service, { dataDir: folder })).rejects.toMatchObject({ code: "DATA_IN_USE" });
   await browsing.stop();
   await (await runService(service, { dataDir: folder })).stop();
+});
+
+it("[BL-19] a folder on a full disk is locked all the same, without the pid", async ({ skip }) => {
+  const folder = temporaryDir();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    skip("this user may not mount a small disk");
+  }
+  onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+  expect(() => writeFileSync(path.join(folder, "full"), Buffer.alloc(1 << 20))).toThrow("ENOSPC");
+  const release = await lockFolder(folder);
+  await expect(lockFolder(folder)).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  release();
 });

@@ -6,6 +6,7 @@ import { createCors } from "../../servers/core/http/cors.ts";
 import { createHttpDispatch } from "../../servers/core/http/http-dispatch.ts";
 import { HttpRefusal } from "../../servers/core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
+import { BodyTooLarge, ClientLeft } from "../../servers/core/http/request-body.ts";
 import type { Log } from "../../servers/core/service/log.ts";
 import { raw } from "../http/harness.ts";
 
@@ -32,6 +33,11 @@ async function serve(handle: (request: HttpRequest, response: HttpResponse) => v
 }
 
 const head = "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+
+it("[BL-421] an error that refuses a client has no stack", () => {
+  for (const error of [new HttpRefusal(400, "no"), new ClientLeft(), new BodyTooLarge()]) expect(error.stack).not.toMatch(/\n\s+at /);
+  expect(new Error("other").stack).toMatch(/\n\s+at /);
+});
 
 it("[BL-411] a fault is answered without the fields of the answer that failed", async () => {
   const { port } = await serve(async (_request, response) => {

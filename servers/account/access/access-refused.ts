@@ -1,4 +1,5 @@
 import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
+import { StacklessError } from "../../core/service/stackless-error.ts";
 import type { TokenProblem } from "./tokens.ts";
 
 /** Why credentials, a token or a code are refused. */
@@ -12,7 +13,7 @@ export type AccessProblem =
   | `token${TokenProblem}`;
 
 /** Access is refused. The caller's protocol decides how to answer. */
-export class AccessRefused extends Error {
+export class AccessRefused extends StacklessError {
   override readonly name = "AccessRefused";
   readonly problem: AccessProblem;
   /** The account, for the page. */

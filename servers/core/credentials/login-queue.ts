@@ -1,5 +1,6 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { JobSlots } from "../service/job-slots.ts";
+import { StacklessError } from "../service/stackless-error.ts";
 
 /** Who logs in: one client may have many connections, and log in to many accounts. */
 export interface LoginClient {
@@ -8,7 +9,7 @@ export interface LoginClient {
 }
 
 /** Thrown when more logins wait than this machine can check in reasonable time. */
-export class TooBusy extends Error {
+export class TooBusy extends StacklessError {
   override readonly name = "TooBusy";
 }
 

@@ -24,7 +24,7 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
       // Nothing is ever written to it.
       database.pragma("journal_mode = MEMORY");
       database.exec("BEGIN EXCLUSIVE");
-      writeFileSync(holderFile, `${pid}\n`, { mode: 0o600 });
+      nameHolder(holderFile, pid);
     } catch (error) {
       database.close();
       throw error;
@@ -36,6 +36,16 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
   } catch (error) {
     if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw inUse(folder, holderFile, error);
     throw sqliteFileError(error, file);
+  }
+}
+
+/** On a full disk the lock holds without it. */
+function nameHolder(file: string, pid: number): void {
+  try {
+    writeFileSync(file, `${pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
   }
 }
 

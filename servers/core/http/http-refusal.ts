@@ -1,5 +1,7 @@
+import { StacklessError } from "../service/stackless-error.ts";
+
 /** A refusal, thrown by a handler and answered by the dispatcher. */
-export class HttpRefusal extends Error {
+export class HttpRefusal extends StacklessError {
   override readonly name = "HttpRefusal";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { StacklessError } from "../service/stackless-error.ts";
 import { GatheredPieces } from "./gathered-pieces.ts";
 import type { HttpRefusal } from "./http-refusal.ts";
 import type { RecordedRequest } from "./recorded-messages.ts";
 
 /** The client disconnected before the end of the body: there is nobody to answer. */
-export class ClientLeft extends Error {
+export class ClientLeft extends StacklessError {
   override readonly name = "ClientLeft";
 }
 
 /** The body is larger than the limit; the rest is read and discarded. */
-export class BodyTooLarge extends Error {
+export class BodyTooLarge extends StacklessError {
   override readonly name = "BodyTooLarge";
 }
 
