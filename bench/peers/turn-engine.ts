@@ -29,7 +29,7 @@ await listenTurn({
     ...{ allocations: 5_000, allocationsPerUser: 5_000, permissions: 100, channels: 100, delayedBytes: 4 << 20 },
     ...{ transactions: 10_000, failures: 100, failureWindowMs: 60_000, challengesPerSecond: 1_000 },
   },
-  streams: { connections: 5_000, connectionsPerAddress: 5_000, unsentBytes: 1 << 20, idleMs: 60_000 },
+  streams: { connections: 5_000, connectionsPerAddress: 5_000, unsentBytes: 1 << 20, allUnsentBytes: 256 << 20, idleMs: 60_000 },
   receiveBufferBytes: 4 << 20,
   log: { debug: silent, info: silent, warning: silent, error: (text) => console.error(text), notable: silent, enabled: () => false },
   onStop: (release) => void releases.push(release),

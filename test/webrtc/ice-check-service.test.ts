@@ -167,7 +167,7 @@ it("[WEBRTC-426] when data last passed a relay is known from its counts, and whe
   const client = { address: "127.0.0.1", port: 1, transport: "udp" } as const;
   const state = (toPeers: number, fromPeers: number): AllocationState => ({
     ...{ id: 7, client, username: "1:ada", user: "ada", software: undefined, relayed: [{ address: "127.0.0.1", port: 50_112 }] },
-    ...{ ageMs: 0, leftMs: 1, permissions: [], channels: [], impairment: noImpairment },
+    ...{ ageMs: 0, leftMs: 1, revision: 0, permissions: [], channels: [], impairment: noImpairment },
     ...{ toPeers: { datagrams: toPeers, bytes: 0 }, fromPeers: { datagrams: fromPeers, bytes: 0 } },
     lost: { notPermitted: 0, withoutChannel: 0, impaired: 0, clientBehind: 0, unsendable: 0 },
   });

@@ -1,9 +1,16 @@
+import type { Socket } from "node:net";
 import os from "node:os";
-import { describe, expect, it } from "vitest";
+import { Duplex } from "node:stream";
+import { describe, expect, it, vi } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import { encodeXorAddress } from "../../servers/webrtc/stun/transport-address.ts";
+import { Allocation } from "../../servers/webrtc/turn/allocation.ts";
 import { canonicalAddress, createPeerPolicy } from "../../servers/webrtc/turn/peer-policy.ts";
+import { StreamClient } from "../../servers/webrtc/turn/stream-client.ts";
+import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import {
   channelMessage,
@@ -204,6 +211,56 @@ describe("TURN data", () => {
     expect(attributeOf(answer, stunAttributes.icmp)).toEqual(Buffer.from([0, 0, 3, 4, 0, 0, 0, 0]));
     expect(attributeOf(answer, stunAttributes.xorPeerAddress)).toEqual(encodeXorAddress("192.0.2.1", 9, answer.transaction));
     expect(lost()?.unsendable).toBe(1);
+  });
+
+  it("[WEBRTC-488] where too much waits for all clients over TCP, the one for whom most waits is disconnected, and others lose nothing", async () => {
+    const { server, client, port, peer } = await relaying({ streams: { unsentBytes: 64 << 20, allUnsentBytes: 1 << 20 } }, "tcp");
+    await client.bindChannel(0x4000, peer.port);
+    const other = await TurnClientUnderTest.connect(server, "tcp");
+    const otherPort = await other.relayedPort();
+    await other.bindChannel(0x4000, peer.port);
+    client.stopReading();
+    const datagram = Buffer.alloc(8_000);
+    await until(() => {
+      for (let count = 0; count < 20; count++) peer.socket.send(datagram, port, "127.0.0.1");
+      return server.closed.length > 0;
+    });
+    expect(server.closed[0]?.reason).toBe("connection closed");
+    peer.socket.send("goes on", otherPort, "127.0.0.1");
+    await until(() => other.channelData.length === 1);
+  });
+
+  it("[WEBRTC-488] messages without a byte count, too: those that wait are bounded", () => {
+    const socket = new Duplex({ read() {}, write() {} });
+    onEnd(() => void socket.destroy());
+    const client = new StreamClient({
+      transport: "tls",
+      socket: Object.assign(socket, { remoteAddress: "192.0.2.1", setNoDelay: () => socket }) as unknown as Socket,
+      unsentBytes: 20_000,
+      unsent: new SharedBudget(1 << 20),
+      turns: new WorkTurns(),
+      now: () => 0,
+      onMessage() {},
+      onClosed() {},
+    });
+    let sent = 0;
+    while (sent < 1_000 && client.sendChannelData(0x4000, Buffer.alloc(0))) sent++;
+    expect(sent).toBeGreaterThan(100);
+    expect(sent).toBeLessThan(200);
+  });
+
+  it("[WEBRTC-489] permissions and channels are listed when they are read", async () => {
+    const { server, client, peer } = await relaying({}, "udp");
+    const listed = vi.spyOn(Allocation.prototype, "permissions", "get");
+    onEnd(() => listed.mockRestore());
+    const [before] = server.engine.allocations();
+    await client.bindChannel(0x4001, peer.port);
+    const [after] = server.engine.allocations();
+    expect(listed).not.toHaveBeenCalled();
+    expect(after?.revision).not.toBe(before?.revision);
+    expect(after?.channels).toMatchObject([{ number: 0x4001, port: peer.port }]);
+    expect(after?.permissions).toHaveLength(1);
+    expect(listed).toHaveBeenCalledOnce();
   });
 
   it("[WEBRTC-46] a client over TCP that reads nothing loses what is beyond its limit, and others lose nothing", async () => {

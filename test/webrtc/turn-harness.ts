@@ -92,7 +92,14 @@ export async function startTurn(changes: TurnChanges = {}): Promise<TurnUnderTes
       ...{ allocations: 1_000, allocationsPerUser: 100, permissions: 10, channels: 10, delayedBytes: 1 << 20 },
       ...{ transactions: 1_000, failures: 100, failureWindowMs: 60_000, challengesPerSecond: 1_000, ...changes.limits },
     },
-    streams: { connections: 1_000, connectionsPerAddress: 1_000, unsentBytes: 1 << 20, idleMs: 60_000, ...changes.streams },
+    streams: {
+      connections: 1_000,
+      connectionsPerAddress: 1_000,
+      unsentBytes: 1 << 20,
+      allUnsentBytes: 256 << 20,
+      idleMs: 60_000,
+      ...changes.streams,
+    },
     onStop: (release) => void releases.push(release),
   });
   return {

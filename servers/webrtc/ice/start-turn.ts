@@ -72,6 +72,7 @@ export function startTurn({ config, secret, certificates, observer, turns, log, 
       connections: config.turnConnections,
       connectionsPerAddress: config.turnConnectionsPerAddress,
       unsentBytes: config.unsentBytes,
+      allUnsentBytes: config.allUnsentBytes,
       idleMs: config.turnIdleSeconds * 1_000,
     },
   });

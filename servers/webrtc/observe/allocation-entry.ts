@@ -54,7 +54,7 @@ export class AllocationEntry implements TrafficEntry {
     const bits = (which: "toPeers" | "fromPeers") => ((state[which].bytes - before[which].bytes) * 8) / seconds;
     const lost = (lostOf(state) - lostOf(before)) / seconds;
     this.#samples.add(Math.round(Date.now() / 1_000), { toPeers: bits("toPeers"), fromPeers: bits("fromPeers"), lost });
-    this.#isStateNew ||= before.permissions.length !== state.permissions.length || before.channels.length !== state.channels.length;
+    this.#isStateNew ||= before.revision !== state.revision;
     this.#state = state;
   }
 

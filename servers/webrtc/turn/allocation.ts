@@ -95,6 +95,8 @@ export class Allocation {
   expiresAt: number;
   readonly toPeers: DataCount = { datagrams: 0, bytes: 0 };
   readonly fromPeers: DataCount = { datagrams: 0, bytes: 0 };
+  /** Another one whenever there are other permissions or channels. */
+  revision = 0;
   readonly lost: LostData = { notPermitted: 0, withoutChannel: 0, impaired: 0, clientBehind: 0, unsendable: 0 };
   readonly #relays: Relay[];
   readonly #hosts = new Map<string, PeerHost>();
@@ -163,7 +165,11 @@ export class Allocation {
   permit(addresses: readonly string[], until: number): boolean {
     const added = new Set(addresses.filter((address) => !this.#hosts.has(address)));
     if (this.#hosts.size + added.size > this.#limits.permissions) return false;
-    for (const address of addresses) this.#hostOf(address).permittedUntil = until;
+    for (const address of addresses) {
+      const host = this.#hostOf(address);
+      if (host.permittedUntil === 0) this.revision++;
+      host.permittedUntil = until;
+    }
     return true;
   }
 
@@ -178,6 +184,7 @@ export class Allocation {
     else {
       const channel: Channel = { number, address, port, relay, expiresAt: until };
       this.#channels.set(number, channel);
+      this.revision++;
       this.#hostOf(address).channels.set(port, channel);
     }
     return "bound";
@@ -188,6 +195,7 @@ export class Allocation {
     for (const channel of this.#channels.values()) if (channel.expiresAt <= now) this.#release(channel);
     for (const [address, host] of this.#hosts) {
       if (host.permittedUntil > now) continue;
+      if (host.permittedUntil > 0) this.revision++;
       host.permittedUntil = 0;
       if (host.channels.size === 0) this.#hosts.delete(address);
     }
@@ -289,6 +297,7 @@ export class Allocation {
 
   #release({ number, address, port }: Channel): void {
     this.#channels.delete(number);
+    this.revision++;
     this.#hosts.get(address)?.channels.delete(port);
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { WorkShare, WorkTurns } from "../../core/service/work-turns.ts";
 import { paddedLength } from "../stun/write-stun.ts";
@@ -10,6 +11,8 @@ export interface StreamClientOptions {
   readonly socket: Socket;
   /** What waits for the client; more is lost, as it would be over UDP. */
   readonly unsentBytes: number;
+  /** The same of all clients: beyond it those are disconnected for whom most waits. */
+  readonly unsent: SharedBudget;
   /** Of all clients over TCP and TLS. */
   readonly turns: WorkTurns;
   /** Steady, in milliseconds. */
@@ -18,6 +21,9 @@ export interface StreamClientOptions {
   /** Once, with the reason if it is ours. */
   readonly onClosed: (client: StreamClient, why: string | undefined) => void;
 }
+
+/** What a message that waits takes beside its bytes: one of ChannelData may have none. */
+const messageOverheadBytes = 128;
 
 /** A client over TCP or TLS. */
 export class StreamClient implements TurnClient {
@@ -37,6 +43,7 @@ export class StreamClient implements TurnClient {
   /** What is still to be written. */
   #output: Buffer[] = [];
   #outputBytes = 0;
+  readonly #unsent: BudgetShare;
   #isWriting = false;
   #lastMessageAt: number;
   #why: string | undefined;
@@ -51,6 +58,10 @@ export class StreamClient implements TurnClient {
     this.localAddress = socket.localAddress;
     this.#lastMessageAt = options.now();
     this.#share = options.turns.join(plainAddress(this.address), this.#work);
+    this.#unsent = options.unsent.open(this.address, () => {
+      this.#unsent.leave();
+      this.end("what waited for it was most, and WEBRTC_ALL_UNSENT_BYTES is exceeded");
+    });
     socket.setNoDelay(true);
     socket.on("data", (chunk) => {
       this.#unread = chunk;
@@ -60,6 +71,8 @@ export class StreamClient implements TurnClient {
     socket.on("close", () => {
       this.isGone = true;
       this.#output = [];
+      this.#unsent.set(0);
+      this.#unsent.close();
       options.onClosed(this, this.#why);
     });
   }
@@ -98,15 +111,27 @@ export class StreamClient implements TurnClient {
   }
 
   #write(message: Buffer): boolean {
-    if (this.isGone || this.#socket.writableLength + this.#outputBytes + message.length > this.#options.unsentBytes) return false;
+    if (this.isGone || this.#waiting + message.length + messageOverheadBytes > this.#options.unsentBytes) return false;
     this.#output.push(message);
     this.#outputBytes += message.length;
+    this.#count();
+    // It may have been the one for whom most waited.
+    if (this.isGone) return false;
     if (this.#isWriting) return true;
     this.#isWriting = true;
     if (this.transport === "tls") this.#writeRecord();
     else setImmediate(this.#writeAll);
     return true;
   }
+
+  /** Of memory. */
+  get #waiting(): number {
+    return this.#socket.writableLength + this.#outputBytes + messageOverheadBytes * this.#output.length;
+  }
+
+  readonly #count = (): void => {
+    if (!this.isGone) this.#unsent.set(this.#waiting);
+  };
 
   /** One write for all that relays receive in a turn. */
   readonly #writeAll = (): void => {
@@ -115,16 +140,18 @@ export class StreamClient implements TurnClient {
     this.#output = [];
     this.#outputBytes = 0;
     this.#isWriting = false;
-    if (!this.isGone) this.#socket.write(bytes);
+    if (!this.isGone) this.#socket.write(bytes, this.#count);
   };
 
   /** One record for each message: coturn's client reads no second message from a record. What waits in the socket would be joined. */
   readonly #writeRecord = (): void => {
+    this.#count();
     const message = this.#output.shift();
     this.#isWriting = message !== undefined && !this.isGone;
     if (!message || this.isGone) return;
     this.#outputBytes -= message.length;
     this.#socket.write(message, this.#writeRecord);
+    this.#count();
   };
 
   /** Ends a connection that has had no allocation and no message for `idleMs`. */

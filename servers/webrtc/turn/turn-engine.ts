@@ -213,25 +213,33 @@ export class TurnEngine {
     add(this.#past.toPeers, allocation.toPeers);
     add(this.#past.fromPeers, allocation.fromPeers);
     if (log.enabled("debug")) log.debug(`Allocation ${allocation.id} of ${allocation.user} is closed: ${reason}`);
-    observer?.onClosed?.(this.#stateOf(allocation), reason);
+    const { permissions, channels, ...state } = this.#stateOf(allocation);
+    // They are gone when it is closed.
+    observer?.onClosed?.({ ...state, permissions, channels }, reason);
   }
 
   #stateOf(allocation: Allocation): AllocationState {
     const now = this.#now();
     const leftMs = (until: number) => Math.max(0, until - now);
-    const { id, username, user, software, toPeers, fromPeers, lost, impairment } = allocation;
+    const { id, username, user, software, toPeers, fromPeers, lost, impairment, revision } = allocation;
     const { transport, address, port } = allocation.client;
     return {
-      ...{ id, username, user, software, impairment, client: { transport, address, port } },
+      ...{ id, username, user, software, impairment, revision, client: { transport, address, port } },
       ...{ toPeers: { ...toPeers }, fromPeers: { ...fromPeers }, lost: { ...lost } },
       relayed: allocation.relays.map((relay) => ({ address: relay.address, port: relay.port })),
       ageMs: now - allocation.openedAt,
       leftMs: leftMs(allocation.expiresAt),
-      permissions: allocation.permissions.map((one) => ({ address: one.address, leftMs: leftMs(one.expiresAt) })),
-      channels: allocation.channels.map((one) => ({
-        ...{ number: one.number, address: one.address, port: one.port },
-        leftMs: leftMs(one.expiresAt),
-      })),
+      get permissions() {
+        return allocation.permissions.map(({ address, expiresAt }) => ({ address, leftMs: leftMs(expiresAt) }));
+      },
+      get channels() {
+        return allocation.channels.map((one) => ({
+          number: one.number,
+          address: one.address,
+          port: one.port,
+          leftMs: leftMs(one.expiresAt),
+        }));
+      },
     };
   }
 }

@@ -23,7 +23,7 @@ export interface TurnRequestEvent {
   readonly allocation: number | undefined;
 }
 
-/** An allocation as it stands now. */
+/** An allocation as it stands now. While it is open, its lists are made when they are read: there may be hundreds of it, with hundreds of entries each. */
 export interface AllocationState {
   readonly id: number;
   readonly client: SocketAddress & { readonly transport: ClientTransport };
@@ -34,6 +34,8 @@ export interface AllocationState {
   readonly relayed: readonly SocketAddress[];
   readonly ageMs: number;
   readonly leftMs: number;
+  /** Another one whenever there are other permissions or channels. */
+  readonly revision: number;
   readonly permissions: readonly { readonly address: string; readonly leftMs: number }[];
   readonly channels: readonly (SocketAddress & { readonly number: number; readonly leftMs: number })[];
   readonly toPeers: Readonly<DataCount>;

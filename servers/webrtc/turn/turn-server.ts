@@ -1,6 +1,7 @@
 import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { DatagramShares } from "../../core/net/datagram-shares.ts";
@@ -20,6 +21,8 @@ export interface TurnServerOptions extends TurnEngineOptions {
   readonly tls?: { readonly port: number; readonly certificates: TlsSource } | undefined;
   readonly streams: ConnectionLimits & {
     readonly unsentBytes: number;
+    /** Of all clients. */
+    readonly allUnsentBytes: number;
     /** Without an allocation and without a message. */
     readonly idleMs: number;
   };
@@ -51,6 +54,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const faults = new FaultLog(log);
   onStop(() => faults.flush());
   const count = new ConnectionCount(streams, faults);
+  const unsent = new SharedBudget(streams.allUnsentBytes);
   const datagrams = new Map<UdpSocket, UdpClients>();
   const shares = new DatagramShares({ perSecond: options.requestsPerSecond, what: "Requests of STUN and TURN", log, now });
 
@@ -61,7 +65,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     }
     closeInTurns(socket, turns.accepted(socket.remoteAddress ?? ""));
     const client = new StreamClient({
-      ...{ transport, socket, now, turns, unsentBytes: streams.unsentBytes },
+      ...{ transport, socket, now, turns, unsent, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
       onClosed(closed, why) {
         connections.delete(closed);
