@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { eventColumns } from "../../contract/services/events.ts";
+import { type EventRow, eventColumns } from "../../contract/services/events.ts";
+import { eventsJson } from "../../servers/events/routes/events-json.ts";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -185,6 +186,18 @@ it("[EV-8] GET /events pages from the newest, at most 1,000 rows, and total coun
   expect(await ids(`?device_id=${device(0)}&outcome=rejected&limit=1`)).toEqual([[10], { total: 2, limit: 1, offset: 0 }]);
   expect(await ids("?outcome=accepted&limit=2&offset=4")).toEqual([[3, 1], { total: 6, limit: 2, offset: 4 }]);
   expect(await ids("?device_id=&outcome=")).toEqual(await ids(""));
+});
+
+it("[EV-8] a page of large events is made in a step for each, as JSON.stringify makes it", () => {
+  const row = { id: 1, device_id: "é".repeat(14_000) } as unknown as EventRow;
+  for (const count of [0, 1, 1_000]) {
+    const page = { data: Array.from({ length: count }, () => row), total: count, limit: 1_000, offset: 0 };
+    const making = eventsJson(page);
+    let steps = 0;
+    let step = making.next();
+    for (; !step.done; step = making.next()) steps++;
+    expect([steps, Buffer.concat(step.value).toString() === JSON.stringify(page)]).toEqual([count, true]);
+  }
 });
 
 it("[EV-9] an unknown outcome or device matches nothing and is not an error", async () => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { runForClient, writeForClient } from "../../core/http/client-work.ts";
 import type { CorsOptions } from "../../core/http/cors.ts";
 import { jsonType, send } from "../../core/http/http-answer.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
@@ -13,6 +14,7 @@ import type { GroupCommit } from "../group-commit.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { publicStoreError } from "../store/store-error.ts";
 import { nextPageLink, parseEvent, parseEventsQuery, refusal } from "./event-requests.ts";
+import { eventsJson } from "./events-json.ts";
 
 export interface EventRoutesOptions {
   readonly store: EventStore;
@@ -90,8 +92,12 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
     const { limit, offset, after } = query;
     const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }), store.count(query.filter)]);
     const last = data.at(-1);
-    const more = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : undefined;
-    send(response, 200, jsonType, JSON.stringify({ data, total, limit, offset }), more);
+    const more = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : {};
+    const pieces = await runForClient(request, eventsJson({ data, total, limit, offset }));
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    response.writeHead(200, Object.entries({ "Content-Type": jsonType, "Content-Length": String(length), ...more }).flat());
+    await writeForClient(request, response, pieces);
+    response.end();
   }
 
   async function getStats(_request: HttpRequest, response: HttpResponse): Promise<void> {
