@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import os from "node:os";
 import { Duplex } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
@@ -9,6 +10,7 @@ import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
 import { encodeXorAddress } from "../../servers/webrtc/stun/transport-address.ts";
 import { Allocation } from "../../servers/webrtc/turn/allocation.ts";
 import { canonicalAddress, createPeerPolicy } from "../../servers/webrtc/turn/peer-policy.ts";
+import { type Relay, RelayPorts } from "../../servers/webrtc/turn/relay-ports.ts";
 import { StreamClient } from "../../servers/webrtc/turn/stream-client.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
@@ -247,6 +249,24 @@ describe("TURN data", () => {
     while (sent < 1_000 && client.sendChannelData(0x4000, Buffer.alloc(0))) sent++;
     expect(sent).toBeGreaterThan(100);
     expect(sent).toBeLessThan(200);
+  });
+
+  it("[WEBRTC-490] where the time of a turn is used up, a relay reads one datagram and leaves the rest to the next one", async () => {
+    const address = { host: "127.0.0.1", advertised: "127.0.0.1" };
+    const ports = { first: 49_152, last: 65_535 };
+    const relays = new RelayPorts({ addresses: { IPv4: address }, ports, receiveBufferBytes: 1 << 18 }, () => true);
+    const relay = (await relays.bindOne("IPv4", false, { address: "127.0.0.1" })) as Relay;
+    onEnd(() => relay.close());
+    const peer = await Peer.open();
+    let turn = 0;
+    const turns: number[] = [];
+    relay.receiver = () => void turns.push(turn);
+    for (let count = 0; count < 50; count++) peer.socket.send("x", relay.port, "127.0.0.1");
+    while (turns.length < 50) {
+      await nextTurn();
+      turn++;
+    }
+    expect(new Set(turns).size).toBe(50);
   });
 
   it("[WEBRTC-489] permissions and channels are listed when they are read", async () => {

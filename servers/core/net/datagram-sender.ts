@@ -15,6 +15,8 @@ const queueIsFull = "ENOBUFS";
 /** Inside of a socket of `node:dgram`. */
 interface Handle {
   send(request: object, parts: readonly Buffer[], count: number, port: number, address: string, hasCallback: boolean): number;
+  recvStart?(): unknown;
+  recvStop?(): unknown;
 }
 type RequestType = new () => { list?: readonly Buffer[] };
 
@@ -84,6 +86,18 @@ function socketSender(socket: Socket): DatagramSender {
       return sendParts([prefix, data], port, address);
     },
   };
+}
+
+/**
+ * Of a socket that has datagrams, libuv reads up to 32 in each turn of the event loop. Called while one is handled, the rest is left to the next turn. Where this
+ * version of Node works differently, nothing happens.
+ */
+export function leaveToNextTurn(socket: Socket): void {
+  const handle = handleOf(socket);
+  if (!handle?.recvStop || !handle.recvStart) return;
+  handle.recvStop();
+  // It may have been closed meanwhile.
+  setImmediate(() => handleOf(socket)?.recvStart?.());
 }
 
 function handleOf(socket: Socket): Handle | undefined {

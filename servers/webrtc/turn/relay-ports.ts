@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
-import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
+import { createDatagramSender, type DatagramSender, leaveToNextTurn } from "../../core/net/datagram-sender.ts";
 import { type AddressFamily, withoutZone } from "../stun/transport-address.ts";
 
 /** For whom a relay is opened. */
@@ -26,6 +26,9 @@ export interface RelayPortsOptions {
   readonly receiveBufferBytes: number;
 }
 
+/** Whether the time of a turn of the event loop is used up: hundreds of relays may have datagrams in the same one. */
+type IsUsedUp = () => boolean;
+
 /** Who takes the datagrams of a relay. */
 export type RelayReceiver = (relay: Relay, data: Buffer, address: string, port: number) => void;
 
@@ -49,8 +52,11 @@ export class RelayPorts {
   readonly #options: RelayPortsOptions;
   readonly #used: Readonly<Record<AddressFamily, Set<number>>> = { IPv4: new Set(), IPv6: new Set() };
 
-  constructor(options: RelayPortsOptions) {
+  readonly #isUsedUp: IsUsedUp;
+
+  constructor(options: RelayPortsOptions, isUsedUp: IsUsedUp) {
     this.#options = options;
+    this.#isUsedUp = isUsedUp;
   }
 
   get open(): number {
@@ -119,11 +125,16 @@ export class RelayPorts {
       return undefined;
     }
     const address = typeof place.advertised === "string" ? place.advertised : place.advertised(client);
-    return createRelay(socket, family, address, port, () => used.delete(port));
+    return createRelay(socket, { family, address, port, isUsedUp: this.#isUsedUp, onClosed: () => used.delete(port) });
   }
 }
 
-function createRelay(socket: Socket, family: AddressFamily, address: string, port: number, onClosed: () => void): Relay {
+interface RelayOptions extends Pick<Relay, "family" | "address" | "port"> {
+  readonly isUsedUp: IsUsedUp;
+  readonly onClosed: () => void;
+}
+
+function createRelay(socket: Socket, { family, address, port, isUsedUp, onClosed }: RelayOptions): Relay {
   let closing: Promise<void> | undefined;
   const relay: Relay = {
     ...{ family, address, port, sender: createDatagramSender(socket), receiver: undefined },
@@ -133,7 +144,10 @@ function createRelay(socket: Socket, family: AddressFamily, address: string, por
       return closing;
     },
   };
-  socket.on("message", (data: Buffer, from: RemoteInfo) => relay.receiver?.(relay, data, withoutZone(from.address), from.port));
+  socket.on("message", (data: Buffer, from: RemoteInfo) => {
+    relay.receiver?.(relay, data, withoutZone(from.address), from.port);
+    if (isUsedUp()) leaveToNextTurn(socket);
+  });
   // One datagram could not be sent; the others go on.
   socket.on("error", () => {});
   return relay;

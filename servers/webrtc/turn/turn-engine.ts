@@ -69,7 +69,7 @@ export class TurnEngine {
     const { limits, lifetimes, log, now = () => performance.now() } = options;
     this.#options = options;
     this.#now = now;
-    const relayPorts = new RelayPorts(options.relays);
+    const relayPorts = new RelayPorts(options.relays, () => options.turns.isUsedUp());
     this.#table = new AllocationTable({
       ...{ relayPorts, limits, now, reservationMs: lifetimes.reservation, turns: options.turns },
       onOpened: (allocation) => this.#reportOpened(allocation),
