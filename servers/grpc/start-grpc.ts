@@ -89,7 +89,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     messageLimit: config.recordedMessageBytes,
     messageBudget: budgetOf(config.recordedMessageRate),
   });
-  const metricsPort = await listenMetrics(metrics.registry, {
+  const metricsPort = await listenMetrics(metrics, {
     port: config.metricsPort,
     openToLan: config.openToLan,
     allowsOrigin: createOriginCheck(config.allowedOrigins),

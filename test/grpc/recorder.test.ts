@@ -1,5 +1,8 @@
 import { connect } from "node:http2";
 import { expect, it } from "vitest";
+import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { createCallMetrics } from "../../servers/grpc/observe/call-metrics.ts";
+import { listenMetrics } from "../../servers/grpc/observe/metrics-server.ts";
 import {
   clientMessage,
   dataRequest,
@@ -182,4 +185,29 @@ it("[GRPC-64] the page gets the services with their methods, the types as a desc
   await until(() => new Set(service.rows().map(({ verb }) => verb)).size === 4);
   await service.act("sample.stop");
   await until(() => service.views.get("sample")?.running === false);
+});
+
+it("[GRPC-63] the text of metrics is made in steps, and once for all who ask meanwhile", async () => {
+  const metrics = createCallMetrics();
+  for (let method = 0; method < 1_000; method++) {
+    const counts = metrics.begin({ path: `/a.B/C${method}` } as never);
+    metrics.end(counts, { status: { code: 0, message: "" } } as never, 1);
+  }
+  const steps = [...metrics.text()];
+  expect(steps.length).toBeGreaterThanOrEqual(2_000);
+  let made = 0;
+  const text = function* () {
+    made++;
+    yield;
+    return yield* metrics.text();
+  };
+  const port = await listenMetrics(
+    { text },
+    { port: 0, openToLan: false, onStop: onEnd, allowsOrigin: () => true, turns: new WorkTurns() },
+  );
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const texts = await Promise.all(Array.from({ length: 20 }, ask));
+  expect(new Set(texts).size).toBe(1);
+  expect(texts[0]).toContain('grpc_server_requests_total{method="/a.B/C999",code="OK"} 1\n');
+  expect(made).toBeLessThan(20);
 });

@@ -1,4 +1,3 @@
-import { Counter, Gauge, Histogram, type MetricType, Registry } from "prom-client";
 import type { GrpcMethodCalls, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { SentEnd } from "../engine/call-transport.ts";
 import { statusName } from "../engine/status.ts";
@@ -6,7 +5,8 @@ import type { RecordedMethod } from "./call-record.ts";
 
 /** Prometheus metrics of calls. */
 export interface CallMetrics {
-  readonly registry: Registry;
+  /** The text for Prometheus, in steps: thousands of methods may have been called. */
+  text(): Generator<void, string>;
   begin(method: RecordedMethod | undefined): MethodCounts;
   end(counts: MethodCounts, end: SentEnd, tookMs: number): void;
   /** For the page; of methods that were called. */
@@ -42,78 +42,50 @@ class Latencies {
   }
 }
 
-type HistogramLabel = "method" | "code" | "le";
-type HistogramValues = Awaited<ReturnType<Histogram<HistogramLabel>["get"]>>;
+/** https://prometheus.io/docs/instrumenting/exposition_formats */
+const methodLabel = (method: string): string => `method="${method.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 
-/** prom-client looks labels up for each value, which takes more than all other counts of a call: it only gets the sums, when it is asked for. */
-class CountedHistogram extends Histogram<HistogramLabel> {
-  readonly #facts: { readonly name: string; readonly help: string };
-  readonly #values: () => Iterable<readonly [labels: Record<"method" | "code", string>, latencies: Latencies]>;
+const requests = "grpc_server_requests_total";
+const latency = "grpc_server_request_latency_seconds";
+const active = "grpc_server_active_requests";
 
-  constructor(
-    { name, help, registers }: { readonly name: string; readonly help: string; readonly registers: Registry[] },
-    values: () => Iterable<readonly [labels: Record<"method" | "code", string>, latencies: Latencies]>,
-  ) {
-    super({ name, help, registers, labelNames: ["method", "code"], buckets: bounds });
-    this.#facts = { name, help };
-    this.#values = values;
+const head = (name: string, type: string, help: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+
+function latencyLines(labels: string, { count, sum, inBucket }: Latencies): string {
+  let text = "";
+  let below = 0;
+  for (let index = 0; index < bounds.length; index++) {
+    below += inBucket[index] as number;
+    text += `${latency}_bucket{le="${bounds[index]}",${labels}} ${below}\n`;
   }
-
-  override async get(): Promise<HistogramValues> {
-    const { name, help } = this.#facts;
-    const values: HistogramValues["values"] = [];
-    for (const [labels, { count, sum, inBucket }] of this.#values()) {
-      let below = 0;
-      const bucket = (le: number | string, value: number) =>
-        values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value });
-      for (const [index, bound] of bounds.entries()) {
-        below += inBucket[index] ?? 0;
-        bucket(bound, below);
-      }
-      bucket("+Inf", count);
-      values.push({ metricName: `${name}_sum`, labels, value: sum }, { metricName: `${name}_count`, labels, value: count });
-    }
-    return { name, help, type: "histogram" as unknown as MetricType, aggregator: "sum", collect: () => {}, values };
-  }
-
-  /** What the registry calls where there is one. */
-  getForPromString(): Promise<HistogramValues> {
-    return this.get();
-  }
+  return `${text}${latency}_bucket{le="+Inf",${labels}} ${count}\n${latency}_sum{${labels}} ${sum}\n${latency}_count{${labels}} ${count}\n`;
 }
 
 export function createCallMetrics(): CallMetrics {
-  const registry = new Registry();
-  const registers = [registry];
   const byMethod = new Map<string, MethodCounts>();
 
-  function* ended(): Generator<readonly [labels: Record<"method" | "code", string>, latencies: Latencies]> {
-    for (const [method, counts] of byMethod) for (const [code, latencies] of counts.ended) yield [{ method, code }, latencies];
+  function* linesOf(line: (labels: string, latencies: Latencies) => string): Generator<void, string> {
+    let lines = "";
+    for (const [method, { ended }] of byMethod) {
+      yield;
+      const label = methodLabel(method);
+      for (const [code, latencies] of ended) lines += line(`${label},code="${code}"`, latencies);
+    }
+    return lines;
   }
-  new Counter({
-    name: "grpc_server_requests_total",
-    help: "Calls that have ended, by method and status code.",
-    labelNames: ["method", "code"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [labels, { count }] of ended()) this.inc(labels, count);
-    },
-  });
-  const latency = "Time from a call's headers to its end, by method and status code.";
-  new CountedHistogram({ name: "grpc_server_request_latency_seconds", help: latency, registers }, ended);
-  new Gauge({
-    name: "grpc_server_active_requests",
-    help: "Open calls, by method.",
-    labelNames: ["method"],
-    registers,
-    collect() {
-      for (const [method, { open }] of byMethod) this.set({ method }, open);
-    },
-  });
 
   return {
-    registry,
+    *text() {
+      const total = yield* linesOf((labels, { count }) => `${requests}{${labels}} ${count}\n`);
+      const times = yield* linesOf(latencyLines);
+      let open = "";
+      for (const [method, counts] of byMethod) open += `${active}{${methodLabel(method)}} ${counts.open}\n`;
+      return [
+        head(requests, "counter", "Calls that have ended, by method and status code.") + total,
+        head(latency, "histogram", "Time from a call's headers to its end, by method and status code.") + times,
+        head(active, "gauge", "Open calls, by method.") + open,
+      ].join("\n");
+    },
     begin(method) {
       // There may be any number of methods that are not served, so they share a label.
       const label = method?.path ?? "unknown";

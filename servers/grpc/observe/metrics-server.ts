@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Registry } from "prom-client";
 import { createBoundedServers } from "../../core/http/bounded-server.ts";
 import { SharedText } from "../../core/http/shared-text.ts";
 import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import { oneStep, type WorkConnection, type WorkTurns } from "../../core/service/work-turns.ts";
+import type { CallMetrics } from "./call-metrics.ts";
 
 const paths = new Set(["/", "/metrics"]);
 const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes: 64 << 20, unreadTimeoutMs: 10_000 };
@@ -12,13 +12,16 @@ const limits = { connections: 1_000, connectionsPerAddress: 500, allUnsentBytes:
 export interface MetricsOptions extends Omit<ListenOptions, "createServer"> {
   /** Also for the public names by which this server may be asked. */
   readonly allowsOrigin: (origin: string | undefined) => boolean;
-  /** Of the service: its text takes some milliseconds where many methods were called. */
+  /** Of the service: the text is made in steps. */
   readonly turns: WorkTurns;
 }
 
+const contentType = "text/plain; version=0.0.4; charset=utf-8";
+
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
-export function listenMetrics(registry: Registry, { allowsOrigin, turns, ...listen }: MetricsOptions): Promise<number> {
-  const metrics = new SharedText(turns.connection(""), () => registry.metrics());
+export function listenMetrics({ text }: Pick<CallMetrics, "text">, { allowsOrigin, turns, ...listen }: MetricsOptions): Promise<number> {
+  const service = turns.connection("");
+  const metrics = new SharedText(service, () => service.run(text()));
 
   async function answer(request: IncomingMessage, response: ServerResponse, work: WorkConnection): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] as string;
@@ -26,9 +29,9 @@ export function listenMetrics(registry: Registry, { allowsOrigin, turns, ...list
     else if (!paths.has(path)) response.writeHead(404).end();
     else if (isByPublicName(request, allowsOrigin)) response.writeHead(403).end();
     else {
-      const text = await metrics.read();
-      const headers = { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" };
-      await work.run(oneStep(() => void response.writeHead(200, headers).end(text)));
+      const bytes = await metrics.read();
+      const headers = { "Content-Type": contentType, "X-Content-Type-Options": "nosniff" };
+      await work.run(oneStep(() => void response.writeHead(200, headers).end(bytes)));
     }
   }
   return listenTcp({
