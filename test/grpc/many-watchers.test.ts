@@ -83,3 +83,14 @@ it("[GRPC-182] ListRooms lists no more members than it can answer with at once",
   }
   expect(list).toThrow("there are more than 10000 members");
 });
+
+it("[GRPC-20] the states of thousands of services are shown as one change", () => {
+  let shown = 0;
+  const health = new Health(() => shown++);
+  const services = Array.from({ length: 5_000 }, (_, index) => `a.S${index}`);
+  health.serve(services);
+  health.serve(services.slice(1_000));
+  expect([shown, health.states().length, health.state("a.S0")]).toEqual([2, 4_001, "SERVICE_UNKNOWN"]);
+  health.stop();
+  expect([shown, health.state("a.S4999")]).toEqual([3, "NOT_SERVING"]);
+});

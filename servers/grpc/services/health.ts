@@ -37,21 +37,28 @@ export class Health {
 
   /** Notifies the watchers of the service immediately. */
   set(service: string, state: HealthState): void {
-    if (this.state(service) === state) return;
+    if (this.#change(service, state)) this.#onChange();
+  }
+
+  #change(service: string, state: HealthState): boolean {
+    if (this.state(service) === state) return false;
     if (state === "SERVICE_UNKNOWN") this.#states.delete(service);
     else this.#states.set(service, state);
     for (const watcher of [...(this.#watchers.get(service) ?? [])]) watcher();
+    return true;
+  }
+
+  /** New services are SERVING; removed ones are unknown. There may be thousands, which are one change. */
+  serve(services: readonly string[]): void {
+    const served = new Set(services);
+    for (const service of served) if (!this.#states.has(service)) this.#change(service, "SERVING");
+    for (const [service] of [...this.#states]) if (service !== "" && !served.has(service)) this.#change(service, "SERVICE_UNKNOWN");
     this.#onChange();
   }
 
-  /** New services are SERVING; removed ones are unknown. */
-  serve(services: readonly string[]): void {
-    for (const service of services) if (!this.#states.has(service)) this.set(service, "SERVING");
-    for (const [service] of [...this.#states]) if (service !== "" && !services.includes(service)) this.set(service, "SERVICE_UNKNOWN");
-  }
-
   stop(): void {
-    for (const [service] of [...this.#states]) this.set(service, "NOT_SERVING");
+    for (const [service] of [...this.#states]) this.#change(service, "NOT_SERVING");
+    this.#onChange();
   }
 
   watch(service: string, watcher: () => void): () => void {
