@@ -1,5 +1,6 @@
 import { type GrpcActions, type GrpcViews, grpcActions } from "../../contract/services/grpc.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
+import { WorkTurns } from "../core/service/work-turns.ts";
 import { schemaAction } from "./grpc-actions.ts";
 import type { GrpcConfig } from "./grpc-config.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
@@ -15,6 +16,8 @@ export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions
     context.view("services", { services: view, revision });
   };
   showServices();
-  await serveUserProtos(context, own, served);
+  const turns = new WorkTurns();
+  context.onStop(() => turns.close());
+  await serveUserProtos(context, own, served, turns);
   context.handle({ ...refusedActions(grpcActions, "gRPC"), ...schemaAction(served) });
 }

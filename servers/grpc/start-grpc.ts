@@ -77,7 +77,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     replies.serve();
   };
   const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, announce);
-  const protos = await serveUserProtos(context, own, served);
+  const protos = await serveUserProtos(context, own, served, turns);
   if (!isAnnounced) announce();
   showHealth();
 

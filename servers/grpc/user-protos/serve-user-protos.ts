@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcActions, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { GrpcConfig } from "../grpc-config.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import type { ServedProtos } from "../services/served-protos.ts";
@@ -14,6 +15,7 @@ export async function serveUserProtos(
   { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
   served: ServedProtos,
+  turns: WorkTurns,
 ): Promise<UserProtos> {
   const limits = { bytes: config.protoBytes, files: config.protoFiles, types: config.protoTypes };
   const protos = new UserProtos({
@@ -22,6 +24,7 @@ export async function serveUserProtos(
     limits,
     own,
     log,
+    turns,
     serve: (pool, revision) => served.serve(pool, revision),
     show: (state) => view("protos", state),
   });

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { GrpcProtosAdded, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { type DescriptorPool, PoolBuilder, revisionOf } from "../protos/descriptor-pool.ts";
 import type { CompileResult, ProtoLimits, ProtoProblem, ProtoSourcePath } from "./compile-job.ts";
 import { CompileWorkerClient } from "./compile-worker-client.ts";
@@ -19,12 +19,11 @@ export interface UserProtosOptions {
   readonly limits: ProtoLimits;
   readonly own: DescriptorPool;
   readonly log: Log;
+  readonly turns: WorkTurns;
   readonly serve: (pool: DescriptorPool, revision: string) => void;
   readonly show: (view: GrpcViews["protos"]) => void;
 }
 
-/** After a step of this length, calls have a turn. */
-const longestStepMs = 5;
 const shownProblems = 100;
 const loggedProblems = 20;
 /** Of one source. */
@@ -136,32 +135,26 @@ export class UserProtos {
     if (await isChangedSince(result.folders, begunAt)) this.#isStale = true;
     this.#result = { sources: result.sources, problems: result.problems };
     if (result.revision === this.#revision) return;
-    const pool = await this.#poolOf(result);
+    const pool = await this.#options.turns.connection("").run(this.#poolOf(result));
     if (this.#isStopping) return;
     this.#revision = result.revision;
     serve(pool, result.revision);
   }
 
-  /** In steps: calls have a turn in between. */
-  async #poolOf({ bytes, lengths }: CompileResult): Promise<DescriptorPool> {
+  /** Calls have their turns in between. */
+  *#poolOf({ bytes, lengths }: CompileResult): Generator<void, DescriptorPool> {
     const builder = new PoolBuilder();
     for (const file of this.#options.own.files) builder.add(file);
     let at = 0;
-    let begunAt = performance.now();
-    const pause = async () => {
-      if (performance.now() - begunAt < longestStepMs) return;
-      await nextTurn();
-      begunAt = performance.now();
-    };
     for (const length of lengths) {
       const serialized = bytes.subarray(at, at + length);
       at += length;
       const proto = fromBinary(FileDescriptorProtoSchema, serialized);
-      await pause();
+      yield;
       const file = builder.describe(proto, serialized);
-      await pause();
+      yield;
       builder.add(file);
-      await pause();
+      yield;
     }
     return builder.pool();
   }
