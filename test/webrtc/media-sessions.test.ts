@@ -6,6 +6,7 @@ import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import type { PeerServices } from "../../servers/core/streams/peer-client.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
+import { sessionGivingWay } from "../../servers/webrtc/media/sessions/media-places.ts";
 import { MediaSessions } from "../../servers/webrtc/media/sessions/media-sessions.ts";
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -122,6 +123,58 @@ describe("a session of media", () => {
     // Nothing was published: nobody has the path.
     expect(services.rtsp.views.get("paths")?.paths.some(({ name }) => name === "new")).toBe(false);
     await more(await MediaPeer.play(services, "stream"));
+  });
+
+  it("[WEBRTC-491] where all places are taken, the address that has most gives way to another one: one that is not connected, else the newest", () => {
+    const session = (address: string, state: "connected" | "waiting") => ({
+      client: { remote: `${address}:1`, address, userAgent: "" },
+      state,
+    });
+    const connected = Array.from({ length: 3 }, () => session("192.0.2.1", "connected"));
+    const waiting = session("192.0.2.1", "waiting");
+    const other = session("192.0.2.2", "connected");
+    expect(sessionGivingWay([...connected, waiting, other], "192.0.2.2")).toBe(waiting);
+    expect(sessionGivingWay([...connected, other], "192.0.2.2")).toBe(connected[2]);
+    expect(sessionGivingWay([...connected, other], "192.0.2.3")).toBe(connected[2]);
+    expect(sessionGivingWay([...connected.slice(1), other], "192.0.2.2")).toBeUndefined();
+    expect(sessionGivingWay([...connected, waiting], "192.0.2.1")).toBeUndefined();
+  });
+
+  it("[WEBRTC-491] whoever may not play takes no place from anybody", async () => {
+    const log = createLog({ level: () => "error", write: () => {} });
+    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const track = { kind: "video", codec: "h264", clockRate: 90_000, channels: 1, format: "" };
+    const services = {
+      call: async (_provided: unknown, _name: string, { address }: { readonly address: string }) =>
+        address === "192.0.2.9"
+          ? { kind: "refused", status: 401, reason: "wrong password", challenges: [] }
+          : { kind: "accepted", tracks: [track], leftOut: [] },
+    } as never;
+    const sessions = new MediaSessions({
+      ...{ port, services, certificate: await createDtlsCertificate() },
+      limits: {
+        ...{ viewers: 2, publishers: 1, keptBytes: 0, allKeptBytes: 1, packetBytes: 1_200 },
+        ...{ connectMs: 60_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
+      },
+      observer: { opened() {}, changed() {}, ended() {} },
+      turns: new WorkTurns(),
+    });
+    onEnd(() => sessions.close("the test ends"));
+    const play = (address: string) =>
+      sessions.play({
+        path: "a",
+        offer: playerOffer(),
+        authorization: undefined,
+        client: { remote: `${address}:1`, address, userAgent: "" },
+      });
+    const addresses = () => sessions.list().map(({ client }) => client.address);
+    for (let count = 0; count < 2; count++) await play("192.0.2.1");
+    await expect(play("192.0.2.1")).rejects.toMatchObject({ status: 503 });
+    await expect(play("192.0.2.9")).rejects.toMatchObject({ status: 401 });
+    expect(addresses()).toEqual(["192.0.2.1", "192.0.2.1"]);
+    await play("192.0.2.2");
+    expect(addresses()).toEqual(["192.0.2.1", "192.0.2.2"]);
+    await expect(play("192.0.2.3")).rejects.toMatchObject({ status: 503 });
   });
 
   it("[WEBRTC-346] a publisher that the RTSP service ends before its offer is answered gets 503, and leaves nothing", async () => {

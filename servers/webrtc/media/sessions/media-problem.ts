@@ -1,3 +1,5 @@
+export const retryAfter = { "Retry-After": "5" };
+
 /** Why a request of WHEP or WHIP is refused: an answer of `application/problem+json` (RFC 9457). */
 export class MediaProblem extends Error {
   readonly status: number;

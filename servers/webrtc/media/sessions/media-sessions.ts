@@ -18,7 +18,8 @@ import { codecNames, type Offer, type OfferedMedia, parseOffer } from "../sdp/of
 import { parseSdpFragment, type SdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
 import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
-import { MediaProblem } from "./media-problem.ts";
+import { sessionGivingWay, tooMany } from "./media-places.ts";
+import { MediaProblem, retryAfter } from "./media-problem.ts";
 import { type MediaClient, MediaSession } from "./media-session.ts";
 import { type FeedLimits, PathFeeds } from "./path-feed.ts";
 import { WhepSession, type WhepTrack } from "./whep-session.ts";
@@ -65,8 +66,6 @@ export interface Opened {
 }
 
 type WebrtcHandlers = ProvidedHandlers<(typeof webrtcProvided)["calls"], (typeof webrtcProvided)["streams"]>;
-
-const retryAfter = { "Retry-After": "5" };
 
 /** The sessions of WHEP and WHIP. */
 export class MediaSessions {
@@ -119,7 +118,7 @@ export class MediaSessions {
 
   /** Rejects with a MediaProblem. */
   async play({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    this.#checkLimit("whep", this.#options.limits.viewers);
+    this.#placeFor(client);
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
         path,
@@ -163,13 +162,16 @@ export class MediaSessions {
       const sender = media?.direction === "sendonly" ? whep.senderOf(tracks[next++]?.index ?? -1) : undefined;
       return media && sender ? { ...media, ssrc: sender.ssrc } : media;
     });
-    this.#checkLimit("whep", this.#options.limits.viewers);
+    // Not before it is known that it may play.
+    const givingWay = this.#placeFor(client);
+    if (givingWay) this.#end(givingWay, "all places are taken, and its address has most of them", "server");
     return this.#open(session, offer, withSources);
   }
 
   /** Rejects with a MediaProblem. */
   async publish({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    this.#checkLimit("whip", this.#options.limits.publishers);
+    const { publishers } = this.#options.limits;
+    if (this.#sessionsOf("whip").length >= publishers) tooMany("publishers", publishers);
     const offer = readOffer(text);
     const tracks: PublishedTrack[] = [];
     const kinds = new Set<string>();
@@ -210,10 +212,15 @@ export class MediaSessions {
     return this.#open(session, offer, answered);
   }
 
-  #checkLimit(protocol: MediaSession["protocol"], most: number): void {
-    const count = this.list().filter((session) => session.protocol === protocol).length;
-    const what = protocol === "whep" ? "players" : "publishers";
-    if (count >= most) throw new MediaProblem(503, `The limit of ${what} is reached, which is ${most}. Raise it in Config.`, retryAfter);
+  #sessionsOf(wanted: MediaSession["protocol"]): MediaSession[] {
+    return this.list().filter(({ protocol }) => protocol === wanted);
+  }
+
+  /** Of one more player: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
+  #placeFor({ address }: MediaClient): MediaSession | undefined {
+    const { viewers } = this.#options.limits;
+    const players = this.#sessionsOf("whep");
+    return players.length < viewers ? undefined : (sessionGivingWay(players, address) ?? tooMany("players", viewers));
   }
 
   async #ask<Answer>(call: () => Promise<Answer>): Promise<Answer> {
