@@ -74,10 +74,9 @@ export class WorkTurns {
   readonly #waiting = new FairOrder<Connection>();
   /** Those of which nothing is known yet: they come before, for half of the time. Thousands may be opened at once. */
   readonly #fresh = new FairOrder<Connection>();
-  /** Those that had little to do several times: they come first, for half of the time. By the shares that they have used up since they had nothing to do. */
-  readonly #calm = Array.from({ length: sharesOfCalm }, () => new FairOrder<Connection>());
+  /** Those that had little to do several times: they come first, for half of the time. */
+  readonly #calm = new FairOrder<Connection>();
   readonly #orders: Orders;
-  readonly #all: readonly FairOrder<Connection>[];
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
   readonly waits = new WaitTurns(this.connection(""));
@@ -94,8 +93,7 @@ export class WorkTurns {
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
     const [calm, fresh, waiting] = [this.#calm, this.#fresh, this.#waiting];
-    this.#orders = { first: [...calm, fresh, waiting], half: [waiting, fresh, ...calm], atTimes: [fresh, waiting, ...calm] };
-    this.#all = [...calm, fresh, waiting];
+    this.#orders = { first: [calm, fresh, waiting], half: [waiting, fresh, calm], atTimes: [fresh, waiting, calm] };
   }
 
   /** A connection has a new share in each. */
@@ -182,18 +180,16 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    this.#queue(connection, connection.hadMuch || connection.isBackground);
+    if (connection.isCalm) this.#calm.add(connection);
+    else if (connection.hadMuch || connection.isBackground) this.#wait(connection);
+    else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
 
-  #queue(connection: Connection, hadMuch: boolean): void {
-    if (connection.isQueued) return;
-    connection.isQueued = true;
-    if (connection.isCalm) this.#calm[connection.sharesInRow]?.add(connection);
-    else if (hadMuch) {
-      this.#waiting.add(connection, connection.owed);
-      connection.owed = 0;
-    } else this.#fresh.add(connection);
+  #wait(connection: Connection): void {
+    if (this.#waiting.has(connection)) return;
+    this.#waiting.add(connection, connection.owed);
+    connection.owed = 0;
   }
 
   #endOfTurn(nowMs: number): number {
@@ -213,7 +209,7 @@ export class WorkTurns {
   };
 
   readonly #goOn = (): void => {
-    const isNext = this.#all.some(({ size }) => size > 0);
+    const isNext = this.#waiting.size + this.#fresh.size + this.#calm.size > 0;
     if (!isNext && !this.#isWorking) return;
     const nowMs = this.#now();
     if (this.#running) this.#spendUntil(nowMs, this.#running);
@@ -225,10 +221,12 @@ export class WorkTurns {
     const connection = this.#order(endMs - nowMs)
       .find(({ size }) => size > 0)
       ?.take() as Connection;
-    connection.isQueued = false;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
-    if (connection.isWaiting) this.#queue(connection, true);
+    if (connection.isWaiting) {
+      if (connection.isCalm) this.#calm.add(connection);
+      else this.#wait(connection);
+    }
     connection.begin(this.#turn);
     connection.current = task;
     // What the task goes on with in promises is done before the next one, and within the time of the turn.
@@ -250,7 +248,9 @@ export class WorkTurns {
   /** What waits is not done. */
   close(): void {
     clearImmediate(this.#immediate);
-    for (const order of this.#all) order.clear();
+    this.#waiting.clear();
+    this.#fresh.clear();
+    this.#calm.clear();
     this.threads.close();
     this.reads.close();
     this.waits.close();
@@ -277,9 +277,7 @@ class Connection implements WorkConnection {
   /** In which it had little to do, one after the other. */
   #calmTimes = 0;
   /** That were used up since it had nothing to do. */
-  sharesInRow = 0;
-  /** It is in an order of those that wait. */
-  isQueued = false;
+  #sharesInRow = 0;
 
   constructor(turns: WorkTurns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -349,11 +347,11 @@ class Connection implements WorkConnection {
   comesBack(): void {
     if (this.isWaiting || this.current) return;
     this.#calmTimes++;
-    this.sharesInRow = 0;
+    this.#sharesInRow = 0;
   }
 
   get isCalm(): boolean {
-    return this.#calmTimes > calmAfter && this.sharesInRow < sharesOfCalm && !this.isBackground;
+    return this.#calmTimes > calmAfter && !this.isBackground;
   }
 
   get isWaiting(): boolean {
@@ -365,7 +363,7 @@ class Connection implements WorkConnection {
   }
 
   later(task: Task): void {
-    if (this.spentMs >= shareMs && ++this.sharesInRow >= sharesOfCalm) this.#calmTimes = 0;
+    if (this.spentMs >= shareMs && ++this.#sharesInRow >= sharesOfCalm) this.#calmTimes = 0;
     this.#tasks.add(task);
     this.turns.later(this);
   }
