@@ -13,6 +13,9 @@ export interface OutFrame {
 /** Most bytes of frames that were not received back: above it QoS 0 is not shared, and without Redis nothing more is queued. */
 const waitingBytes = 32 << 20;
 
+/** Memory of an entry with its message, in addition to the bytes of its frame. */
+const entryOwnBytes = 1_000;
+
 /** Most bytes of messages in a frame with more than one. */
 const frameBytes = 1 << 20;
 /** Brokers apply a frame at once, so that its number says what a session has received. */
@@ -31,6 +34,8 @@ export class Outgoing {
   private seq = 0;
   private frames: OutFrame[] = [];
   private bytes = 0;
+  /** Of these frames. */
+  private sealedEntries = 0;
   /** Number of retained messages among all of these, by topic. */
   private readonly keptTopics = new Map<string, number>();
   /** Messages not sent to the others since the last check. */
@@ -96,7 +101,7 @@ export class Outgoing {
 
   /** Encodes the queued entries as frames. Without Redis only the durable ones are kept. */
   seal(from: string, connected: boolean): OutFrame[] {
-    const full = this.bytes > waitingBytes;
+    const full = this.bytes + this.sealedEntries * entryOwnBytes > waitingBytes;
     const all = this.entries;
     this.entries = [];
     this.entryBytes = 0;
@@ -119,6 +124,7 @@ export class Outgoing {
       const frame: OutFrame = { seq, entries, bytes, durable, promised: !connected };
       this.frames.push(frame);
       this.bytes += frame.bytes.length;
+      this.sealedEntries += entries.length;
       return frame;
     });
   }
@@ -152,6 +158,7 @@ export class Outgoing {
   private forget(frames: readonly OutFrame[]): void {
     for (const { bytes, entries } of frames) {
       this.bytes -= bytes.length;
+      this.sealedEntries -= entries.length;
       for (const entry of entries) if (entry.type === "message" && entry.kept) this.count(entry.message.topic, -1);
     }
   }

@@ -66,3 +66,18 @@ it("[MQTT-307] what a session missed is searched for over several turns, each fr
   expect([missed.gather("4-0", () => false), topics()]).toEqual([true, ["a/2", "a/4"]]);
   expect([missed.gather("5-0", () => false), topics()]).toEqual([true, ["a/2", "a/4", "a/5"]]);
 });
+
+it("[MQTT-356] without Redis few short messages are kept for other brokers, as their memory counts, and all that were are sent under a new name", () => {
+  const outgoing = new Outgoing(() => {});
+  let count = 0;
+  while (outgoing.takeUnshared() === 0 && count < 100_000) {
+    const message = new Message({ topic: String(count++), payload: Buffer.from("x"), qos: 1, retain: false });
+    outgoing.add({ type: "message", message, routed: true, kept: false });
+    outgoing.seal("one", false);
+  }
+  expect(count).toBeLessThan(40_000);
+  outgoing.renew("new", 1_000);
+  expect(outgoing.waiting.map(({ seq }) => seq)).toEqual(Array.from({ length: count - 1_001 }, (_, index) => index + 1));
+  outgoing.echoed(count);
+  expect([outgoing.waiting.length, outgoing.sentBytes]).toEqual([0, 0]);
+});
