@@ -392,3 +392,33 @@ it("[BL-410] two jobs of other threads run at once, and addresses and connection
   expect(begun).toEqual(["many", "many", "many", "fails", "more", "many", "more", "many", "many"]);
   turns.close();
 });
+
+it("[BL-425] a connection that sends one request after the other has little to do, also where each takes a share", async () => {
+  const { turns, client, count } = open();
+  for (let index = 0; index < 60; index++) client(`hog ${index}`, 100_000, "a");
+  const waits: number[] = [];
+  const quiet = client("quiet", 0, "a", 0.375);
+  for (let request = 1; request <= 60; request++) {
+    const before = turns.turn;
+    quiet.receive(1);
+    while (count("quiet") < request) await nextTurn();
+    waits.push(turns.turn - before);
+  }
+  expect(Math.max(...waits.slice(20))).toBeLessThanOrEqual(2);
+});
+
+it("[BL-425] what a connection had beyond its share is forgotten with the turns that pass", async () => {
+  const { client, count, done } = open();
+  const old = client("old", 1, "a", 1);
+  for (let turn = 0; turn < 200; turn++) {
+    await nextTurn();
+    old.receive(1, 1);
+  }
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  const before = { old: count("old"), done: done.length };
+  for (let index = 0; index < 20; index++) client(`hog ${index}`, 100_000, "a");
+  // More than a connection with little to do has.
+  old.receive(64, itemMs);
+  while (count("old") < before.old + 64) await nextTurn();
+  expect(done.length - before.done).toBeLessThan(64 * 20 * 4);
+});

@@ -68,6 +68,8 @@ export class WorkTurns {
   #immediate: NodeJS.Immediate | undefined;
   /** What waits is being done. */
   #isWorking = false;
+  /** The connection of which something that waited was done last. */
+  #worked: Connection | undefined;
   /** When it was, so far. */
   #workedMs = 0;
   /** Connections that have used up a share. */
@@ -128,7 +130,7 @@ export class WorkTurns {
     if (connection.turn !== this.#turn) {
       connection.comesBack();
       connection.begin(this.#turn);
-    }
+    } else if (connection.isDone && !this.#isWorking) connection.comesBack();
     this.#spendUntil(nowMs, connection);
     this.#running = connection;
     this.#askedMs = nowMs;
@@ -160,7 +162,8 @@ export class WorkTurns {
   #spendUntil(nowMs: number, connection: Connection): void {
     if (this.#running !== connection) return;
     const owedMs = connection.spend(nowMs - this.#askedMs);
-    if (owedMs <= 0) return;
+    // Those that have little to do come first, and do not pay for it later.
+    if (owedMs <= 0 || connection.isCalm) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
     this.#waiting.owe(connection.key, owed);
@@ -215,6 +218,8 @@ export class WorkTurns {
     if (this.#running) this.#spendUntil(nowMs, this.#running);
     this.#running = undefined;
     const endMs = this.#endOfTurn(nowMs);
+    if (this.#worked) this.#worked.isDone = !this.#worked.isWaiting;
+    this.#worked = undefined;
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
     if (!this.#isWorking) return;
@@ -229,6 +234,7 @@ export class WorkTurns {
     }
     connection.begin(this.#turn);
     connection.current = task;
+    this.#worked = connection;
     // What the task goes on with in promises is done before the next one, and within the time of the turn.
     queueMicrotask(this.#afterPromises);
     task?.goOn();
@@ -269,6 +275,8 @@ class Connection implements WorkConnection {
   turn = -1;
   spentMs = 0;
   items = 0;
+  /** What waited was done in this turn. */
+  isDone = false;
   /** Turns, for what it had beyond its shares. */
   owed = 0;
   /** Between two questions, of late. */
@@ -325,9 +333,12 @@ class Connection implements WorkConnection {
 
   begin(turn: number): void {
     if (this.spentMs >= shareMs) this.#usedUpTurn = this.turn;
+    // The others have had as many turns.
+    this.owed = Math.max(0, this.owed - (turn - this.turn));
     this.turn = turn;
     this.spentMs = 0;
     this.items = 0;
+    this.isDone = false;
   }
 
   /** Returns what is beyond its share. */
@@ -343,8 +354,9 @@ class Connection implements WorkConnection {
     return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind;
   }
 
-  /** It is asked for work in another turn. */
+  /** It is asked for work in another turn, or in the same one after what it had was done. */
   comesBack(): void {
+    this.isDone = false;
     if (this.isWaiting || this.current) return;
     this.#calmTimes++;
     this.#sharesInRow = 0;
