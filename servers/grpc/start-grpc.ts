@@ -18,7 +18,6 @@ import { listenGrpc } from "./engine/grpc-server.ts";
 import { JsonThread } from "./engine/json-thread.ts";
 import { bytesOfValue } from "./engine/message-values.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
-import { SessionReadings } from "./engine/session-reading.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
 import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
 import { grpcEndpoints } from "./grpc-endpoints.ts";
@@ -119,7 +118,6 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     jsonThread,
     coding: config.compression,
     turns,
-    readings: new SessionReadings(turns),
     limits: {
       highWaterBytes: 64 << 10,
       unreadBytes: config.unreadBytes,

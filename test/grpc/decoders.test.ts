@@ -132,10 +132,8 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
       "127.0.0.1",
       new CallList("connection"),
     ),
-    refusals: new Set(),
-    reading: undefined,
+    http2: undefined,
     calls: 1,
-    lastStream: 1,
   },
 });
 

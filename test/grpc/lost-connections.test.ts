@@ -1,98 +1,77 @@
-import { EventEmitter } from "node:events";
 import { connect } from "node:http2";
 import { connect as connectTcp, Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { type BudgetedCall, CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
+import { CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
 import type { CallEvents } from "../../servers/grpc/engine/call-transport.ts";
-import { type GrpcConnection, GrpcConnections } from "../../servers/grpc/engine/connections.ts";
-import { Http2Call, type OpenedStream } from "../../servers/grpc/engine/http2-call.ts";
-import { SessionReadings } from "../../servers/grpc/engine/session-reading.ts";
+import { GrpcConnections } from "../../servers/grpc/engine/connections.ts";
+import { Http2Call } from "../../servers/grpc/engine/http2-call.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
+import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { startGrpc } from "./harness.ts";
 
-it("[GRPC-192] the calls of connections that are lost at once end in the turns of all clients, and then the connections", async () => {
+const { headers, rstStream } = frameTypes;
+
+/** Connections with open streams, each of which takes an item of time at its end. */
+function openStreams(connections: number, streams: number) {
   const { turns, pass } = workTime();
-  const budgets = new CallBudgets({ openCalls: 1_000_000, metadataBytes: 1_000, messageBytes: 1_000, unreadBytes: 1_000 });
-  const connections = new GrpcConnections({ connectionsPerAddress: 100, turns, readings: new SessionReadings(turns), budgets }, {
-    write() {},
-    closed() {},
-  } as never);
-  let lost = 0;
-  let isRead = true;
-  const bystander = new Socket();
-  Object.assign(bystander, {
-    _handle: { writeQueueSize: 0, readStart: () => (isRead = true), readStop: () => (isRead = false), close() {} },
-  });
-  const other = connections.admit(bystander);
-  if (other) connections.speaksHttp2(bystander, other);
-  const sockets = Array.from({ length: 40 }, () => {
-    const socket = new Socket();
-    const connection = connections.admit(socket);
+  const ended: (string | undefined)[] = [];
+  const budgets = new CallBudgets({ openCalls: 1_000_000, metadataBytes: 10_000_000, messageBytes: 1_000_000, unreadBytes: 1_000_000 });
+  const times = { handshakeMs: 10_000, keepaliveMs: 0, keepaliveTimeoutMs: 10_000 };
+  const limits = { ...times, connectionsPerAddress: connections, concurrentStreams: streams, metadataBytes: 10_000 };
+  const of = new GrpcConnections({ ...limits, turns, budgets }, { write() {}, closed() {} } as never);
+  const open = h2Frame(headers, flags.endHeaders, 1, callFields("/a.B/C"));
+  const sockets = Array.from({ length: connections }, () => {
+    const socket = Object.assign(new Socket(), { write: () => true });
+    const connection = of.admit(socket);
     if (!connection) throw new Error("no connection");
-    connections.speaksHttp2(socket, connection);
-    for (let index = 0; index < 250; index++) {
-      const call = {
-        places: { listener: 0, connection: 0 },
-        transport: {
-          lose() {
-            pass();
-            lost++;
-            connection.openCalls.delete(call);
-          },
+    of.speaksHttp2(socket, connection, (stream) => {
+      const call = new Http2Call(stream, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 10_000 });
+      call.start({
+        onOver({ aborted }: { readonly aborted: string | undefined }) {
+          pass();
+          ended.push(aborted);
         },
-      } as unknown as BudgetedCall;
-      connection.openCalls.add(call);
+      } as CallEvents);
+    });
+    socket.emit("data", preface);
+    for (let stream = 0; stream < streams; stream++) {
+      open.writeUInt32BE(2 * stream + 1, 5);
+      socket.emit("data", Buffer.from(open));
     }
     return socket;
   });
-  for (const socket of sockets) socket.destroy();
-  expect(lost).toBeLessThanOrEqual(itemsOfTurn);
-  // What else is lost is found in the next poll.
-  expect(isRead).toBe(false);
-  await nextTurn();
-  expect(isRead).toBe(true);
-  let most = 0;
-  while (lost < 40 * 250) {
-    const before = lost;
+  return { of, sockets, ended };
+}
+
+/** How many have ended in the turn with most of them. */
+async function mostInTurn(ended: readonly unknown[], all: number): Promise<number> {
+  let most = ended.length;
+  while (ended.length < all) {
+    const before = ended.length;
     await nextTurn();
-    most = Math.max(most, lost - before);
+    most = Math.max(most, ended.length - before);
   }
-  expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
-  bystander.destroy();
-  await until(() => connections.count <= 1);
+  return most;
+}
+
+it("[GRPC-192] the calls of connections that are lost at once end in the turns of all clients", async () => {
+  const { of, sockets, ended } = openStreams(40, 250);
+  for (const socket of sockets) socket.destroy();
+  expect(await mostInTurn(ended, 40 * 250)).toBeLessThanOrEqual(2 * itemsOfTurn);
+  expect(new Set(ended)).toEqual(new Set(["client left"]));
+  await until(() => of.count === 0);
 });
 
 it("[GRPC-196] calls whose streams are reset at once end in the turns of all clients", async () => {
-  const { turns, pass } = workTime();
-  let over = 0;
-  const streams = Array.from({ length: 40 }, () => {
-    const shares = { received: { add() {} } };
-    const connection = { work: turns.connection("10.0.0.1"), shares, calls: 0 } as unknown as GrpcConnection;
-    return Array.from({ length: 250 }, () => {
-      const stream = Object.assign(new EventEmitter(), { rstCode: 8, session: { destroyed: false } });
-      const opened = { stream, headers: {}, rawHeaders: [] } as unknown as OpenedStream;
-      const call = new Http2Call(opened, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 1_000 });
-      const events = {
-        onOver({ aborted }: { readonly aborted: string | undefined }) {
-          pass();
-          if (aborted === "client cancelled") over++;
-        },
-      };
-      call.start(events as CallEvents);
-      return stream;
-    });
-  }).flat();
-  for (const stream of streams) stream.emit("close");
-  expect(over).toBeLessThanOrEqual(itemsOfTurn);
-  let most = 0;
-  while (over < 40 * 250) {
-    const before = over;
-    await nextTurn();
-    most = Math.max(most, over - before);
-  }
-  expect(most).toBeLessThanOrEqual(2 * itemsOfTurn);
+  const { sockets, ended } = openStreams(40, 250);
+  const code = Buffer.from([0, 0, 0, 8]);
+  const resets = Buffer.concat(Array.from({ length: 250 }, (_, index) => h2Frame(rstStream, 0, 2 * index + 1, code)));
+  for (const socket of sockets) socket.emit("data", resets);
+  expect(await mostInTurn(ended, 40 * 250)).toBeLessThanOrEqual(2 * itemsOfTurn);
+  expect(new Set(ended)).toEqual(new Set(["client cancelled"]));
+  for (const socket of sockets) socket.destroy();
 });
 
 it("[GRPC-192] calls and refusals of a lost connection of HTTP/2 are rows of a client that left, on both ports", async () => {

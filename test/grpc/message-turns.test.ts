@@ -1,8 +1,8 @@
-import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
 import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
 import type { CallEvents, CallHead, CallTransport } from "../../servers/grpc/engine/call-transport.ts";
 import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
@@ -14,6 +14,7 @@ import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
 import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
 import { type BodyReader, TextBody } from "../../servers/grpc/web/body-reader.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
+import { Http1Exchange } from "../../servers/grpc/web/web-exchange.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
@@ -26,31 +27,27 @@ const connectionOf = (work: WorkConnection, add: (bytes: number) => void = () =>
 interface Reader {
   readonly transport: CallTransport;
   start(events: CallEvents): void;
-  receive(bytes: Buffer): void;
+  receive(bytes: Buffer): unknown;
   readonly isPaused: () => boolean;
 }
 
 function http2Reader(connection: GrpcConnection): Reader {
-  let isPaused = true;
-  const stream = Object.assign(new EventEmitter(), {
-    isPaused: () => isPaused,
-    pause: () => (isPaused = true),
-    resume: () => (isPaused = false),
-  });
-  const headers = { "grpc-encoding": "gzip" };
-  const call = new Http2Call({ stream: stream as never, headers, rawHeaders: [] }, connection, limits);
+  const head = { headers: { "grpc-encoding": "gzip" }, rawHeaders: [], contentLength: undefined };
+  const owner = { ready() {}, sendNow() {}, sendReset() {}, sendWindow() {}, closed() {} };
+  const stream = new Http2Stream(1, head, { receive: 1 << 30, send: 0 }, owner);
+  const call = new Http2Call(stream, connection, limits);
   return {
     transport: call,
     start: (events) => call.start(events),
-    receive: (bytes) => stream.emit("data", bytes),
-    isPaused: () => isPaused,
+    receive: (bytes) => stream.receive(bytes, bytes.length),
+    isPaused: () => stream.isPaused,
   };
 }
 
 function webReader(connection: GrpcConnection, body: BodyReader = new FramedBody(limits)): Reader {
-  const input = new PassThrough();
+  const [input, output] = [Object.assign(new PassThrough(), { headers: {}, rawHeaders: [] }), new PassThrough()];
   const call = new FramedCall(grpcWebProtocol("proto", false), {
-    exchange: { input, output: new PassThrough() },
+    exchange: new Http1Exchange(input as never, output as never, connection),
     head: { connection, requestEncoding: "gzip" } as CallHead,
     body,
     largestMessage: limits.largestMessage,

@@ -126,7 +126,9 @@ it("[GRPC-174] ChatService: a room of many members is told in slices, all of the
   members[2]?.say("last");
   members[3]?.stream.cancel();
   const staying = members.filter((_, index) => index !== 3);
-  await until(() => staying.every(({ heard }) => heard.includes("m2: la") && heard.includes("m3 left")), 30_000);
+  const hasAll = (heard: readonly string[]) => heard.includes("m2: la") && heard.includes("m3 left") && heard.includes("newcomer joined");
+  const toldBy = (heard: readonly string[]) => heard.filter((line) => /: [ab]\d$/.test(line)).length;
+  await until(() => staying.every(({ heard }) => hasAll(heard) && toldBy(heard) === 10), 30_000);
   const after = ({ heard }: (typeof members)[number]) => heard.slice(heard.findIndex((line) => line.includes(": ")));
   for (const one of staying) expect(after(one)).toEqual(after(members[0] as (typeof members)[number]));
   for (const letter of ["a", "b"]) {

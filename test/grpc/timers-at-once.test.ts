@@ -1,4 +1,3 @@
-import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { WorkConnection } from "../../servers/core/service/work-turns.ts";
@@ -48,7 +47,7 @@ function openCall({ work, rawHeaders = [], timeoutMs, onDone }: OpenedCall) {
 function openWebCall({ work, onDone }: OpenedCall): void {
   const events = { fail: onDone, onMessage() {}, onHalfClose() {}, onOver(_end: SentEnd) {} };
   new FramedCall(grpcWebProtocol("proto", false), {
-    exchange: { input: new PassThrough(), output: new PassThrough() },
+    exchange: { read() {}, resume() {} },
     head: { connection: { work, shares }, requestEncoding: "identity" },
     body: new FramedBody({ largestMessage: 100, malformed: "INTERNAL" }),
     largestMessage: 100,

@@ -4,20 +4,14 @@ import { stopReading } from "./socket-reading.ts";
 
 /**
  * Closes the socket, once it is destroyed, in the turns of all: a client may cut thousands of connections at once, and each leaves handlers, rows and timers
- * behind. The same for its event "close", which Node emits later. Where it carries a session of HTTP/2, `endStreams` has the steps that end its streams;
- * "close" is not delayed then, because the session may not outlive the handle of the socket.
+ * behind. The same for its event "close", which Node emits later.
  */
-export function closeInTurns(socket: Socket, connection: WorkConnection, endStreams?: () => Iterator<void> | undefined): void {
+export function closeInTurns(socket: Socket, connection: WorkConnection): void {
   // `_destroy` is what every stream has for those who make one.
   const { _destroy: destroy, emit } = socket;
   socket._destroy = (error, callback) => {
     // Node's parser would go on with what comes until then.
     stopReading(socket);
-    const steps = endStreams?.();
-    if (steps) {
-      void connection.run(eachAndThen(steps, () => destroy.call(socket, error, callback)));
-      return;
-    }
     inTurn(connection, () => {
       socket.emit = (event: string, ...values: unknown[]) => {
         if (event !== "close") return emit.apply(socket, [event, ...values] as Parameters<Socket["emit"]>);
@@ -31,11 +25,6 @@ export function closeInTurns(socket: Socket, connection: WorkConnection, endStre
 }
 
 const inTurn = (connection: WorkConnection, act: () => unknown): void => void connection.run(oneStep(() => withoutStacks(act)));
-
-function* eachAndThen(steps: Iterator<void>, close: () => void): Generator<void, void> {
-  while (!withoutStacks(() => steps.next()).done) yield;
-  withoutStacks(close);
-}
 
 /** Node and the handlers make an error for each request that is cut. Its stack would take most of the time, and says nothing. */
 export function withoutStacks<Result>(act: () => Result): Result {

@@ -34,6 +34,17 @@ export class ByteQueue {
     this.#end += chunk.length;
   }
 
+  /** Lets go of the large piece that the rest is a part of: a few bytes may wait for long. */
+  keepRestOnly(): void {
+    const { length } = this;
+    if (this.#isOwn || length === 0 || 2 * length >= this.#bytes.buffer.byteLength) return;
+    const rest = Buffer.allocUnsafeSlow(length);
+    this.#bytes.copy(rest, 0, this.#start, this.#end);
+    this.#bytes = rest;
+    this.#start = 0;
+    this.#end = length;
+  }
+
   /** The byte at `offset` from the front. */
   at(offset: number): number {
     return this.#bytes[this.#start + offset] as number;

@@ -8,6 +8,9 @@ const mostOfEach = 64;
 /** All calls that may be open may have so much metadata each. */
 const usualHeadBytes = 1 << 10;
 
+/** Of connections that wait for their turn, each with some pieces of 64 KB. */
+const leastUnparsed = 64 << 20;
+
 /** Calls of a connection that are ended at once: each takes some 50 µs. */
 const mostLost = 64;
 
@@ -28,8 +31,6 @@ export interface BudgetedCall extends ListedCall {
   readonly unreadBytes: number;
   /** Ends it with a status. */
   fail(error: StatusError): void;
-  /** `lose` ends it where its connection is lost. */
-  readonly transport: { lose(): void };
   /** Ends it at once, and drops what waits. */
   breakOff(error: StatusError): void;
 }
@@ -41,6 +42,8 @@ export interface CallShares {
   readonly heads: BudgetShare;
   /** Messages of the client: those that are incomplete, being decompressed, or wait for the end of the request. */
   readonly received: BudgetShare;
+  /** What its connection has received, and no call has taken. */
+  readonly unparsed: BudgetShare;
   readonly unread: BudgetShare;
 }
 
@@ -49,6 +52,7 @@ export class CallBudgets {
   readonly #open: SharedBudget;
   readonly #heads: SharedBudget;
   readonly #received: SharedBudget;
+  readonly #unparsed: SharedBudget;
   readonly #unread: SharedBudget;
   readonly #why: Readonly<Record<keyof CallShares, string>>;
 
@@ -58,16 +62,19 @@ export class CallBudgets {
     this.#open = new SharedBudget(openCalls, Math.min(mostLost, Math.floor(openCalls / 16)));
     this.#heads = new SharedBudget(heads, heads / 64);
     this.#received = new SharedBudget(received, received / 64);
+    this.#unparsed = new SharedBudget(Math.max(received, leastUnparsed));
     this.#unread = new SharedBudget(unread, unread / 64);
     this.#why = {
       open: `more than ${openCalls} calls are open, and this connection has most of them`,
       heads: `the metadata of all calls have more than ${heads} bytes, and this connection has most of them`,
       received: `the messages of all calls have more than ${received} bytes, and this connection has most of them`,
+      unparsed: "all connections have received more than is held, and this one has most of it",
       unread: `all clients leave more than ${unread} bytes unread, and this connection has most of them`,
     };
   }
 
-  open(address: string, calls: CallList<BudgetedCall>): CallShares {
+  /** `breakOff` ends the connection. */
+  open(address: string, calls: CallList<BudgetedCall>, breakOff: (why: string) => void = () => {}): CallShares {
     const exhausted = (what: keyof CallShares) => new StatusError("RESOURCE_EXHAUSTED", this.#why[what]);
     return {
       open: this.#open.open(address, (excess) => {
@@ -82,6 +89,7 @@ export class CallBudgets {
         const why = exhausted("received");
         for (const call of largestOf(calls, excess, ({ receivedBytes }) => receivedBytes)) call.fail(why);
       }),
+      unparsed: this.#unparsed.open(address, () => breakOff(this.#why.unparsed)),
       unread: this.#unread.open(address, (excess) => {
         const why = exhausted("unread");
         for (const call of largestOf(calls, excess, ({ unreadBytes }) => unreadBytes)) call.breakOff(why);

@@ -78,8 +78,6 @@ export interface CallTransport {
   /** `frame` is a prefix and a message, which may be compressed. Calls `onWritten` when the operating system has it. */
   sendFrame(frame: Buffer, onWritten: () => void): void;
   end(end: CallEnd): void;
-  /** The connection is lost: the call is over before this returns. Only where several calls share a connection. */
-  lose(): void;
   /** Ends the call at once and drops what waits to be sent. The client gets the status if the protocol still allows that. */
   reset(status?: { readonly code: number; readonly message: string }): void;
   /** Called from time to time: of two calls of it within a call's end the second one abandons it, since its client leaves the last bytes unread. */

@@ -2,6 +2,9 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { Http2Connection } from "../../core/http2/http2-connection.ts";
+import type { Http2Stream } from "../../core/http2/http2-stream.ts";
+import type { KeepaliveTimes } from "../../core/http2/keepalive.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
@@ -9,31 +12,29 @@ import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
 import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
 import { CallList } from "./call-list.ts";
-import type { SessionReading, SessionReadings } from "./session-reading.ts";
 
 export interface GrpcConnection extends ConnectionHead {
   readonly clientCertificate: string | undefined;
   /** Its part in the turns of all clients. */
   readonly work: WorkConnection;
   readonly openCalls: CallList<BudgetedCall>;
-  /** Streams of HTTP/2 that are no calls, and whose answers the client has not read. */
-  readonly refusals: Set<BudgetedCall["transport"]>;
-  /** Where it speaks HTTP/2: its streams end before its socket is closed. */
-  reading: SessionReading | undefined;
+  /** Where it speaks HTTP/2. */
+  http2: Http2Connection | undefined;
   /** What these have of what all calls share. */
   readonly shares: CallShares;
   /** So far. */
   calls: number;
-  /** Id of the newest stream of HTTP/2 that was taken; -1 before the first. */
-  lastStream: number;
 }
 
-export interface ConnectionsOptions {
+export interface ConnectionsOptions extends KeepaliveTimes {
   /** Open at the same time. */
   readonly connectionsPerAddress: number;
   readonly turns: WorkTurns;
-  readonly readings: SessionReadings;
   readonly budgets: CallBudgets;
+  /** Open calls on a connection of HTTP/2. */
+  readonly concurrentStreams: number;
+  /** Of the header fields of a call. */
+  readonly metadataBytes: number;
 }
 
 /** The open connections of a listener, and the bytes of all connections so far. */
@@ -90,17 +91,12 @@ export class GrpcConnections {
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
       work: this.#options.turns.accepted(remoteAddress),
       openCalls,
-      refusals: new Set(),
-      reading: undefined,
-      shares: this.#options.budgets.open(remoteAddress, openCalls),
+      http2: undefined,
+      shares: this.#options.budgets.open(remoteAddress, openCalls, (why) => connection.http2?.breakOff(why)),
       calls: 0,
-      lastStream: -1,
     };
     this.#open.set(socket, connection);
-    closeInTurns(socket, connection.work, () => {
-      connection.reading?.over();
-      return connection.reading && loseEach(connection);
-    });
+    closeInTurns(socket, connection.work);
     socket.once("close", () => {
       this.#open.delete(socket);
       for (const share of Object.values(connection.shares)) share.close();
@@ -112,10 +108,27 @@ export class GrpcConnections {
     return connection;
   }
 
-  /** To be called before the socket gets a session of HTTP/2. */
-  speaksHttp2(socket: Socket, connection: GrpcConnection): SessionReading {
-    connection.reading = this.#options.readings.open(socket, connection.work);
-    return connection.reading;
+  /** The socket is one of those that were admitted. `explain` may say more of why the connection ends. */
+  speaksHttp2(
+    socket: Socket,
+    connection: GrpcConnection,
+    onStream: (stream: Http2Stream) => void,
+    explain: (why: string) => string = (why) => why,
+  ): void {
+    const faults = this.#faults;
+    const limits = { ...this.#options, headerListBytes: mostHeaderBytes(this.#options) };
+    connection.http2 = new Http2Connection(socket, connection.work, limits, {
+      onStream,
+      onRefused: (why) => faults.write(`A call from ${connection.remote} ended before a row began: ${why}.`),
+      onFault: (why) => faults.closed(connection, explain(why)),
+      onError: (error) => faults.failed(connection, error),
+      onHeld: (bytes) => connection.shares.unparsed.add(bytes),
+    });
+  }
+
+  /** Open streams of HTTP/2 go on, and new ones are refused. */
+  async leave(): Promise<void> {
+    await this.#options.turns.each([...this.#open.values()], ({ http2 }) => http2?.leave());
   }
 
   bytes(): { readonly read: number; readonly written: number } {
@@ -142,14 +155,8 @@ export class GrpcConnections {
   }
 }
 
-function* loseEach({ reading, openCalls, refusals }: GrpcConnection): Generator<void, void> {
-  if (reading) yield* reading.lose();
-  for (let call = openCalls.last; call; call = openCalls.last) {
-    call.transport.lose();
-    yield;
-  }
-  for (const refusal of refusals) {
-    refusal.lose();
-    yield;
-  }
-}
+/**
+ * Streams with more header fields than this are reset, so that nobody learns which call it was. What is above the limit, and not
+ * above this one, becomes a call that ends with a status.
+ */
+const mostHeaderBytes = ({ metadataBytes }: Pick<ConnectionsOptions, "metadataBytes">): number => 2 * metadataBytes;

@@ -45,6 +45,11 @@ export class FramedBody {
     this.#queue.clear();
   }
 
+  /** To be called when the rest waits. */
+  keepRestOnly(): void {
+    this.#queue.keepRestOnly();
+  }
+
   /** A message is complete. */
   get hasNext(): boolean {
     return this.#queue.length >= prefixBytes && this.#queue.length >= prefixBytes + this.#queue.uint32At(1);

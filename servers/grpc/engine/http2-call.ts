@@ -1,6 +1,9 @@
-import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Metadata } from "@grpc/grpc-js";
 import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
+import { errorCodes } from "../../core/http2/frames.ts";
+import type { AnswerFields } from "../../core/http2/hpack-encoder.ts";
+import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
+import type { RequestHead } from "../../core/http2/request-head.ts";
 import type { WorkShare } from "../../core/service/work-turns.ts";
 import {
   fieldPairs,
@@ -17,25 +20,11 @@ import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts"
 import type { StartableTransport } from "./listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "./message-coding.ts";
 import { type StatusError, statusCode } from "./status.ts";
-import { closeLost, resetStream, whyStreamClosed } from "./stream-end.ts";
-
-/** An HTTP/2 stream as it was opened. */
-export interface OpenedStream {
-  readonly stream: ServerHttp2Stream;
-  readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
-}
+import { resetStream, whyStreamClosed } from "./stream-end.ts";
 
 export interface Http2CallLimits extends BodyLimits {
   /** Of all header fields. */
   readonly metadataBytes: number;
-}
-
-const callOf = Symbol("call");
-/** Streams know their call, so that all of them share their listeners. */
-interface CallStream extends ServerHttp2Stream {
-  /** Undefined once it is over: Node keeps some streams until the next full collection, and with them would keep all that is reached from here. */
-  [callOf]: Http2Call | undefined;
 }
 
 const answerFields = { ":status": 200, "grpc-accept-encoding": "identity,deflate,gzip" } as const;
@@ -43,25 +32,19 @@ const codecFields = {
   proto: { ...answerFields, "content-type": "application/grpc+proto" },
   json: { ...answerFields, "content-type": "application/grpc+json" },
 } as const;
-// A date would be metadata to clients.
-const withTrailers = { waitForTrailers: true, sendDate: false } as const;
-const atOnce = { endStream: true, sendDate: false } as const;
-
-const okTrailers: OutgoingHttpHeaders = { "grpc-status": 0 };
+const okTrailers: AnswerFields = { "grpc-status": 0 };
 const ok = { code: 0, message: "" } as const;
 type Pairs = NonNullable<SentEnd["headers"]>;
 /** Of the fields that nearly all answers have. */
-const knownPairs = new Map<OutgoingHttpHeaders, Pairs>(
+const knownPairs = new Map<AnswerFields, Pairs>(
   [codecFields.proto, codecFields.json, okTrailers].map((fields) => [fields, fieldPairs(fields)]),
 );
-const pairsOf = (fields: OutgoingHttpHeaders): Pairs => knownPairs.get(fields) ?? fieldPairs(fields);
+const pairsOf = (fields: AnswerFields): Pairs => knownPairs.get(fields) ?? fieldPairs(fields);
 
 /** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
-export class Http2Call implements StartableTransport {
+export class Http2Call implements StartableTransport, StreamReader {
   readonly head: CallHead;
-  readonly #stream: CallStream;
-  /** A stream that is closed has none. */
-  readonly #session: Http2Session | undefined;
+  readonly #stream: Http2Stream;
   readonly #limits: Http2CallLimits;
   readonly #body: FramedBody;
   #events: CallEvents | undefined;
@@ -78,33 +61,25 @@ export class Http2Call implements StartableTransport {
   receivedBytes = 0;
   #hasHalfClosed = false;
   #isEnding = false;
-  #sentHead: OutgoingHttpHeaders | undefined;
-  #trailers: OutgoingHttpHeaders | undefined;
-  #sentTrailers: OutgoingHttpHeaders | undefined;
+  #sentHead: AnswerFields | undefined;
+  #trailers: AnswerFields | undefined;
   #status: SentEnd["status"];
   #wasEnding = false;
   #isAbandoned = false;
-  #isLost = false;
-  /** Once the stream is closed: what the session says of it later may be no longer true. */
+  /** Once the stream is closed. */
   #whyClosed: string | undefined;
 
-  constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: Http2CallLimits) {
-    this.#stream = stream as CallStream;
-    this.#session = stream.session;
-    this.#stream[callOf] = this;
+  constructor(stream: Http2Stream, connection: GrpcConnection, limits: Http2CallLimits) {
+    this.#stream = stream;
     this.#limits = limits;
     this.#body = new FramedBody(limits);
-    this.head = new Http2CallHead(headers, rawHeaders, connection, limits.metadataBytes);
+    this.head = new Http2CallHead(stream.head, connection, limits.metadataBytes);
     this.#share = connection.work.join(() => this.#goOn());
   }
 
   start(events: CallEvents): void {
     this.#events = events;
-    const stream = this.#stream;
-    stream.on("data", onData);
-    stream.on("end", onEnd);
-    stream.on("wantTrailers", onWantTrailers);
-    stream.on("close", onClose);
+    this.#stream.reader = this;
   }
 
   read(): void {
@@ -112,15 +87,15 @@ export class Http2Call implements StartableTransport {
     this.#deliver();
   }
 
-  take(chunk: Buffer): void {
-    this.head.connection.reading?.tookStep();
+  onData(chunk: Buffer): void {
     if (this.#isEnding) return;
     this.#body.push(chunk);
     this.#deliver();
+    this.#body.keepRestOnly();
     this.#count();
   }
 
-  halfClose(): void {
+  onEnd(): void {
     this.#hasHalfClosed = true;
     this.#deliver();
     this.#count();
@@ -163,7 +138,7 @@ export class Http2Call implements StartableTransport {
     this.#isDelivering = false;
     const stream = this.#stream;
     if ((this.#isWanted && !this.#isWaiting) || this.#isEnding) {
-      if (stream.isPaused()) stream.resume();
+      stream.resume();
     } else if (this.#body.length > 0) stream.pause();
   }
 
@@ -207,10 +182,10 @@ export class Http2Call implements StartableTransport {
 
   sendHeaders(headers: Metadata | undefined, coding: MessageCoding): void {
     const stream = this.#stream;
-    if (this.#isEnding || stream.closed || stream.destroyed) return;
+    if (this.#isEnding || stream.isClosed) return;
     const fields = codecFields[this.head.codec];
     this.#sentHead = withMetadata(coding === "identity" ? fields : { ...fields, "grpc-encoding": coding }, headers);
-    stream.respond(this.#sentHead, withTrailers);
+    stream.respond(this.#sentHead, this.#sentHead === fields);
   }
 
   sentHeaders(): SentEnd["headers"] {
@@ -219,7 +194,7 @@ export class Http2Call implements StartableTransport {
 
   sendFrame(frame: Buffer, onWritten: () => void): void {
     const stream = this.#stream;
-    if (this.#isEnding || stream.closed || stream.destroyed) return;
+    if (this.#isEnding || stream.isClosed) return;
     stream.write(frame, onWritten);
   }
 
@@ -227,41 +202,23 @@ export class Http2Call implements StartableTransport {
     const stream = this.#stream;
     if (this.#isEnding) return;
     this.#stopReading();
-    if (stream.closed || stream.destroyed) return;
+    if (stream.isClosed) return;
     const isOk = code === 0 && message === "";
     this.#trailers = withMetadata(isOk ? okTrailers : statusFields(code, message), trailers);
     this.#status = isOk ? ok : { code, message };
-    if (stream.headersSent) stream.end();
+    if (stream.hasAnswered) stream.end(this.#trailers, this.#trailers === okTrailers);
     else {
-      this.#sentTrailers = { ...codecFields[this.head.codec], ...this.#trailers };
-      stream.respond(this.#sentTrailers, atOnce);
-      this.#stopUpload();
+      this.#trailers = { ...codecFields[this.head.codec], ...this.#trailers };
+      stream.respond(this.#trailers);
+      stream.end();
     }
-    // What the client still sends is read and dropped.
-    stream.resume();
-  }
-
-  sendTrailers(): void {
-    if (this.#stream.destroyed) return;
-    this.#sentTrailers = this.#trailers ?? {};
-    this.#stream.sendTrailers(this.#sentTrailers);
-    this.#stopUpload();
-  }
-
-  /** RFC 9113 §8.1: asks a client that is still sending to stop. */
-  #stopUpload(): void {
-    const stream = this.#stream;
-    if (this.#hasHalfClosed) return;
-    setImmediate(() => {
-      if (!this.#hasHalfClosed && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
-    });
   }
 
   abandonUnread(): void {
-    if (this.#wasEnding && !this.#sentTrailers) {
+    if (this.#wasEnding && !this.#stream.hasSentEnd) {
       this.#isAbandoned = true;
       this.#status = undefined;
-      this.#stream.close(constants.NGHTTP2_CANCEL);
+      this.#stream.reset(errorCodes.cancel);
     }
     this.#wasEnding = true;
   }
@@ -272,14 +229,6 @@ export class Http2Call implements StartableTransport {
     resetStream(this.#stream, status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
 
-  lose(): void {
-    const stream = this.#stream;
-    stream[callOf] = undefined;
-    this.#isLost = !stream.closed;
-    this.#over();
-    closeLost(stream);
-  }
-
   #stopReading(): void {
     this.#isEnding = true;
     this.#body.clear();
@@ -287,11 +236,10 @@ export class Http2Call implements StartableTransport {
   }
 
   /** The stream is closed. Hundreds may be reset by one piece, so the calls end in the turns of all. */
-  closed(): void {
-    this.#whyClosed = this.#whyEnded();
+  onClose(): void {
+    this.#whyClosed = this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream);
     this.#stopReading();
     this.#endInTurn();
-    this.head.connection.reading?.tookStep();
   }
 
   #endInTurn(): void {
@@ -306,40 +254,15 @@ export class Http2Call implements StartableTransport {
   }
 
   #sentEnd(): SentEnd {
-    const wasReset = this.#stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
-    const status = this.#sentTrailers || wasReset ? this.#status : undefined;
+    const { hasSentEnd, closeCode } = this.#stream;
+    const status = hasSentEnd || closeCode === errorCodes.enhanceYourCalm ? this.#status : undefined;
     return {
       headers: this.sentHeaders(),
-      trailers: this.#sentTrailers && pairsOf(this.#sentTrailers),
+      trailers: hasSentEnd && this.#trailers ? pairsOf(this.#trailers) : undefined,
       status,
-      aborted: status ? undefined : (this.#whyClosed ?? this.#whyEnded()),
+      aborted: status ? undefined : this.#whyClosed,
     };
   }
-
-  #whyEnded(): string {
-    if (this.#isLost) return "client left";
-    return this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream, this.#session);
-  }
-}
-
-function onData(this: ServerHttp2Stream, chunk: Buffer): void {
-  (this as CallStream)[callOf]?.take(chunk);
-}
-
-function onEnd(this: ServerHttp2Stream): void {
-  // A stream that was reset ends, too, but that is not a half-close.
-  if (this.rstCode === constants.NGHTTP2_NO_ERROR) (this as CallStream)[callOf]?.halfClose();
-}
-
-function onWantTrailers(this: ServerHttp2Stream): void {
-  (this as CallStream)[callOf]?.sendTrailers();
-}
-
-function onClose(this: ServerHttp2Stream): void {
-  const stream = this as CallStream;
-  const call = stream[callOf];
-  stream[callOf] = undefined;
-  call?.closed();
 }
 
 /** Of other codecs nothing is known: they are taken for the one that is nearly always meant. */
@@ -361,7 +284,7 @@ export class Http2CallHead implements CallHead {
   readonly connection: GrpcConnection;
   #metadata: Metadata | undefined;
 
-  constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[], connection: GrpcConnection, mostBytes: number) {
+  constructor({ headers, rawHeaders }: RequestHead, connection: GrpcConnection, mostBytes: number) {
     const timeout = headers["grpc-timeout"];
     this.httpMethod = headers[":method"] ?? "";
     this.codec = isJson.test(headers["content-type"] ?? "") ? "json" : "proto";
@@ -384,10 +307,10 @@ export class Http2CallHead implements CallHead {
   }
 }
 
-const statusFields = (code: number, message: string): OutgoingHttpHeaders =>
+const statusFields = (code: number, message: string): AnswerFields =>
   message === "" ? { "grpc-status": code } : { "grpc-status": code, "grpc-message": percentEncoded(message) };
 
-function withMetadata(fields: OutgoingHttpHeaders, metadata: Metadata | undefined): OutgoingHttpHeaders {
+function withMetadata(fields: AnswerFields, metadata: Metadata | undefined): AnswerFields {
   if (!metadata) return fields;
   const more = metadata.toHttp2Headers();
   for (const _ in more) return { ...fields, ...more };

@@ -11,11 +11,6 @@ export interface Refusal {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** The row of a call whose client cancelled it, or left, before it began. */
-export function recordLost(recorder: CallRecorder, head: CallHead, method: GrpcMethod | undefined, aborted: string): void {
-  recorder.end(recorder.begin(head, method), { headers: undefined, trailers: undefined, status: undefined, aborted });
-}
-
 const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? ""}`.trim();
 
 /** Begins the row of a refused request, so that the user finds the reason. The returned function ends it. */

@@ -9,6 +9,8 @@ export interface BodyReader {
   /** Bytes that were not taken yet. */
   readonly length: number;
   clear(): void;
+  /** To be called when the rest waits. */
+  keepRestOnly(): void;
   /** A message is complete, or some of what came can be decoded. */
   readonly hasNext: boolean;
   /** The next complete message, if there is one by then. */
@@ -46,6 +48,11 @@ export class TextBody extends FramedBody {
 
   override push(chunk: Buffer): void {
     this.#text.push(chunk);
+  }
+
+  override keepRestOnly(): void {
+    this.#text.keepRestOnly();
+    super.keepRestOnly();
   }
 
   override get hasNext(): boolean {
@@ -106,6 +113,10 @@ export class BareBody implements BodyReader {
 
   clear(): void {
     this.#queue.clear();
+  }
+
+  keepRestOnly(): void {
+    this.#queue.keepRestOnly();
   }
 
   push(chunk: Buffer): void {

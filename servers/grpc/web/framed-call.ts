@@ -36,7 +36,7 @@ export class FramedCall extends WebCall {
   }
 
   protected override writeFrame(frame: Buffer, onWritten: () => void): void {
-    this.exchange.output.write(this.#bytes(frame), onWritten);
+    this.exchange.write(this.#bytes(frame), onWritten);
   }
 
   protected override writeEnd(end: CallEnd): WrittenEnd {

@@ -103,10 +103,7 @@ function formOf(contentType: string): Form | undefined {
 function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod | undefined, form: Form): WebCall {
   const { headers } = exchange;
   const makeHead = (facts: HeadFacts) => headOf(exchange, facts, maker.metadataBytes);
-  const field = (name: string): string => {
-    const value = headers[name];
-    return Array.isArray(value) ? value.join(",") : (value ?? "");
-  };
+  const field = (name: string): string => headers[name] ?? "";
   const { codec } = form;
   if (form.kind === "grpc-web") {
     const limits = { largestMessage: maker.largestMessage, malformed: "INTERNAL" } as const;

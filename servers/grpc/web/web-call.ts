@@ -73,20 +73,15 @@ export abstract class WebCall implements StartableTransport {
 
   start(events: CallEvents): void {
     this.#events = events;
-    const { input, output } = this.exchange;
-    output.once("close", () => this.#close());
-    // "close" follows.
-    output.on("error", () => {});
-    input.on("error", () => {});
-    // A listener for "data" would start the flow.
-    input.pause();
-    input.on("data", (chunk: Buffer) => this.#onChunk(chunk));
-    input.once("end", () => {
-      this.#hasEnded = true;
-      this.#pump();
-      this.#count();
+    this.exchange.read({
+      onData: (chunk) => this.#onChunk(chunk),
+      onEnd: () => {
+        this.#hasEnded = true;
+        this.#pump();
+        this.#count();
+      },
+      onClose: () => this.#close(),
     });
-    if (output.destroyed) process.nextTick(() => this.#close());
     const { requestMs } = this.#options;
     if (requestMs !== undefined) this.#endWait = this.head.connection.work.wait(requestMs, () => this.fail(tooSlow(requestMs)));
   }
@@ -117,7 +112,7 @@ export abstract class WebCall implements StartableTransport {
   }
 
   abandonUnread(): void {
-    if (this.#wasEnding && this.exchange.output.writableLength > 0) this.exchange.reset();
+    if (this.#wasEnding && this.exchange.isUnsent) this.exchange.reset();
     this.#wasEnding = true;
   }
 
@@ -132,14 +127,9 @@ export abstract class WebCall implements StartableTransport {
     this.exchange.respond(status, this.#options.cors.readable(this.exchange, fields));
   }
 
-  lose(): void {
-    this.exchange.lose();
-    this.#over();
-  }
-
   #write(step: () => void): void {
     // The client has left; "close" follows.
-    if (this.#isOver || this.exchange.output.destroyed) return;
+    if (this.#isOver || this.exchange.isOver) return;
     try {
       step();
     } catch (error) {
@@ -149,7 +139,6 @@ export abstract class WebCall implements StartableTransport {
   }
 
   #onChunk(chunk: Buffer): void {
-    this.head.connection.reading?.tookStep();
     if (this.#isDone) return;
     try {
       this.#body.push(chunk);
@@ -158,8 +147,9 @@ export abstract class WebCall implements StartableTransport {
       return;
     }
     this.#pump();
+    this.#body.keepRestOnly();
     this.#count();
-    if (!this.#isWanted || this.#isWaiting) this.exchange.input.pause();
+    if (!this.#isWanted || this.#isWaiting) this.exchange.pause();
   }
 
   #goOn(): void {
@@ -194,7 +184,7 @@ export abstract class WebCall implements StartableTransport {
             break;
           }
         } else if (!this.#hasEnded) {
-          this.exchange.input.resume();
+          this.exchange.resume();
           break;
         } else if (!this.#toldBodyEnd) {
           this.#toldBodyEnd = true;
@@ -265,7 +255,6 @@ export abstract class WebCall implements StartableTransport {
     this.#closed = { aborted: this.exchange.whyBroken() };
     this.#stopReading();
     this.#endInTurn();
-    this.head.connection.reading?.tookStep();
   }
 
   #endInTurn(): void {

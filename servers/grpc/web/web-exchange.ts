@@ -1,10 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { constants, type IncomingHttpHeaders as Http2Headers, type Http2Session, type ServerHttp2Stream } from "node:http2";
-import type { Readable, Writable } from "node:stream";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { errorCodes } from "../../core/http2/frames.ts";
+import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
+import type { RequestFields } from "../../core/http2/request-head.ts";
 import { fieldPairs } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
-import { closeLost, resetStream, whyStreamClosed } from "../engine/stream-end.ts";
+import { resetStream, whyStreamClosed } from "../engine/stream-end.ts";
 
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -13,23 +14,28 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 export interface WebExchange extends Pick<CallHead, "httpVersion" | "httpMethod" | "authority" | "rawHeaders" | "connection"> {
   /** Path and query. */
   readonly target: string;
-  readonly headers: IncomingHttpHeaders;
-  /** The body of the request; paused until somebody listens. */
-  readonly input: Readable;
-  /** The body of the answer. Emits "close" when the exchange is over. */
-  readonly output: Writable;
+  readonly headers: RequestFields;
+  /** Gives the body of the request to the reader, which is told too when the exchange is over. To be called once. */
+  read(reader: StreamReader): void;
+  /** The client may send no more of the body than is on its way. */
+  pause(): void;
+  resume(): void;
+  /** Nothing more can be sent. */
+  readonly isOver: boolean;
   /** Begins the answer. */
   respond(status: number, fields: AnswerFields): void;
   /** Sends the head of the answer without waiting for its body. */
   flush(): void;
+  /** Calls `onWritten` when the operating system has the bytes. */
+  write(bytes: Buffer, onWritten: () => void): void;
+  /** Something of the answer has not left. */
+  readonly isUnsent: boolean;
   /** The head of the answer, once it was sent. */
   readonly answered: Pairs | undefined;
   /** Ends the answer and drops what is still to come of the request. */
   finish(last?: Buffer): void;
   /** Breaks off; `isTooMuch` tells the client of HTTP/2 why. */
   reset(isTooMuch?: boolean): void;
-  /** The connection is lost, which may have other exchanges. */
-  lose(): void;
   /** Why the exchange is over; undefined if the answer was sent to its end. */
   whyBroken(): string | undefined;
 }
@@ -42,11 +48,11 @@ export class Http1Exchange implements WebExchange {
   readonly httpMethod: string;
   readonly target: string;
   readonly authority: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: RequestFields;
   readonly rawHeaders: readonly string[];
   readonly connection: GrpcConnection;
-  readonly input: IncomingMessage;
-  readonly output: ServerResponse;
+  readonly #input: IncomingMessage;
+  readonly #output: ServerResponse;
   #wasReset = false;
   #answered: Pairs | undefined;
 
@@ -55,11 +61,45 @@ export class Http1Exchange implements WebExchange {
     this.httpMethod = request.method ?? "";
     this.target = request.url ?? "";
     this.authority = request.headers.host ?? "";
-    this.headers = request.headers;
+    // Only Set-Cookie has several texts, which is of no use in a request.
+    this.headers = request.headers as RequestFields;
     this.rawHeaders = request.rawHeaders.map(utf8Text);
     this.connection = connection;
-    this.input = request;
-    this.output = response;
+    this.#input = request;
+    this.#output = response;
+    // "close" follows; what is written to a client that has left is lost.
+    request.on("error", () => {});
+    response.on("error", () => {});
+  }
+
+  read({ onData, onEnd, onClose }: StreamReader): void {
+    const [input, output] = [this.#input, this.#output];
+    output.once("close", onClose);
+    // A listener for "data" would start the flow.
+    input.pause();
+    input.on("data", onData);
+    input.once("end", onEnd);
+    if (output.destroyed) process.nextTick(onClose);
+  }
+
+  pause(): void {
+    this.#input.pause();
+  }
+
+  resume(): void {
+    this.#input.resume();
+  }
+
+  get isOver(): boolean {
+    return this.#output.destroyed;
+  }
+
+  write(bytes: Buffer, onWritten: () => void): void {
+    this.#output.write(bytes, onWritten);
+  }
+
+  get isUnsent(): boolean {
+    return this.#output.writableLength > 0;
   }
 
   get answered(): Pairs | undefined {
@@ -68,15 +108,15 @@ export class Http1Exchange implements WebExchange {
 
   respond(status: number, fields: AnswerFields): void {
     this.#answered = [[":status", String(status)], ...fieldPairs(fields)];
-    this.output.writeHead(status, fields as Record<string, string | string[]>);
+    this.#output.writeHead(status, fields as Record<string, string | string[]>);
   }
 
   flush(): void {
-    if (!this.output.destroyed) this.output.flushHeaders();
+    if (!this.#output.destroyed) this.#output.flushHeaders();
   }
 
   finish(last?: Buffer): void {
-    const { input, output } = this;
+    const [input, output] = [this.#input, this.#output];
     output.end(last);
     if (input.complete) return;
     // Closing now could lose the answer with it (RFC 9112 §9.6).
@@ -88,16 +128,12 @@ export class Http1Exchange implements WebExchange {
 
   reset(): void {
     this.#wasReset = true;
-    this.input.socket.destroy();
-  }
-
-  lose(): void {
-    this.input.socket.destroy();
+    this.#input.socket.destroy();
   }
 
   whyBroken(): string | undefined {
     if (this.#wasReset) return "reset";
-    return this.output.writableFinished ? undefined : "client left";
+    return this.#output.writableFinished ? undefined : "client left";
   }
 }
 
@@ -106,70 +142,73 @@ export class Http2Exchange implements WebExchange {
   readonly httpMethod: string;
   readonly target: string;
   readonly authority: string;
-  readonly headers: Http2Headers;
+  readonly headers: RequestFields;
   readonly rawHeaders: readonly string[];
   readonly connection: GrpcConnection;
-  readonly input: ServerHttp2Stream;
-  readonly output: ServerHttp2Stream;
-  readonly #stream: ServerHttp2Stream;
-  readonly #session: Http2Session | undefined;
-  #isLost = false;
+  readonly #stream: Http2Stream;
+  #answered: Pairs | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: Http2Headers, rawHeaders: readonly string[], connection: GrpcConnection) {
+  constructor(stream: Http2Stream, connection: GrpcConnection) {
+    const { headers, rawHeaders } = stream.head;
     this.httpMethod = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
     this.headers = headers;
     this.rawHeaders = rawHeaders;
     this.connection = connection;
-    this.input = stream;
-    this.output = stream;
     this.#stream = stream;
-    this.#session = stream.session;
+  }
+
+  read(reader: StreamReader): void {
+    this.#stream.reader = reader;
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  get isOver(): boolean {
+    return this.#stream.isClosed;
   }
 
   get answered(): Pairs | undefined {
-    const { sentHeaders } = this.#stream;
-    return sentHeaders && fieldPairs(sentHeaders);
+    return this.#answered;
   }
 
   respond(status: number, fields: AnswerFields): void {
-    if (this.#stream.destroyed || this.#stream.closed) return;
-    this.#stream.respond({ ":status": status, ...(fields as Record<string, string | string[]>) });
+    if (this.#stream.isClosed) return;
+    const answer = { ":status": status, ...fields, date: new Date().toUTCString() };
+    this.#answered = fieldPairs(answer);
+    this.#stream.respond(answer);
   }
 
-  /** Node sends the head at once. */
+  /** The head is sent at once. */
   flush(): void {}
 
+  write(bytes: Buffer, onWritten: () => void): void {
+    this.#stream.write(bytes, onWritten);
+  }
+
+  get isUnsent(): boolean {
+    return this.#stream.isUnsent;
+  }
+
   finish(last?: Buffer): void {
-    const stream = this.#stream;
-    if (stream.destroyed) return;
-    // RFC 9113 §8.1: a complete answer may tell the client to send no more.
-    if (!stream.readableEnded) {
-      stream.once("finish", () => {
-        if (!stream.closed && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
-      });
-    }
-    stream.end(last);
-    // Node does not close a stream with unread bytes.
-    stream.resume();
+    if (last) this.#stream.write(last);
+    this.#stream.end();
   }
 
   reset(isTooMuch = false): void {
     resetStream(this.#stream, isTooMuch);
   }
 
-  lose(): void {
-    this.#isLost = !this.#stream.closed;
-    closeLost(this.#stream);
-  }
-
   whyBroken(): string | undefined {
-    if (this.#isLost) return "client left";
-    const { rstCode, writableEnded } = this.#stream;
-    // A stream that both sides have ended may close before Node has reported its last write.
-    if (writableEnded && rstCode === constants.NGHTTP2_NO_ERROR) return undefined;
-    return whyStreamClosed(this.#stream, this.#session);
+    const { hasSentEnd, closeCode } = this.#stream;
+    return hasSentEnd && closeCode === errorCodes.none ? undefined : whyStreamClosed(this.#stream);
   }
 }
 

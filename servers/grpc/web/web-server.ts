@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from "node:http";
-import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
@@ -14,19 +13,16 @@ import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
 import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
-import { type Refusal, recordLost, recordRefusal } from "../engine/refusal.ts";
-import { type GuardOptions, guardSession, http2Options, RefusedStreams } from "../engine/session-guard.ts";
+import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { type HeadOfExchange, headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
 import { createWebCors } from "./web-cors.ts";
 import { Http1Exchange, Http2Exchange, refuse, type WebExchange } from "./web-exchange.ts";
 
-export interface WebServerOptions extends ListenerCallsOptions, GuardOptions, ConnectionsOptions {
+export interface WebServerOptions extends ListenerCallsOptions, ConnectionsOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
-  /** Open calls on a connection. */
-  readonly concurrentStreams: number;
   /** Of the request line and the header fields; a GET has its message there. */
   readonly metadataBytes: number;
   /** For the request of a method that takes one message. */
@@ -47,7 +43,7 @@ const idleTimeoutMs = 30_000;
 
 /**
  * Serves gRPC-Web and Connect on one port, over HTTP/1.1 and HTTP/2: listener → connection → the version of HTTP by its first bytes, or by
- * ALPN → Node's parser → `openWebCall` → `GrpcCall` → the method's handler.
+ * ALPN → parser → `openWebCall` → `GrpcCall` → the method's handler.
  */
 export async function listenWeb(options: WebServerOptions): Promise<GrpcListener> {
   const { log, recorder, onStop, tls } = options;
@@ -57,23 +53,16 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
-  const refused = new RefusedStreams(faults, options);
   const ofSockets = new WeakMap<Socket, GrpcConnection>();
   const pipelines = new WeakMap<Socket, Pipeline>();
   const http1Servers = new Set<Server>();
-  const sessions = new Set<ServerHttp2Session>();
   let draining = false;
-
-  const http2Server = createHttp2Server(http2Options(options));
 
   function onFault({ path }: CallHead, error: unknown): void {
     log.error(`The answer to ${path} could not be written: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
   function serve(exchange: WebExchange): void {
-    // What is written to a client that has left is lost.
-    exchange.output.on("error", () => {});
-    exchange.input.on("error", () => {});
     try {
       if (cors.isPreflight(exchange)) cors.answerPreflight(exchange);
       else {
@@ -96,35 +85,12 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   function answerRefusal(exchange: WebExchange, refusal: Refusal): void {
     const head = plainHead(exchange);
     const end = recordRefusal(recorder, head, options.methods.find(head.path), refusal);
-    const { refusals } = exchange.connection;
-    refusals.add(exchange);
-    exchange.output.once("close", () => {
-      refusals.delete(exchange);
-      end(exchange.answered);
-    });
+    exchange.read({ onData() {}, onEnd() {}, onClose: () => end(exchange.answered) });
     refuse(exchange, refusal.httpStatus, refusal.why, cors.readable(exchange, refusal.fields ?? {}));
   }
 
-  function takeHttp2(socket: Socket, connection: GrpcConnection): void {
-    // When the client closes its half of the connection, ours has no use.
-    socket.allowHalfOpen = false;
-    const reading = connections.speaksHttp2(socket, connection);
-    http2Server.once("session", (session) => {
-      sessions.add(session);
-      session.once("close", () => sessions.delete(session));
-      refused.watch(session, socket, connection);
-      guardSession(session, reading, options, (why) => faults.closed(connection, why));
-      session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
-        if (refused.refuse(stream, rawHeaders ?? [], connection)) return;
-        const exchange = new Http2Exchange(stream, headers, rawHeaders ?? [], connection);
-        stream.on("error", () => {});
-        const lost = (why: string) => recordLost(recorder, plainHead(exchange), options.methods.find(pathOf(exchange)), why);
-        reading.take(stream, () => serve(exchange), lost);
-      });
-    });
-    // Its session begins within this call.
-    http2Server.emit("connection", socket);
-  }
+  const takeHttp2 = (socket: Socket, connection: GrpcConnection): void =>
+    connections.speaksHttp2(socket, connection, (stream) => serve(new Http2Exchange(stream, connection)));
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
@@ -235,8 +201,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     if (draining) return;
     draining = true;
     connections.admitNoMore();
-    // GOAWAY: open streams go on, and the client opens no more here.
-    for (const session of sessions) session.close();
+    void connections.leave();
     for (const server of http1Servers) server.closeIdleConnections();
     await calls.drain(options.graceMs);
     // A connection closes when its last bytes have left.

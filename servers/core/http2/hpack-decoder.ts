@@ -1,0 +1,173 @@
+import { isUtf8 } from "node:buffer";
+import { errorCodes, Http2Error } from "./frames.ts";
+import { fieldOverhead, type HeaderField, makeField, staticTable } from "./header-field.ts";
+import { decodeHuffman } from "./huffman.ts";
+
+/** RFC 9113 §6.5.2: SETTINGS_HEADER_TABLE_SIZE where nothing else was said. */
+export const standardTableBytes = 4_096;
+/** Of the bytes of an integer: more than any length or index can be. */
+const mostShift = 21;
+
+const broken = (why: string): Http2Error => new Http2Error(errorCodes.compression, why);
+
+export interface DecodedFields {
+  /** Those that fit into the limit, in order. */
+  readonly fields: readonly HeaderField[];
+  /** Of all. */
+  readonly bytes: number;
+}
+
+/** RFC 7541: reads the header blocks of one connection, in their order. */
+export class HpackDecoder {
+  readonly #mostTableBytes: number;
+  /** The newest is the last one; those before `#oldest` were evicted. */
+  #table: (HeaderField | undefined)[] = [];
+  #oldest = 0;
+  #tableBytes = 0;
+  #tableLimit: number;
+  #block: Buffer = Buffer.alloc(0);
+  #at = 0;
+  /** Of the string that was read last. */
+  #stringBytes = 0;
+
+  constructor(mostTableBytes = standardTableBytes) {
+    this.#mostTableBytes = mostTableBytes;
+    this.#tableLimit = mostTableBytes;
+  }
+
+  /** The dynamic table: newest first. */
+  get table(): readonly HeaderField[] {
+    return this.#table.slice(this.#oldest).reverse() as HeaderField[];
+  }
+
+  get tableBytes(): number {
+    return this.#tableBytes;
+  }
+
+  /** Reads on where the fields have more than `mostBytes`, as RFC 9113 §10.5.1 wants, and keeps none of the rest. Throws an `Http2Error`. */
+  decode(block: Buffer, mostBytes: number): DecodedFields {
+    const fields: HeaderField[] = [];
+    let bytes = 0;
+    let isBegun = false;
+    this.#block = block;
+    this.#at = 0;
+    while (this.#at < block.length) {
+      const first = block[this.#at] as number;
+      if ((first & 0xe0) === 0x20) {
+        // RFC 7541 §4.2
+        if (isBegun) throw broken("the size of the table is changed within a header block");
+        this.#resize(this.#integer(0x1f));
+        continue;
+      }
+      isBegun = true;
+      const field = this.#field(first);
+      bytes += field.bytes;
+      if (bytes <= mostBytes) fields.push(field);
+    }
+    this.#block = Buffer.alloc(0);
+    return { fields, bytes };
+  }
+
+  #field(first: number): HeaderField {
+    if (first & 0x80) return this.#indexed(this.#integer(0x7f));
+    const isKept = (first & 0x40) !== 0;
+    const index = this.#integer(isKept ? 0x3f : 0x0f);
+    let name: string;
+    let nameBytes: number;
+    if (index === 0) {
+      name = this.#string(true);
+      nameBytes = this.#stringBytes;
+    } else {
+      const named = this.#indexed(index);
+      name = named.name;
+      nameBytes = name.length;
+    }
+    const value = this.#string(false);
+    const field = makeField(name, value, nameBytes + this.#stringBytes + fieldOverhead);
+    if (isKept) this.#keep(field);
+    return field;
+  }
+
+  #indexed(index: number): HeaderField {
+    const field = index <= staticTable.length ? staticTable[index - 1] : this.#table[this.#table.length - (index - staticTable.length)];
+    if (!field) throw broken(`there is no header field with the index ${index}`);
+    return field;
+  }
+
+  /** RFC 7541 §5.1 */
+  #integer(mask: number): number {
+    let value = this.#byte() & mask;
+    if (value < mask) return value;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#byte();
+      if (shift > mostShift) throw broken("an integer is too large");
+      value += (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  #byte(): number {
+    const byte = this.#block[this.#at++];
+    if (byte === undefined) throw broken("a header block ends too early");
+    return byte;
+  }
+
+  /** RFC 7541 §5.2 */
+  #string(isName: boolean): string {
+    const isHuffman = ((this.#block[this.#at] ?? 0) & 0x80) !== 0;
+    const length = this.#integer(0x7f);
+    const start = this.#at;
+    const end = start + length;
+    if (end > this.#block.length) throw broken("a header block ends too early");
+    this.#at = end;
+    if (!isHuffman) {
+      this.#stringBytes = length;
+      return isName ? this.#block.toString("latin1", start, end) : valueText(this.#block, start, end);
+    }
+    const room = roomFor(Math.ceil((length * 8) / 5));
+    const decoded = decodeHuffman(this.#block, start, end, room);
+    if (decoded < 0) throw broken("a Huffman code is not valid");
+    this.#stringBytes = decoded;
+    return isName ? room.toString("latin1", 0, decoded) : valueText(room, 0, decoded);
+  }
+
+  #resize(limit: number): void {
+    if (limit > this.#mostTableBytes) throw broken(`the table has ${limit} bytes, which is more than ${this.#mostTableBytes}`);
+    this.#tableLimit = limit;
+    this.#evict();
+  }
+
+  /** RFC 7541 §4.4 */
+  #keep(field: HeaderField): void {
+    this.#table.push(field);
+    this.#tableBytes += field.bytes;
+    this.#evict();
+  }
+
+  #evict(): void {
+    while (this.#tableBytes > this.#tableLimit) {
+      this.#tableBytes -= this.#table[this.#oldest]?.bytes ?? 0;
+      this.#table[this.#oldest++] = undefined;
+    }
+    if (this.#oldest < 64 || 2 * this.#oldest < this.#table.length) return;
+    this.#table = this.#table.slice(this.#oldest);
+    this.#oldest = 0;
+  }
+}
+
+/** Clients send UTF-8; some, such as Node's, send Latin-1. */
+function valueText(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString("utf8", start, end);
+  return text.includes("\ufffd") && !isUtf8(bytes.subarray(start, end)) ? bytes.toString("latin1", start, end) : text;
+}
+
+let room: Buffer = Buffer.allocUnsafeSlow(8 << 10);
+
+/** For what is decoded and becomes a string at once. */
+function roomFor(length: number): Buffer {
+  if (room.length >= length) return room;
+  // A long one is rare.
+  const more = Buffer.allocUnsafeSlow(length);
+  if (length <= 64 << 10) room = more;
+  return more;
+}

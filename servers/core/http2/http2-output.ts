@@ -1,0 +1,150 @@
+import type { Socket } from "node:net";
+import { Rotation } from "../service/fair-order.ts";
+import type { WorkConnection, WorkShare } from "../service/work-turns.ts";
+import { FrameBatch } from "./frame-batch.ts";
+import { initialWindow, largestWindow } from "./frames.ts";
+import { HpackEncoder } from "./hpack-encoder.ts";
+import type { Http2Stream } from "./http2-stream.ts";
+
+/** Of frames of streams in one write. */
+const batchBytes = 64 << 10;
+/** Of messages in one write, each of which has somebody to be told. */
+const batchMessages = 1_024;
+/** Answers to frames of the client that wait: until they have left no more of its frames are read. */
+const mostControlBytes = 64 << 10;
+
+const batch = new FrameBatch();
+
+/** What goes to the client: frames of the connection first, then those of the streams in turn, one each. There is one write at a time. */
+export class Http2Output {
+  readonly #socket: Socket;
+  readonly #share: WorkShare;
+  readonly #onRoom: () => void;
+  readonly encoder = new HpackEncoder();
+  #control: Buffer[] = [];
+  #controlBytes = 0;
+  /** Of which the next one is the first. */
+  readonly #ready = new Rotation<Http2Stream>();
+  /** They wait for the window of the connection. */
+  readonly #blocked = new Set<Http2Stream>();
+  #window = initialWindow;
+  #isScheduled = false;
+  #isWriting = false;
+  #isClosed = false;
+
+  /** `onRoom` is called when something has left. */
+  constructor(socket: Socket, work: WorkConnection, onRoom: () => void) {
+    this.#socket = socket;
+    this.#onRoom = onRoom;
+    this.#share = work.join(() => this.#flushInTurn());
+  }
+
+  /** More answers of the connection wait than is good. */
+  get isFull(): boolean {
+    return this.#controlBytes >= mostControlBytes;
+  }
+
+  /** Nothing waits but what the windows do not allow. */
+  get isIdle(): boolean {
+    return !this.#isWriting && this.#controlBytes === 0 && this.#ready.size === 0;
+  }
+
+  /** A frame of the connection, or one that ends a stream. */
+  sendControl(frame: Buffer): void {
+    if (this.#isClosed) return;
+    this.#control.push(frame);
+    this.#controlBytes += frame.length;
+    this.#schedule();
+  }
+
+  /** What a stream can send goes before the frames of the others, as what ends it does. */
+  sendNow(stream: Http2Stream): void {
+    if (this.#isClosed) return;
+    const room = { window: this.#window, encoder: this.encoder, batch, written: [] };
+    while (batch.length < batchBytes && stream.canSend(room.window)) stream.send(room);
+    this.#window = room.window;
+    if (batch.length > 0) this.sendControl(batch.take());
+  }
+
+  ready(stream: Http2Stream): void {
+    if (this.#isClosed) return;
+    this.#ready.add(stream);
+    this.#schedule();
+  }
+
+  /** RFC 9113 §6.9.1: false if the window becomes too large. */
+  widen(bytes: number): boolean {
+    if (this.#window + bytes > largestWindow) return false;
+    this.#window += bytes;
+    for (const stream of this.#blocked) this.#ready.add(stream);
+    this.#blocked.clear();
+    this.#schedule();
+    return true;
+  }
+
+  forget(stream: Http2Stream): void {
+    this.#blocked.delete(stream);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting) return;
+    this.#isScheduled = true;
+    // Behind all that this step of the event loop makes.
+    process.nextTick(this.#flush);
+  }
+
+  #flushInTurn(): void {
+    if (this.#isWriting || this.#isScheduled) return;
+    if (this.#share.isOver) this.#share.later();
+    else this.#flush();
+  }
+
+  readonly #flush = (): void => {
+    this.#isScheduled = false;
+    if (this.#isClosed || this.#isWriting) return;
+    const written: (() => void)[] = [];
+    const ended: Http2Stream[] = [];
+    for (const frame of this.#control) batch.push(frame);
+    this.#control = [];
+    const room = { window: this.#window, encoder: this.encoder, batch, written };
+    while (batch.length < batchBytes && written.length < batchMessages) {
+      const stream = this.#ready.take();
+      if (!stream) break;
+      if (!stream.canSend(room.window)) {
+        if (room.window <= 0 && stream.canSend(1)) this.#blocked.add(stream);
+        continue;
+      }
+      stream.send(room);
+      if (stream.hasSentEnd) ended.push(stream);
+      else this.#ready.add(stream);
+    }
+    this.#window = room.window;
+    if (batch.length === 0) return;
+    this.#isWriting = true;
+    this.#socket.write(batch.take(), (error) => {
+      // "close" follows.
+      if (!error) this.#left(written);
+    });
+    for (const stream of ended) stream.endSent();
+  };
+
+  #left(written: readonly (() => void)[]): void {
+    this.#isWriting = false;
+    this.#controlBytes = 0;
+    for (const frame of this.#control) this.#controlBytes += frame.length;
+    if (this.#isClosed) return;
+    for (const onWritten of written) onWritten();
+    this.#onRoom();
+    if (this.#control.length > 0 || this.#ready.size > 0) this.#flushInTurn();
+  }
+
+  /** Nothing more is sent. Returns what of the connection's frames waits. */
+  close(): Buffer {
+    const waiting = Buffer.concat(this.#control);
+    this.#isClosed = true;
+    this.#control = [];
+    this.#ready.clear();
+    this.#blocked.clear();
+    return waiting;
+  }
+}

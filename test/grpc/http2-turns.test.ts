@@ -1,0 +1,308 @@
+/** Connections of HTTP/2 in the turns of all clients, and the bounds of what a client may send. */
+import { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it, vi } from "vitest";
+import { FloodLimits } from "../../servers/core/http2/flood-limits.ts";
+import { Http2Error } from "../../servers/core/http2/frames.ts";
+import { Http2Connection } from "../../servers/core/http2/http2-connection.ts";
+import type { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
+import type { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
+import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
+import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
+import { onEnd } from "./harness.ts";
+
+const { data, headers, rstStream, settings, ping, goaway, windowUpdate, continuation } = frameTypes;
+const block = callFields("/a.B/C");
+const open = (stream: number) => h2Frame(headers, flags.endHeaders, stream, block);
+const whole = (stream: number) => h2Frame(headers, flags.endHeaders | flags.endStream, stream, block);
+const many = (count: number, frame: (index: number) => Buffer) => Buffer.concat(Array.from({ length: count }, (_, index) => frame(index)));
+
+interface Options {
+  readonly turns: WorkTurns;
+  readonly address?: string;
+  readonly onStream?: (stream: Http2Stream) => void;
+  /** The client reads nothing. */
+  readonly isDeaf?: boolean;
+}
+
+/** A connection without a network. */
+function connectionOf({ turns, address = "10.0.0.1", onStream = () => {}, isDeaf = false }: Options) {
+  const socket = new Socket();
+  const state = {
+    sent: [] as Buffer[],
+    writes: 0,
+    isReading: true,
+    faults: [] as string[],
+    errors: 0,
+    held: 0,
+    streams: [] as Http2Stream[],
+  };
+  Object.assign(socket, {
+    _handle: {
+      readStart() {
+        state.isReading = true;
+        return 0;
+      },
+      readStop() {
+        state.isReading = false;
+        return 0;
+      },
+      close: (then: () => void) => setImmediate(then),
+    },
+    write(bytes: Buffer, done: () => void) {
+      state.writes++;
+      state.sent.push(bytes);
+      if (!isDeaf) setImmediate(done);
+      return true;
+    },
+    end(bytes: Buffer) {
+      state.sent.push(bytes);
+      return socket;
+    },
+  });
+  const limits = { concurrentStreams: 256, headerListBytes: 8_192, handshakeMs: 60_000, keepaliveMs: 0, keepaliveTimeoutMs: 1_000 };
+  const connection = new Http2Connection(socket, turns.connection(address), limits, {
+    onStream(stream) {
+      state.streams.push(stream);
+      onStream(stream);
+    },
+    onRefused() {},
+    onFault: (why) => void state.faults.push(why),
+    onError: () => void state.errors++,
+    onHeld(bytes) {
+      state.held += bytes;
+    },
+  });
+  socket.emit("data", preface);
+  const close = () => socket.destroy();
+  onEnd(close);
+  return { socket, state, connection, close, receive: (bytes: Buffer) => void socket.emit("data", bytes) };
+}
+
+type Connection = ReturnType<typeof connectionOf>;
+
+it("[GRPC-193] requests that arrive at once on many connections begin in the turns of all clients, which are read no further until then", async () => {
+  const { turns, pass } = workTime();
+  let begun = 0;
+  const onStream = () => {
+    pass();
+    begun++;
+  };
+  const calls = many(100, (index) => whole(2 * index + 1));
+  const all = Array.from({ length: 50 }, (_, index) => connectionOf({ turns, address: `10.0.1.${index}`, onStream }));
+  const one = connectionOf({ turns, address: "10.0.0.2", onStream });
+  for (const { receive } of all) receive(calls);
+  expect(begun).toBeLessThanOrEqual(itemsOfTurn);
+  expect(all.filter(({ state }) => !state.isReading).length).toBeGreaterThan(40);
+  one.receive(whole(1));
+  let turnsOfOne = 0;
+  for (let before = begun; begun < 50 * 100 + 1; before = begun) {
+    await nextTurn();
+    expect(begun - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+    if (one.state.streams.length === 0) turnsOfOne++;
+  }
+  expect(turnsOfOne).toBeLessThanOrEqual(2);
+  await until(() => all.every(({ state }) => state.isReading && state.held === 0));
+});
+
+it("[GRPC-197] messages and resets of one packet take turns, too, and a connection comes after its share", async () => {
+  const { turns, pass } = workTime();
+  let taken = 0;
+  const onStream = (stream: Http2Stream) => {
+    stream.reader = {
+      onData() {
+        pass();
+        taken++;
+      },
+      onEnd() {},
+      onClose: pass,
+    };
+  };
+  const busy = connectionOf({ turns, onStream });
+  busy.receive(open(1));
+  busy.receive(many(5_000, () => h2Frame(data, 0, 1, Buffer.alloc(5))));
+  expect(taken).toBeLessThanOrEqual(itemsOfShare + 1);
+  expect([busy.state.isReading, busy.state.held > 4_000 * 14]).toEqual([false, true]);
+  const other = connectionOf({ turns, address: "10.0.0.2", onStream });
+  other.receive(Buffer.concat([open(1), h2Frame(data, 0, 1, Buffer.alloc(5))]));
+  await nextTurn();
+  await nextTurn();
+  expect(other.state.held).toBe(0);
+  for (let before = taken; taken < 5_001; before = taken) {
+    await nextTurn();
+    expect(taken - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+  }
+  await until(() => busy.state.isReading && busy.state.held === 0);
+});
+
+it("[GRPC-198] one that comes during a flood of new connections of its own address does not wait for all of it", async () => {
+  const { turns, pass } = workTime();
+  let begun = 0;
+  const onStream = () => {
+    pass();
+    begun++;
+  };
+  const calls = many(250, (index) => whole(2 * index + 1));
+  const all = Array.from({ length: 100 }, () => connectionOf({ turns, onStream }));
+  for (const { receive } of all) receive(calls);
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  const one = connectionOf({ turns, onStream });
+  const before = begun;
+  one.receive(whole(1));
+  while (one.state.streams.length === 0) await nextTurn();
+  // All have 25,000.
+  expect(begun - before).toBeLessThan(1_500);
+  while (begun < 25_001) await nextTurn();
+});
+
+it("[GRPC-194] what waits is held, counted, and let go of when the connection is lost or broken off", async () => {
+  const { turns, pass } = workTime();
+  const flood = many(2_000, () => h2Frame(windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1])));
+  for (const end of ["close", "breakOff"] as const) {
+    const connection = connectionOf({ turns });
+    connection.receive(Buffer.concat([open(1), h2Frame(headers, 0, 3, block)]));
+    expect(connection.state.held).toBe(block.length);
+    for (let item = 0; item < 3 * itemsOfTurn; item++) pass();
+    connection.receive(flood);
+    expect(connection.state.held).toBe(flood.length + block.length);
+    if (end === "close") connection.close();
+    else connection.connection.breakOff("too much");
+    await until(() => connection.state.held === 0 && connection.state.streams[0]?.isClosed === true);
+    expect(connection.state.streams.map(({ isClosed, isLost }) => [isClosed, isLost])).toEqual([[true, true]]);
+  }
+});
+
+it("[GRPC-295] a client that reads no answers to its pings is read no further", async () => {
+  const { turns } = workTime();
+  const deaf = connectionOf({ turns, isDeaf: true });
+  deaf.receive(many(900, () => h2Frame(ping, 0, 0, Buffer.alloc(8))));
+  expect([deaf.state.writes, deaf.state.faults]).toEqual([0, []]);
+  await nextTurn();
+  // One write for all that a turn made, and no other before it has left.
+  expect(deaf.state.writes).toBe(1);
+  const requests = many(256, (index) => whole(2 * index + 1));
+  deaf.receive(requests);
+  for (const stream of deaf.state.streams) stream.reset(8);
+  for (let round = 1; round < 20; round++) deaf.receive(many(50, (index) => whole(2 * (256 * round + index) + 1)));
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+  expect(deaf.state.writes).toBe(1);
+});
+
+const answered = Array.from({ length: 3_000 });
+it.each([
+  ["PING", "too many PING, SETTINGS or GOAWAY frames", answered.map(() => h2Frame(ping, 0, 0, Buffer.alloc(8)))],
+  ["answers to no PING", "too many PING, SETTINGS or GOAWAY frames", answered.map(() => h2Frame(ping, flags.ack, 0, Buffer.alloc(8)))],
+  ["SETTINGS", "too many PING, SETTINGS or GOAWAY frames", answered.map(() => h2Frame(settings, 0, 0))],
+  ["GOAWAY", "too many PING, SETTINGS or GOAWAY frames", [open(1), ...answered.map(() => h2Frame(goaway, 0, 0, Buffer.alloc(8)))]],
+  [
+    "streams that the client resets",
+    "too many streams are reset",
+    answered.flatMap((_, index) => [open(2 * index + 1), h2Frame(rstStream, 0, 2 * index + 1, Buffer.from([0, 0, 0, 8]))]),
+  ],
+  [
+    "streams that it makes the service reset, by a window of nothing",
+    "too many streams are reset",
+    answered.flatMap((_, index) => [open(2 * index + 1), h2Frame(windowUpdate, 0, 2 * index + 1, Buffer.alloc(4))]),
+  ],
+  [
+    "streams that it makes the service reset, by malformed fields",
+    "too many streams are reset",
+    answered.map((_, index) => h2Frame(headers, flags.endHeaders, 2 * index + 1, Buffer.from([0x82]))),
+  ],
+  ["streams beyond those allowed", "too many streams are reset", answered.map((_, index) => open(2 * index + 1))],
+  ["empty DATA", "too many frames have no effect", [open(1), ...Array.from({ length: 12_000 }, () => h2Frame(data, 0, 1))]],
+  ["unknown frames", "too many frames have no effect", Array.from({ length: 12_000 }, () => h2Frame(99, 0, 0))],
+  ["priorities", "too many frames have no effect", Array.from({ length: 12_000 }, () => h2Frame(2, 0, 1, Buffer.alloc(5)))],
+  [
+    "frames for a closed stream",
+    "too many frames have no effect",
+    [open(1), ...Array.from({ length: 12_000 }, () => h2Frame(rstStream, 0, 1, Buffer.from([0, 0, 0, 8])))],
+  ],
+  [
+    "empty CONTINUATION",
+    "a header block has more than 16384 bytes or 64 frames",
+    [h2Frame(headers, 0, 1, block), ...Array.from({ length: 100 }, () => h2Frame(continuation, 0, 1))],
+  ],
+])("[GRPC-296] a flood of %s ends its connection, and no other", async (_name, why, frames) => {
+  const { turns } = workTime();
+  const client = connectionOf({ turns });
+  const other = connectionOf({ turns });
+  for (let at = 0; at < frames.length; at += 100) client.receive(Buffer.concat(frames.slice(at, at + 100)));
+  await until(() => client.state.faults.length > 0);
+  expect(client.state.faults).toEqual([why]);
+  expect(client.state.sent.at(-1)?.readUInt32BE((client.state.sent.at(-1)?.length ?? 0) - 4)).toBe(11);
+  await until(() => client.state.streams.every(({ isClosed }) => isClosed));
+  expect(other.state.faults).toEqual([]);
+});
+
+it("[GRPC-296] as many again are allowed in time", () => {
+  let now = 0;
+  const limits = new FloodLimits(() => now);
+  const burst = (most: number) => {
+    let count = 0;
+    try {
+      for (; count < most; count++) limits.reset();
+    } catch (error) {
+      expect(error).toBeInstanceOf(Http2Error);
+    }
+    return count;
+  };
+  expect(burst(5_000)).toBe(1_000);
+  now += 1_000;
+  expect(burst(5_000)).toBe(100);
+  now += 60_000;
+  expect(burst(5_000)).toBe(1_000);
+});
+
+it("[GRPC-297] no frames in whatever order end more than their connection, and nothing is left of it", async () => {
+  vi.setConfig({ testTimeout: 60_000 });
+  const random = seededRandom(297);
+  const { turns } = workTime();
+  const payloads = [
+    Buffer.alloc(0),
+    Buffer.alloc(4),
+    Buffer.from([0, 0, 0, 8]),
+    Buffer.alloc(5),
+    Buffer.alloc(8),
+    block,
+    Buffer.from([0, 4, 0, 0, 0, 9]),
+  ];
+  const answer = (stream: Http2Stream) => {
+    stream.reader = {
+      onData: () => random.chance(0.3) && stream.pause(),
+      onEnd: () => stream.end({ "grpc-status": 0 }, true),
+      onClose() {},
+    } as never;
+    if (random.chance(0.5)) stream.respond({ ":status": 200 });
+    if (random.chance(0.5)) stream.write(Buffer.alloc(random.below(100_000)), () => random.chance(0.5) && stream.end());
+    if (random.chance(0.1)) stream.breakOff(2);
+  };
+  let faults = 0;
+  const seen: Connection[] = [];
+  for (let round = 0; round < 400; round++) {
+    const client = connectionOf({ turns, address: `10.0.0.${round % 9}`, onStream: answer, isDeaf: random.chance(0.1) });
+    seen.push(client);
+    for (let left = random.below(60); left > 0; left--) {
+      const stream = random.chance(0.7) ? 2 * random.below(6) + 1 : random.below(12);
+      const payload = random.chance(0.8)
+        ? (payloads[random.below(payloads.length)] as Buffer)
+        : Buffer.from(Array.from({ length: random.below(60) }, () => random.below(256)));
+      const frame = random.chance(0.4) ? open(2 * (60 - left) + 1) : h2Frame(random.below(11), random.below(256) & 0x2d, stream, payload);
+      const cut = random.below(frame.length);
+      client.receive(frame.subarray(0, cut));
+      client.receive(frame.subarray(cut));
+    }
+    if (round % 20 === 0) await nextTurn();
+    if (random.chance(0.5)) client.close();
+  }
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  for (const { close, state } of seen) {
+    faults += state.faults.length;
+    expect(state.errors).toBe(0);
+    close();
+  }
+  await until(() => seen.every(({ state }) => state.held === 0 && state.streams.every(({ isClosed }) => isClosed)));
+  expect(faults).toBeGreaterThan(100);
+});
