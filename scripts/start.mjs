@@ -10,9 +10,10 @@ await installPackages();
 await continueOnSuitableNode(path.join(root, "scripts/start.mjs"), args);
 await buildWhatChanged();
 // What these ask for, a window does not give; the program says itself what is wrong with its arguments.
-const withoutWindow = ["--headless", "--browser", "--json", "--dashboard-port", "--help", "--version"];
-const asksForNoWindow = args.some((argument) => withoutWindow.includes(argument.split("=")[0]));
-if (!asksForNoWindow) {
+const has = (...names) => args.some((argument) => names.includes(argument.split("=")[0]));
+const asksForOther = has("--headless", "--browser", "--json", "--help", "--version");
+const asksForUrl = has("--dashboard-port");
+if (!asksForOther && !asksForUrl) {
   const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
   // Chromium's own switch is the runtime's business.
   const problem = problemWithArguments(args.filter((argument) => argument !== "--no-sandbox"));
@@ -24,7 +25,7 @@ if (!asksForNoWindow) {
   const reason = await openDesktop(args);
   if (args.includes("--desktop")) fail(`No desktop window: ${reason}.`);
   console.error(`No desktop window: ${reason}. The dashboard is at a URL instead:`);
-}
+} else if (!asksForOther) console.error("No desktop window: --dashboard-port asks for a URL.");
 await import(pathToFileURL(path.join(root, "dist/servers/backlot.cjs")).href);
 
 /**

@@ -380,4 +380,6 @@ it("[MQTT-430] what clients connect and subscribe with is on the page", async ()
     .getByRole("complementary")
     .getByText(/subscribed to a\/#/)
     .waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Close the inspector" }).waitFor({ state: "detached" });
 });

@@ -3,7 +3,7 @@ import { checkResponseTopic } from "./decode-connect.ts";
 import type { ProtocolVersion, PublishPacket, Qos } from "./packet.ts";
 import { type Properties, propertyContext, readProperties } from "./properties.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
-import { hasWildcard } from "./topic.ts";
+import { hasWildcard, shownName } from "./topic.ts";
 import { TopicCache } from "./topic-cache.ts";
 
 /** Valid topic names only. */
@@ -53,7 +53,7 @@ export function decodePublish(reader: ByteReader, firstByte: number, version: Pr
 
 function checkTopic(topic: string, properties: Properties | undefined): void {
   // [MQTT-3.3.2-2]; 0x90 is for well-formed names (§3.14.2.1).
-  if (hasWildcard(topic)) throw new PacketError(reasonCode.malformedPacket, "The topic name contains a wildcard.");
+  if (hasWildcard(topic)) throw new PacketError(reasonCode.malformedPacket, `The topic name ${shownName(topic)} contains a wildcard.`);
   if (topic === "" && properties?.topicAlias === undefined) {
     throw new PacketError(reasonCode.protocolError, "The topic name is empty and no alias is given.");
   }

@@ -2,7 +2,7 @@ import type { ByteReader } from "./byte-reader.ts";
 import type { ProtocolVersion, Qos, SubackPacket, SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "./packet.ts";
 import { propertyContext, readProperties } from "./properties.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
-import { isSharedFilter, isTopicFilter, parseSharedFilter } from "./topic.ts";
+import { isSharedFilter, isTopicFilter, parseSharedFilter, shownName } from "./topic.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const protocolError = (message: string) => new PacketError(reasonCode.protocolError, message);
@@ -65,7 +65,7 @@ function readFilter(reader: ByteReader): string {
   reader.countItem();
   const filter = reader.string();
   // §3.14.2.1: 0x8F is for well-formed filters.
-  if (!isTopicFilter(filter)) throw malformed("A topic filter is malformed.");
+  if (!isTopicFilter(filter)) throw malformed(`The topic filter ${shownName(filter)} is malformed.`);
   return filter;
 }
 

@@ -15,6 +15,9 @@ const copiedLength = 13;
 /** A level of a topic or filter, to be kept for longer than that. */
 export const keptLevel = (level: string): string => (level.length < copiedLength ? level : (JSON.parse(JSON.stringify(level)) as string));
 
+/** For the message of an error. */
+export const shownName = (name: string): string => `"${name.length > 100 ? `${name.slice(0, 100)}…` : name}"`;
+
 /** [MQTT-4.7.3-1], [MQTT-3.3.2-2]: at least one character, no wildcard. */
 export const isTopicName = (topic: string): boolean => topic.length > 0 && !topic.includes("#") && !topic.includes("+");
 

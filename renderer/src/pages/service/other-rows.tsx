@@ -80,6 +80,7 @@ export function OtherRows({ others }: { readonly others: OtherRowsState }) {
       listLabel={`${title}, newest first`}
       heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
+      onEscape={() => open(undefined)}
       head={
         <>
           <SegmentedControl
@@ -91,7 +92,7 @@ export function OtherRows({ others }: { readonly others: OtherRowsState }) {
             value={shown}
             onChange={(next) => setShown(shownRows.parse(next))}
           />
-          <Caption>{matching > 0 ? formatCount(matching) : text === "" ? "none" : "none matches"}</Caption>
+          <Caption className={styles.count}>{matching > 0 ? formatCount(matching) : text === "" ? "none" : "none matches"}</Caption>
           <Spring />
           <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />
         </>
