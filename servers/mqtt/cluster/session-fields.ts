@@ -9,11 +9,12 @@ import { isJournalId } from "./journal.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";
 
 /**
- * A session is one hash in Redis, so that it is moved and removed atomically. Its fields: `session`; `s` + filter for a subscription;
+ * A session is one hash in Redis, so that it is moved and removed atomically. Its fields: `session`; `f` + filter for a subscription;
  * `d` + number for the message of a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; and `at`.
+ * Clients choose filters: no other field begins with `f`. The former `s` + filter is read, too.
  */
 export const sessionField = "session";
-export const subscriptionField = (filter: string): string => `s${filter}`;
+export const subscriptionField = (filter: string): string => `f${filter}`;
 export const messageField = (delivery: number): string => `d${delivery}`;
 export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
@@ -81,7 +82,7 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
     try {
       const rest = name.slice(1);
       if (name === sessionField || name === atField) continue;
-      if (name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value) });
+      if (name.startsWith("f") || name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value) });
       else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
       else if (name.startsWith("d")) deliveries.push(readDelivery(wholeNumber(rest), value, fields.get(progressField(Number(rest)))));
     } catch {

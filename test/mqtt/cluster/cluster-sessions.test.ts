@@ -185,6 +185,33 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     expect(back.connack.sessionPresent).toBe(true);
     expect(seen(await back.expect("publish"))).toMatchObject({ payload: "waits", qos: 2 });
   });
+
+  it("[MQTT-360] the names of a client's topic filters do not clash with what else Redis has of its session", async () => {
+    const url = nextUrl();
+    const filters = ["ession", "session", "t", "at", "1", "d1"];
+    const first = await startMember(url);
+    const client = await connectWire(first, 5, kept("c"));
+    for (const filter of filters) await client.subscribe(filter, { qos: 1 });
+    await leave(client);
+    await first.stop();
+    const second = await startMember(url);
+    const back = await connectWire(second, 5, kept("c"));
+    expect(back.connack.sessionPresent).toBe(true);
+    const { subscriptions } = (await second.act("client.read", { clientId: "c" })) ?? {};
+    expect(subscriptions?.map(({ filter }) => filter).sort()).toEqual(filters.sort());
+    expect(second.logs.join("\n")).not.toContain("cannot be read");
+  });
+
+  it("[MQTT-360] a session whose filters are stored under their former names keeps them", async () => {
+    const url = nextUrl();
+    const redis = await openRedis(url);
+    const head = { v5: true, expirySeconds: 600, disconnectedAt: Date.now(), address: "" };
+    await redis.hset("backlot:mqtt:session:c", { session: JSON.stringify(head), "st/#": "1 0 0 0 0" });
+    const client = await connectWire(await startMember(url), 5, kept("c"));
+    client.publish("t/1", "x");
+    expect(seen(await client.expect("publish")).payload).toBe("x");
+    expect(await redis.hkeys("backlot:mqtt:session:c")).toContain("ft/#");
+  });
 });
 
 describeCluster("wills in a cluster", (nextUrl) => {
