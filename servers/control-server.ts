@@ -20,7 +20,8 @@ import { type WorkingRequest, writeForClient } from "./core/http/client-work.ts"
 import { readFramesInTurns } from "./core/http/frames-in-turns.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
-import { oneStep, type WorkConnection, WorkTurns } from "./core/service/work-turns.ts";
+import { oneStep, type WorkConnection } from "./core/service/work-connection.ts";
+import { WorkTurns } from "./core/service/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";

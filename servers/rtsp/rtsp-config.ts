@@ -232,7 +232,7 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTMP_MESSAGE_BYTES",
   }),
-  rtmpAllMessageBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
+  rtmpAllMessageBytes: limit(1 << 20, 2 ** 40, 128 << 20, {
     title: "Messages of RTMP of all clients",
     help: "The most bytes of messages that are received in part, or wait. Beyond it, those are disconnected that have most.",
     unit: "B",
@@ -244,13 +244,13 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_UNSENT_BYTES",
   }),
-  allUnsentBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
+  allUnsentBytes: limit(1 << 20, 2 ** 40, 128 << 20, {
     title: "Unsent bytes of all clients over HTTP",
     help: "Beyond it, those are disconnected for whom most waits.",
     unit: "B",
     env: "RTSP_ALL_UNSENT_BYTES",
   }),
-  allMediaBytes: limit(1 << 20, 2 ** 40, 512 << 20, {
+  allMediaBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
     title: "Media of all streams",
     help: "The most bytes of frames since the key frames, of pictures that are received in part, of segments of HLS, and of publishers' descriptions. Beyond it, those streams lose what is kept that have most: their players wait for the next key frame.",
     unit: "B",

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { WorkConnection } from "../service/work-turns.ts";
+import type { WorkConnection } from "../service/work-connection.ts";
 import type { HttpRequest, HttpResponse } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { oneStep } from "../service/work-turns.ts";
+import { oneStep } from "../service/work-connection.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
 import type { HttpRequest } from "./http-route.ts";
 import { ClientLeft } from "./request-body.ts";

@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { StepBytes } from "../service/step-bytes.ts";
-import type { WorkConnection } from "../service/work-turns.ts";
+import type { WorkConnection } from "../service/work-connection.ts";
 import { joinSmallPieces } from "./small-pieces.ts";
 
 /** What is used of ws without a public name: a Writable that parses what is written to it. */

@@ -28,7 +28,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   }),
   ...connectionFields(prefix),
   unansweredRequests: unansweredField(prefix),
-  allUnsentBytes: field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
+  allUnsentBytes: field(wholeNumber(1 << 16, 2 ** 40, 128 << 20), {
     title: "Unsent bytes of all clients",
     help: "Of answers; beyond it, those connections are closed for which most waits.",
     unit: "B",
@@ -79,7 +79,7 @@ export const unansweredField = (prefix: string) =>
   });
 
 export const allRequestField = (prefix: string) =>
-  field(wholeNumber(1 << 16, 2 ** 40, 256 << 20), {
+  field(wholeNumber(1 << 16, 2 ** 40, 128 << 20), {
     title: "Request bytes of all clients",
     help: "Of heads with 16 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
     unit: "B",

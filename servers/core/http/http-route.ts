@@ -1,5 +1,5 @@
 import { type MatchFunction, match } from "path-to-regexp";
-import type { WorkConnection } from "../service/work-turns.ts";
+import type { WorkConnection } from "../service/work-connection.ts";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
 
 export interface HttpRequest extends RecordedRequest {

@@ -6,7 +6,7 @@ import type { TlsOptions } from "node:tls";
 import type { SharedBudget } from "../limits/shared-budget.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
-import { oneStep, type WorkConnection } from "../service/work-turns.ts";
+import { oneStep, type WorkConnection } from "../service/work-connection.ts";
 import type { Cors } from "./cors.ts";
 import { jsonType } from "./http-answer.ts";
 import type { HttpConnections } from "./http-connections.ts";

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { isTls } from "../net/client-hello.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
-import { oneStep } from "../service/work-turns.ts";
+import { oneStep } from "../service/work-connection.ts";
 import { jsonType } from "./http-answer.ts";
 import type { HttpErrors } from "./http-dispatch.ts";
 import type { EntryFacts, HttpRecorder } from "./http-recorder.ts";

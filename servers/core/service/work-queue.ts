@@ -1,4 +1,4 @@
-import type { WorkConnection, WorkShare } from "./work-turns.ts";
+import type { WorkConnection, WorkShare } from "./work-connection.ts";
 
 /** What an entry counts beside its bytes: there may be thousands of a few bytes. */
 const entryBytes = 500;

@@ -1,8 +1,9 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
-import { FairOrder, Rotation } from "./fair-order.ts";
+import { FairOrder } from "./fair-order.ts";
 import { ReadTurns } from "./read-turns.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 import { WaitTurns } from "./wait-turns.ts";
+import { Connection, shareMs, type WorkConnection, type WorkShare } from "./work-connection.ts";
 
 const turnMs = 4;
 /**
@@ -10,44 +11,8 @@ const turnMs = 4;
  * took longer, it is as long as that: else a client that connects again and again would leave no time for what all others have sent.
  */
 const acceptingTurnMs = 0.5;
-/** Of one connection, before the others have theirs. */
-const shareMs = 0.25;
 /** Of a connection that has had less in a turn whose time is used up. */
 const itemsBehindTime = 8;
-/** After so many beginnings it is known that a connection has little to do at a time: no more than some shares. */
-const calmAfter = 8;
-const sharesOfCalm = 4;
-/** So long one that has used up a share comes behind those with less to do. */
-const turnsBehind = 16;
-/** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
-const mostOfUsual = 8;
-
-/** The part of one task in the turns of all. */
-export interface WorkShare {
-  /** Asked before each item: what is left is to be done later. */
-  readonly isOver: boolean;
-  /** Calls back once, when it is the task's turn again. */
-  later(): void;
-}
-
-/** The part of one connection: its tasks take turns in it. */
-export interface WorkConnection {
-  /** Of its address, as `rateLimitKey` has it. */
-  readonly key: string;
-  /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
-  join(goOn: () => void): WorkShare;
-  /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
-  run<Result>(steps: Iterator<void, Result>): Promise<Result>;
-  /** A job of another thread, when it is the connection's turn to have one. Settles as the job does. */
-  runElsewhere<Result>(job: () => Promise<Result>): Promise<Result>;
-  /** Calls back before the poll of the event loop in which it is the connection's turn to be read. */
-  readLater(readOn: () => void): void;
-  /** Calls back once, in its turn, when so much time is over. Returns the function that ends the wait. */
-  wait(milliseconds: number, act: () => void): () => void;
-}
-
-/** Work that is one step, for `run`. */
-export const oneStep = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
 
 function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<void, void> {
   for (const item of items) {
@@ -264,140 +229,3 @@ export class WorkTurns {
 }
 
 type Orders = Readonly<Record<"first" | "half" | "atTimes", readonly FairOrder<Connection>[]>>;
-
-class Connection implements WorkConnection {
-  readonly turns: WorkTurns;
-  readonly key: string;
-  readonly isBackground: boolean;
-  readonly #tasks = new Rotation<Task>();
-  /** The task whose turn it is. */
-  current: Task | undefined;
-  turn = -1;
-  spentMs = 0;
-  items = 0;
-  /** What waited was done in this turn. */
-  isDone = false;
-  /** Turns, for what it had beyond its shares. */
-  owed = 0;
-  /** Between two questions, of late. */
-  #usualMs = 0;
-  #usedUpTurn = Number.NEGATIVE_INFINITY;
-  /** In which it had little to do, one after the other. */
-  #calmTimes = 0;
-  /** That were used up since it had nothing to do. */
-  #sharesInRow = 0;
-
-  constructor(turns: WorkTurns, key: string, isBackground: boolean) {
-    this.turns = turns;
-    this.key = key;
-    this.isBackground = isBackground;
-  }
-
-  join(goOn: () => void): WorkShare {
-    return new Task(this, goOn);
-  }
-
-  run<Result>(steps: Iterator<void, Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const goOn = (): void => {
-        try {
-          while (!share.isOver) {
-            const { done, value } = steps.next();
-            if (done) {
-              resolve(value);
-              return;
-            }
-          }
-          share.later();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const share = this.join(goOn);
-      goOn();
-    });
-  }
-
-  readLater(readOn: () => void): void {
-    this.turns.reads.later(this, readOn);
-  }
-
-  wait(milliseconds: number, act: () => void): () => void {
-    return this.turns.waits.begin(milliseconds, this, act);
-  }
-
-  runElsewhere<Result>(job: () => Promise<Result>): Promise<Result> {
-    // Jobs of clients that have left end at their beginning, thousands at once.
-    return this.turns.threads.run(this, async () => await this.run(oneStep(job)));
-  }
-
-  begin(turn: number): void {
-    if (this.spentMs >= shareMs) this.#usedUpTurn = this.turn;
-    // The others have had as many turns.
-    this.owed = Math.max(0, this.owed - (turn - this.turn));
-    this.turn = turn;
-    this.spentMs = 0;
-    this.items = 0;
-    this.isDone = false;
-  }
-
-  /** Returns what is beyond its share. */
-  spend(ms: number): number {
-    const most = mostOfUsual * this.#usualMs;
-    this.#usualMs += (ms - this.#usualMs) / mostOfUsual;
-    this.spentMs += ms;
-    return Math.min(this.spentMs - shareMs, ms, most);
-  }
-
-  /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. */
-  get hadMuch(): boolean {
-    return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind;
-  }
-
-  /** It is asked for work in another turn, or in the same one after what it had was done. */
-  comesBack(): void {
-    this.isDone = false;
-    if (this.isWaiting || this.current) return;
-    this.#calmTimes++;
-    this.#sharesInRow = 0;
-  }
-
-  get isCalm(): boolean {
-    return this.#calmTimes > calmAfter && !this.isBackground;
-  }
-
-  get isWaiting(): boolean {
-    return this.#tasks.size > 0;
-  }
-
-  takeTask(): Task | undefined {
-    return this.#tasks.take();
-  }
-
-  later(task: Task): void {
-    if (this.spentMs >= shareMs && ++this.#sharesInRow >= sharesOfCalm) this.#calmTimes = 0;
-    this.#tasks.add(task);
-    this.turns.later(this);
-  }
-}
-
-class Task implements WorkShare {
-  readonly #connection: Connection;
-  readonly goOn: () => void;
-
-  constructor(connection: Connection, goOn: () => void) {
-    this.#connection = connection;
-    this.goOn = goOn;
-  }
-
-  get isOver(): boolean {
-    const connection = this.#connection;
-    // Tasks of the connection that wait already come first.
-    if (connection.isWaiting && connection.current !== this) return true;
-    return connection.turns.isOver(connection);
-  }
-
-  later(): void {
-    this.#connection.later(this);
-  }
-}

@@ -16,7 +16,7 @@ const ofBroker = limitsIn("Limits of the broker");
 
 /** Limits of what clients may request and of what the broker keeps for them. */
 export const limitFields = {
-  memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 30, {
+  memoryBytes: memory(1 << 16, 2 ** 34, 2 ** 29, {
     title: "Memory for clients",
     help: "Bytes that the broker keeps for all clients together: up to a half for what was sent to them and is unread, a quarter for messages that wait or are not acknowledged, a quarter for retained messages. Subscriptions may take a quarter of it more, and so may sessions with their wills, packets that have arrived in part, and in Redis the messages that other brokers have not read; topic aliases that clients are given a sixteenth, and auto-replies that wait too.",
     unit: "B",

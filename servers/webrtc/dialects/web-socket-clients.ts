@@ -6,7 +6,8 @@ import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import type { WorkConnection, WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkConnection } from "../../core/service/work-connection.ts";
+import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {

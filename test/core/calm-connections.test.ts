@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { until } from "../support/until.ts";
+
+import { itemMs, itemsOfShare, openTurns } from "./turns-harness.ts";
+
+it("[BL-415] a connection that had little to do in several turns has its turn before hundreds of new ones", async () => {
+  const { client, count, done } = openTurns();
+  const calm = client("calm", 1, "a");
+  for (let turn = 0; turn < 12; turn++) {
+    await nextTurn();
+    calm.receive(1);
+  }
+  client("late", 1, "a", 10);
+  for (let index = 0; index < 200; index++) client(`a${index}`, 4, "a");
+  const [before, ofCalm] = [done.length, count("calm")];
+  calm.receive(1);
+  expect(count("calm")).toBe(ofCalm);
+  await nextTurn();
+  expect(done[before]).toBe("calm");
+  // Once it has much to do, it waits as they do.
+  calm.receive(16 * itemsOfShare);
+  await nextTurn();
+  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 1 + 8 * itemsOfShare);
+});
+
+it("[BL-415] one that has used up a share has its turn while hundreds come again and again that have not", async () => {
+  const { client, count, done } = openTurns();
+  const calm = Array.from({ length: 300 }, (_, index) => client(`calm${index}`, 1, "a"));
+  const bystander = client("bystander", 1, "a");
+  for (let times = 0; times < 12; times++) {
+    await until(() => done.length === (times + 1) * 301);
+    await nextTurn();
+    for (const one of [...calm, bystander]) one.receive(1);
+  }
+  await until(() => done.length === 13 * 301);
+  const wanted = count("bystander") + 3 * itemsOfShare;
+  bystander.receive(3 * itemsOfShare);
+  const given = calm.map((_, index) => count(`calm${index}`));
+  let turns = 0;
+  for (; count("bystander") < wanted && turns < 100; turns++) {
+    for (const [index, one] of calm.entries())
+      if (count(`calm${index}`) === given[index]) {
+        one.receive(1);
+        given[index] = (given[index] ?? 0) + 1;
+      }
+    await nextTurn();
+  }
+  expect(turns).toBeLessThan(100);
+});
+
+it("[BL-415] new connections and those with much to do have a part of the time beside hundreds that have little again and again", async () => {
+  const { turns, client, count } = openTurns();
+  const calm = Array.from({ length: 300 }, (_, index) => client(`calm${index}`, 1, "a"));
+  for (let turn = 0; turn < 40; turn++) {
+    await nextTurn();
+    if (turn % 4 === 3) for (const one of calm) one.receive(1);
+  }
+  client("much", 10_000, "b");
+  for (const isAccepting of [false, true]) {
+    const before = count("much");
+    client(`new${isAccepting}`, 1, "c", 9);
+    for (let turn = 0; turn < 32; turn++) {
+      for (const one of calm) one.receive(1);
+      if (isAccepting) turns.accepted("d");
+      await nextTurn();
+    }
+    expect(count("much")).toBeGreaterThan(before + 4 * itemsOfShare);
+    expect(count(`new${isAccepting}`)).toBe(1);
+  }
+});
+
+it("[BL-344] a client that has little to do now and then has its turn before those that always have more", async () => {
+  const { done, client, count } = openTurns();
+  for (let index = 0; index < 100; index++) client(`much ${index}`, 1_000, "a");
+  // Until each of them has used up a share.
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  const little = client("little", 0, "a");
+  for (let turn = 1; turn <= 5; turn++) {
+    // Twice the time of the turn is over.
+    client(`long ${turn}`, 1, "b", 8);
+    little.receive(1);
+    const before = done.length;
+    await nextTurn();
+    expect([count("little"), done.indexOf("little", before) - before]).toEqual([turn, 0]);
+  }
+});
+
+it("[BL-425] a connection that sends one request after the other has little to do, also where each takes a share", async () => {
+  const { turns, client, count } = openTurns();
+  for (let index = 0; index < 60; index++) client(`hog ${index}`, 100_000, "a");
+  const waits: number[] = [];
+  const quiet = client("quiet", 0, "a", 0.375);
+  for (let request = 1; request <= 60; request++) {
+    const before = turns.turn;
+    quiet.receive(1);
+    while (count("quiet") < request) await nextTurn();
+    waits.push(turns.turn - before);
+  }
+  expect(Math.max(...waits.slice(20))).toBeLessThanOrEqual(2);
+});
+
+it("[BL-425] what a connection had beyond its share is forgotten with the turns that pass", async () => {
+  const { client, count, done } = openTurns();
+  const old = client("old", 1, "a", 1);
+  for (let turn = 0; turn < 200; turn++) {
+    await nextTurn();
+    old.receive(1, 1);
+  }
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  const before = { old: count("old"), done: done.length };
+  for (let index = 0; index < 20; index++) client(`hog ${index}`, 100_000, "a");
+  // More than a connection with little to do has.
+  old.receive(64, itemMs);
+  while (count("old") < before.old + 64) await nextTurn();
+  expect(done.length - before.done).toBeLessThan(64 * 20 * 4);
+});
