@@ -47,6 +47,8 @@ export interface MqttFigures {
   readonly dropped: Readonly<Record<string, number>>;
   /** Messages that came too fast to be recorded one by one; all are counted in the tree. */
   readonly unrecorded: number;
+  /** The same of connects, subscriptions and the like. */
+  readonly unrecordedEvents: number;
 }
 
 /** The certificate of the TLS listeners. */

@@ -8,8 +8,9 @@ import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
 import { connectFields, disconnectFields, type PacketFields, subscribeFields, unsubscribeFields, versionNames } from "./packet-fields.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
 
-/** Most rows and log lines a second for connects and disconnects; further ones are only counted. */
-const eventsPerSecond = 500;
+/** Most rows, and most log lines, a second for connects and disconnects; further ones are only counted. */
+const rowsPerSecond = 4_000;
+const linesPerSecond = 500;
 const orderly: ReadonlySet<string> = new Set(orderlyEnds.values());
 /** Interval of the warning about a full topic tree. */
 const treeFullEveryMs = 60_000;
@@ -27,7 +28,8 @@ interface ShownEvent extends Omit<MqttEventFacts, "id" | "text" | "fields"> {
 
 /** Turns the engine's events into rows, log lines and records. */
 export function watchEngine({ traffic, log, recorder }: WatchOptions): { observer: EngineObserver; close: () => void } {
-  let budget = eventsPerSecond;
+  let rowsLeft = rowsPerSecond;
+  let linesLeft = linesPerSecond;
   let unlogged = 0;
   const dropped = new TalliedWarnings(
     log,
@@ -61,7 +63,8 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   const timer = setInterval(() => {
     if (unlogged > 0) log.warning(`${countText(unlogged)} more clients connected, disconnected or violated the protocol within a second.`);
     unlogged = 0;
-    budget = eventsPerSecond;
+    rowsLeft = rowsPerSecond;
+    linesLeft = linesPerSecond;
     dropped.flush();
     refusedMessages.flush();
     logCounted();
@@ -81,20 +84,22 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     uncountedLogged = uncounted;
   }
 
-  /** False if no more lines may be logged in this second. */
-  function spend(): boolean {
-    if (budget === 0) {
-      unlogged++;
+  /** False if no more rows may be made in this second. */
+  function mayRecord(): boolean {
+    if (rowsLeft === 0) {
+      recorder.unrecordedEvents++;
       return false;
     }
-    budget--;
+    rowsLeft--;
     return true;
   }
 
   function show(level: "info" | "warning", line: string, { fields, ...event }: ShownEvent): void {
-    if (!spend()) return;
-    log[level](line);
-    traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event, ...(fields && { fields: fields() }) }));
+    if (linesLeft > 0) {
+      linesLeft--;
+      log[level](line);
+    } else unlogged++;
+    if (mayRecord()) traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event, ...(fields && { fields: fields() }) }));
   }
 
   /** Violations of the standard, kept until the disconnect is logged. */
@@ -190,7 +195,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     retainedGaveWay: () => void counted.retainedGaveWay++,
     gaveWay: () => void counted.gaveWay++,
     handshakeFailed(peer, why) {
-      if (!spend()) return;
+      if (!mayRecord()) return;
       const text = `A TLS handshake from ${peer} failed: ${why}.`;
       traffic.touch(
         mqttEvent({ id: traffic.nextId(), verb: "CONNECT", target: "tls", tone: "refused", outcome: why, clientId: "", peer, text }),

@@ -105,6 +105,9 @@ export class MessageRecorder {
   }
 
   /** Messages that were only counted. */
+  /** Connects, subscriptions and the like that came too fast to have a row each. */
+  unrecordedEvents = 0;
+
   get unrecorded(): number {
     return this.messages.unrecorded;
   }

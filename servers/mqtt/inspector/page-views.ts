@@ -103,5 +103,6 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     queued: load.waiting,
     dropped: { ...counters.dropped },
     unrecorded: recorder.unrecorded,
+    unrecordedEvents: recorder.unrecordedEvents,
   };
 }

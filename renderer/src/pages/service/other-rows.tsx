@@ -10,6 +10,7 @@ import { InspectorFrame, InspectorNote, type Inspectors } from "../../inspectors
 import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
 import { ClientName } from "../../list/client-name.tsx";
+import { LeftOut } from "../../list/list-status.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
@@ -65,8 +66,8 @@ export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
   readonly open: (row: TrafficRow | undefined) => void;
 }
 
-/** Absent while nothing is kept of the service. */
-export function OtherRows({ others }: { readonly others: OtherRowsState }) {
+/** Absent while nothing is kept of the service. `unrecorded`: how many more there were than could have a row each. */
+export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRowsState; readonly unrecorded?: number }) {
   const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, opened, open } = others;
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
@@ -93,6 +94,11 @@ export function OtherRows({ others }: { readonly others: OtherRowsState }) {
             onChange={(next) => setShown(shownRows.parse(next))}
           />
           <Caption className={styles.count}>{matching > 0 ? formatCount(matching) : text === "" ? "none" : "none matches"}</Caption>
+          {unrecorded > 0 && (
+            <LeftOut title="They came too fast to have a row each. All were answered and counted.">
+              {`${formatCount(unrecorded)} not recorded`}
+            </LeftOut>
+          )}
           <Spring />
           <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />
         </>

@@ -56,6 +56,7 @@ export function MqttLive() {
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
   const others = useOtherRows("mqtt", connections);
+  const unrecorded = useMqttView("figures", (figures) => figures.unrecordedEvents);
   const isBare = useIsBare(branches);
   /** Only the last clear can be undone. */
   const withdrawUndo = useRef<() => void>(undefined);
@@ -166,7 +167,7 @@ export function MqttLive() {
         </div>
       )}
       <Boundary region="mqtt connections" line>
-        <OtherRows others={others} />
+        <OtherRows others={others} unrecorded={unrecorded} />
       </Boundary>
       <OtherRowInspector others={others} />
       <Boundary region="mqtt dialogs" shows={dialog} line>
