@@ -297,7 +297,10 @@ describe("TURN allocations", () => {
     const range = { first: 61_000, last: 61_001 };
     const both = { host: "127.0.0.1", advertised: "127.0.0.1" };
     const table = new AllocationTable({
-      relayPorts: new RelayPorts({ addresses: { IPv4: both }, ports: range, receiveBufferBytes: 1 << 16 }, () => false),
+      relayPorts: new RelayPorts(
+        { addresses: { IPv4: both }, ports: range, receiveBufferBytes: 1 << 16 },
+        { isUsedUp: () => false, isOwnAddress: () => true, isClientPort: () => false },
+      ),
       limits: { allocations: 10, allocationsPerUser: 10, permissions: 1, channels: 1, delayedBytes: 1 },
       ...{ reservationMs: 30_000, now: () => 0, onOpened: () => {}, onClosed: () => {}, onFault: () => {} },
       turns: new WorkTurns(),

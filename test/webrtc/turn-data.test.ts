@@ -254,7 +254,10 @@ describe("TURN data", () => {
   it("[WEBRTC-490] where the time of a turn is used up, a relay reads one datagram and leaves the rest to the next one", async () => {
     const address = { host: "127.0.0.1", advertised: "127.0.0.1" };
     const ports = { first: 49_152, last: 65_535 };
-    const relays = new RelayPorts({ addresses: { IPv4: address }, ports, receiveBufferBytes: 1 << 18 }, () => true);
+    const relays = new RelayPorts(
+      { addresses: { IPv4: address }, ports, receiveBufferBytes: 1 << 18 },
+      { isUsedUp: () => true, isOwnAddress: () => true, isClientPort: () => false },
+    );
     const relay = (await relays.bindOne("IPv4", false, { address: "127.0.0.1" })) as Relay;
     onEnd(() => relay.close());
     const peer = await Peer.open();

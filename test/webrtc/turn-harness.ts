@@ -140,7 +140,10 @@ export class TurnClientUnderTest {
   readonly localPort: () => number;
   readonly socket: UdpSocket | Socket;
 
-  private constructor(socket: UdpSocket | Socket, send: (bytes: Buffer) => void, localPort: () => number) {
+  readonly close: () => Promise<void>;
+
+  private constructor(socket: UdpSocket | Socket, send: (bytes: Buffer) => void, localPort: () => number, close: () => Promise<void>) {
+    this.close = close;
     this.socket = socket;
     this.send = send;
     this.localPort = localPort;
@@ -155,17 +158,20 @@ export class TurnClientUnderTest {
   ): Promise<TurnClientUnderTest> {
     if (transport === "udp") {
       const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
-      onEnd(() => new Promise<void>((resolve) => socket.close(() => resolve())));
+      let closing: Promise<void> | undefined;
+      const close = () => (closing ??= new Promise<void>((resolve) => socket.close(() => resolve())));
+      onEnd(close);
       if (localAddress !== undefined) socket.bind(0, localAddress);
       socket.connect(server.port, host);
       await once(socket, "connect");
-      const client = new TurnClientUnderTest(
+      const connected = new TurnClientUnderTest(
         socket,
         (bytes) => socket.send(bytes),
         () => socket.address().port,
+        close,
       );
-      socket.on("message", (datagram) => client.#receive(datagram));
-      return client;
+      socket.on("message", (datagram) => connected.#receive(datagram));
+      return connected;
     }
     const socket =
       transport === "tcp"
@@ -178,6 +184,7 @@ export class TurnClientUnderTest {
       socket,
       (bytes) => void socket.write(bytes),
       () => socket.localPort ?? 0,
+      async () => void socket.destroy(),
     );
     const framing = new StreamFraming();
     socket.on("data", (chunk) => framing.push(chunk, (bytes, start, end) => client.#receive(bytes.subarray(start, end))));

@@ -4,7 +4,7 @@ import { magicCookie } from "../../servers/webrtc/stun/stun-message.ts";
 import { uint32, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
 import { ImpairedPath } from "../../servers/webrtc/turn/impairment.ts";
 import { until } from "../support/until.ts";
-import { errorOf, Peer, startTurn, TurnClientUnderTest } from "./turn-harness.ts";
+import { errorOf, hasIpv6, Peer, requestedFamily, startTurn, TurnClientUnderTest, udpTransport } from "./turn-harness.ts";
 
 async function relaying() {
   const server = await startTurn();
@@ -28,6 +28,38 @@ describe("TURN limits and trouble", () => {
     expect(errorOf(await client.bindChannel(0x4002, 11))).toBe(508);
     expect(errorOf(await client.permit("127.0.0.2", "127.0.0.3"))).toBe(0);
     expect(errorOf(await client.permit("127.0.0.4"))).toBe(508);
+  });
+
+  it.each([
+    { family: "IPv4", own: "127.0.0.1", host: "127.0.0.1" },
+    { family: "IPv4", own: "127.0.0.1", host: "0.0.0.0" },
+    ...(hasIpv6 ? [{ family: "IPv6", own: "::1", host: "::" }] : []),
+  ])("[WEBRTC-492] a relay at $host that sends to $own, where TURN listens, is no client", async ({ family, own, host }) => {
+    const server = await startTurn({ relays: { addresses: { [family]: { host, advertised: own } } } });
+    const client = await TurnClientUnderTest.connect(server, "udp", own);
+    await client.relayed([requestedFamily(family === "IPv6" ? 2 : 1)]);
+    await client.permit(own);
+    const allocate = writeStun({
+      ...{ messageClass: "request", method: stunMethods.allocate, transaction: Buffer.concat([uint32(magicCookie), Buffer.alloc(12)]) },
+      ...{ attributes: [udpTransport], fingerprint: true },
+    });
+    const before = server.requests.length;
+    client.indicate(own, server.port, allocate);
+    await until(() => server.engine.statistics().fromRelays === 1);
+    expect(server.requests.length).toBe(before);
+    expect(client.received()).toEqual([]);
+  });
+
+  it("[WEBRTC-492] a port from which a client has allocated becomes no relay while it has the allocation", async () => {
+    const ports = { first: 49_152, last: 65_535 };
+    const server = await startTurn({ relays: { ports } });
+    const [gone, next] = [await TurnClientUnderTest.connect(server), await TurnClientUnderTest.connect(server)];
+    await gone.relayed();
+    ports.first = ports.last = gone.localPort();
+    await gone.close();
+    expect(errorOf(await next.allocate())).toBe(508);
+    server.engine.close(server.opened[0]?.id ?? 0);
+    expect(await next.relayedPort()).toBe(ports.first);
   });
 
   it("[WEBRTC-51] connections beyond the limits, of one address and in all, are closed at once", async () => {

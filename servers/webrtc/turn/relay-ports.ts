@@ -26,8 +26,14 @@ export interface RelayPortsOptions {
   readonly receiveBufferBytes: number;
 }
 
-/** Whether the time of a turn of the event loop is used up: hundreds of relays may have datagrams in the same one. */
-type IsUsedUp = () => boolean;
+interface RelaySurroundings {
+  /** The time of a turn of the event loop: hundreds of relays may have datagrams in the same one. */
+  readonly isUsedUp: () => boolean;
+  /** Of this computer. */
+  readonly isOwnAddress: (address: string) => boolean;
+  /** A client of this computer, whose socket may be closed meanwhile, has an allocation from there. */
+  readonly isClientPort: (port: number) => boolean;
+}
 
 /** Who takes the datagrams of a relay. */
 export type RelayReceiver = (relay: Relay, data: Buffer, address: string, port: number) => void;
@@ -51,12 +57,11 @@ const mostAttempts = 50;
 export class RelayPorts {
   readonly #options: RelayPortsOptions;
   readonly #used: Readonly<Record<AddressFamily, Set<number>>> = { IPv4: new Set(), IPv6: new Set() };
+  readonly #surroundings: RelaySurroundings;
 
-  readonly #isUsedUp: IsUsedUp;
-
-  constructor(options: RelayPortsOptions, isUsedUp: IsUsedUp) {
+  constructor(options: RelayPortsOptions, surroundings: RelaySurroundings) {
     this.#options = options;
-    this.#isUsedUp = isUsedUp;
+    this.#surroundings = surroundings;
   }
 
   get open(): number {
@@ -65,6 +70,14 @@ export class RelayPorts {
 
   supports(family: AddressFamily): boolean {
     return this.#options.addresses[family] !== undefined;
+  }
+
+  /** What comes from there is sent by a relay. */
+  isRelay(address: string, port: number): boolean {
+    const family = address.includes(":") ? "IPv6" : "IPv4";
+    if (!this.#used[family].has(port)) return false;
+    const host = this.#options.addresses[family]?.host;
+    return host === "0.0.0.0" || host === "::" ? this.#surroundings.isOwnAddress(address) : address === host;
   }
 
   /** A relay at any free port. Undefined if there is none. */
@@ -82,6 +95,7 @@ export class RelayPorts {
   /** Tries the range from a random port on, so that ports are hard to guess (RFC 6056). */
   async #bind(family: AddressFamily, step: 1 | 2, count: 1 | 2, client: RelayClient): Promise<readonly Relay[] | undefined> {
     const { first, last } = this.#options.ports;
+    const { isClientPort } = this.#surroundings;
     const from = step === 2 ? first + (first & 1) : first;
     const places = Math.floor((last - from - count + 1) / step) + 1;
     const used = this.#used[family];
@@ -89,6 +103,8 @@ export class RelayPorts {
     for (let place = 0, attempts = 0; place < places && attempts < mostAttempts; place++) {
       const port = from + ((start + place) % places) * step;
       if (used.has(port) || (count === 2 && used.has(port + 1))) continue;
+      // What is sent to that client would go to the relay, and so on from relay to relay.
+      if (isClientPort(port) || (count === 2 && isClientPort(port + 1))) continue;
       attempts++;
       const relay = await this.#bindPort(family, port, client);
       if (!relay) continue;
@@ -125,12 +141,11 @@ export class RelayPorts {
       return undefined;
     }
     const address = typeof place.advertised === "string" ? place.advertised : place.advertised(client);
-    return createRelay(socket, { family, address, port, isUsedUp: this.#isUsedUp, onClosed: () => used.delete(port) });
+    return createRelay(socket, { family, address, port, isUsedUp: this.#surroundings.isUsedUp, onClosed: () => used.delete(port) });
   }
 }
 
-interface RelayOptions extends Pick<Relay, "family" | "address" | "port"> {
-  readonly isUsedUp: IsUsedUp;
+interface RelayOptions extends Pick<Relay, "family" | "address" | "port">, Pick<RelaySurroundings, "isUsedUp"> {
   readonly onClosed: () => void;
 }
 

@@ -9,12 +9,21 @@ import type { Allocation, AllocationLimits, DataCount, TurnClient } from "./allo
 import { AllocationTable, type CloseReason } from "./allocation-table.ts";
 import { type AuthenticationOptions, createAuthentication } from "./authentication.ts";
 import type { Impairment } from "./impairment.ts";
+import { createOwnAddresses } from "./own-addresses.ts";
 import { createPeerPolicy } from "./peer-policy.ts";
 import { RelayPorts, type RelayPortsOptions } from "./relay-ports.ts";
 import { RequestHandler, type TurnLifetimes } from "./request-handler.ts";
 import { isChannelData } from "./stream-framing.ts";
 import { TransactionCache } from "./transaction-cache.ts";
-import type { AllocationState, RequestMethod, TurnObserver, TurnRequestEvent, TurnStatistics, TurnTrouble } from "./turn-observer.ts";
+import type {
+  AllocationState,
+  RequestMethod,
+  SocketAddress,
+  TurnObserver,
+  TurnRequestEvent,
+  TurnStatistics,
+  TurnTrouble,
+} from "./turn-observer.ts";
 import { createUnprovenAnswers } from "./unproven-answers.ts";
 
 export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" | "users" | "secrets" | "passwordAlgorithms"> {
@@ -53,6 +62,7 @@ export class TurnEngine {
   connectionsRefused = 0;
   readonly #options: TurnEngineOptions;
   readonly #now: () => number;
+  readonly #relayPorts: RelayPorts;
   readonly #handler: RequestHandler;
   readonly #table: AllocationTable;
   readonly #transactions: TransactionCache;
@@ -64,12 +74,19 @@ export class TurnEngine {
   #repeated = 0;
   #malformed = 0;
   #withoutAllocation = 0;
+  #fromRelays = 0;
 
   constructor(options: TurnEngineOptions) {
     const { limits, lifetimes, log, now = () => performance.now() } = options;
     this.#options = options;
     this.#now = now;
-    const relayPorts = new RelayPorts(options.relays, () => options.turns.isUsedUp());
+    const isOwnAddress = createOwnAddresses(now);
+    const relayPorts = new RelayPorts(options.relays, {
+      isOwnAddress,
+      isUsedUp: () => options.turns.isUsedUp(),
+      isClientPort: (port) => [...this.#table.all()].some(({ client }) => client.port === port && isOwnAddress(client.address)),
+    });
+    this.#relayPorts = relayPorts;
     this.#table = new AllocationTable({
       ...{ relayPorts, limits, now, reservationMs: lifetimes.reservation, turns: options.turns },
       onOpened: (allocation) => this.#reportOpened(allocation),
@@ -94,6 +111,16 @@ export class TurnEngine {
       onRepeated: () => this.#repeated++,
       onFault: ({ address, port }, error) => log.error(`A request of ${address}:${port}: ${errorText(error)}`),
     });
+  }
+
+  /**
+   * Whether a datagram comes from a relay, and is counted only. A relay is no client: with allocations of relays one datagram would be forwarded
+   * as often as there are allocations, or for ever.
+   */
+  isFromRelay({ address, port }: SocketAddress): boolean {
+    const isRelay = this.#relayPorts.isRelay(address, port);
+    if (isRelay) this.#fromRelays++;
+    return isRelay;
   }
 
   /** One datagram, or one message of a stream: the bytes from `start` to `end`. An error in it ends nothing else. */
@@ -182,7 +209,7 @@ export class TurnEngine {
       ...{ allocations: this.#table.size, reserved: this.#table.reserved, opened: this.#opened },
       ...{ connections: this.connections, connectionsRefused: this.connectionsRefused },
       ...{ requests: { ...this.#requests }, errors: { ...this.#errors }, repeated: this.#repeated },
-      ...{ malformed: this.#malformed, withoutAllocation: this.#withoutAllocation },
+      ...{ malformed: this.#malformed, withoutAllocation: this.#withoutAllocation, fromRelays: this.#fromRelays },
       ...{ toPeers: sum("toPeers"), fromPeers: sum("fromPeers") },
     };
   }

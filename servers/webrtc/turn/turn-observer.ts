@@ -88,6 +88,8 @@ export interface TurnStatistics {
   readonly malformed: number;
   /** ChannelData and Send indications of those without an allocation. */
   readonly withoutAllocation: number;
+  /** Datagrams of relays to this server. */
+  readonly fromRelays: number;
   readonly toPeers: Readonly<DataCount>;
   readonly fromPeers: Readonly<DataCount>;
 }

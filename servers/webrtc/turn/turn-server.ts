@@ -80,7 +80,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
 
   function receiveDatagram(datagram: Buffer, socket: UdpSocket, from: RemoteInfo): void {
     const clients = datagrams.get(socket);
-    if (!clients) return;
+    if (!clients || engine.isFromRelay(from)) return;
     const client = clients.find(from);
     if (looksLikeRequest(datagram) && !shares.take(from, client.allocation !== undefined)) return;
     engine.receive(client, datagram, 0, datagram.length);
