@@ -131,7 +131,7 @@ it("[GRPC-54] a client is told how many calls may be open on a connection", asyn
   expect(session.remoteSettings.maxConcurrentStreams).toBe(2);
 });
 
-it("[GRPC-55] TLS by the installation's authority; a client's certificate is verified and shown, and may be required", async () => {
+it("[GRPC-55] [GRPC-298] TLS by the installation's authority; a client's certificate is verified and shown, and may be required", async () => {
   const folder = temporaryDir();
   const service = await startGrpc({ tls: true }, folder);
   const authority = await openAuthority(folder, Date.now());
@@ -158,6 +158,11 @@ it("[GRPC-55] TLS by the installation's authority; a client's certificate is ver
   socket.write("GET / HTTP/1.1\r\n\r\n");
   await until(() => lines().some((text) => text.endsWith(" failed: the client sent HTTP without TLS.")));
   expect(lines().join()).not.toMatch(/openssl|\.c:|undefined/i);
+  const handshakes = strict.rows().filter(({ target }) => target === "(TLS handshake)");
+  expect(handshakes.map(({ reason }) => reason)).toEqual([
+    "TLS handshake failed: the client sent no certificate, which is required",
+    "TLS handshake failed: the client sent HTTP without TLS",
+  ]);
 });
 
 it("[GRPC-55] a file of authorities that cannot be used fails the start, and is named with its variable", async () => {

@@ -59,7 +59,7 @@ it("[GRPC-169] application/grpc+json has JSON in both directions", async () => {
   expect(service.parts(row.id).map(({ codec }) => codec)).toEqual(["json", "json"]);
 });
 
-it("[GRPC-161] HTTP/1.1 and TLS on the plain port end their connection with a log line that says what is spoken there", async () => {
+it("[GRPC-161] [GRPC-298] HTTP/1.1 and TLS on the plain port end their connection with a log line that says what is spoken there", async () => {
   const service = await startGrpc();
   const request = httpRequest(`http://${service.address}/`);
   request.on("error", () => {});
@@ -80,7 +80,20 @@ it("[GRPC-161] HTTP/1.1 and TLS on the plain port end their connection with a lo
       ),
     );
   }
+  const refused = await until(() => {
+    const rows = service.rows().filter(({ target }) => target === "(connection)");
+    return rows.length === 2 && rows;
+  });
+  for (const { id, tone, outcome, reason, peer } of refused) {
+    expect({ tone, outcome, reason }).toEqual({
+      tone: "refused",
+      outcome: "refused",
+      reason: expect.stringMatching(/^its first bytes are not those of HTTP\/2/),
+    });
+    expect(service.detail(id)).toMatchObject({ path: "(connection)", aborted: reason, connection: { remote: peer } });
+  }
   expect((await hello(service)).status.code).toBe(0);
+  expect(await fetch(service.metricsUrl).then((answer) => answer.text())).not.toContain("unknown");
 });
 
 it("[GRPC-280] a client that has closed its connection while something was left to write is no fault", async () => {

@@ -54,11 +54,11 @@ export class FaultLog {
     this.#onHandshakeFailed({ socket, peer, why, isLogged });
   }
 
-  /** One line for a connection, whatever else goes wrong with it. */
-  closed(connection: ConnectionHead, why: string): void {
-    if (this.#closed.has(connection)) return;
+  /** One line for a connection, whatever else goes wrong with it. False if the line was left out. */
+  closed(connection: ConnectionHead, why: string): boolean {
+    if (this.#closed.has(connection)) return false;
     this.#closed.add(connection);
-    this.write(`The connection from ${connection.remote} was closed: ${why}.`);
+    return this.write(`The connection from ${connection.remote} was closed: ${why}.`);
   }
 
   /** An error of ours, in the work for one connection. */

@@ -1,4 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts";
 import type { GrpcConnection } from "./connections.ts";
 import type { MessageCoding } from "./message-coding.ts";
@@ -45,6 +46,24 @@ export interface CallHead {
   /** Number of calls on the connection so far, this one included. */
   readonly connectionCalls: number;
   readonly connection: GrpcConnection;
+}
+
+/** What a row has of the head of a call, or of a connection that ended before its first one. */
+export interface RecordedHead
+  extends Pick<
+    CallHead,
+    | "protocol"
+    | "httpVersion"
+    | "httpMethod"
+    | "codec"
+    | "path"
+    | "authority"
+    | "rawHeaders"
+    | "timeoutMs"
+    | "requestEncoding"
+    | "connectionCalls"
+  > {
+  readonly connection: Pick<GrpcConnection, "clientCertificate" | keyof ConnectionHead>;
 }
 
 /** A decompressed message, in the codec of the call. */

@@ -42,6 +42,7 @@ export interface ConnectionsOptions extends KeepaliveTimes {
 export class GrpcConnections {
   readonly #options: ConnectionsOptions;
   readonly #faults: FaultLog;
+  readonly #onRefused: (connection: ConnectionHead, why: string) => void;
   readonly #open = new Map<Socket, GrpcConnection>();
   readonly #ofAddresses = new AddressCounts();
   #admits = true;
@@ -50,9 +51,11 @@ export class GrpcConnections {
   #closedRead = 0;
   #closedWritten = 0;
 
-  constructor(options: ConnectionsOptions, faults: FaultLog) {
+  /** `onRefused` is called of a connection that ends before its first call and has a log line. */
+  constructor(options: ConnectionsOptions, faults: FaultLog, onRefused: (connection: ConnectionHead, why: string) => void = () => {}) {
     this.#options = options;
     this.#faults = faults;
+    this.#onRefused = onRefused;
   }
 
   get count(): number {
@@ -121,7 +124,10 @@ export class GrpcConnections {
     connection.http2 = new Http2Connection(socket, connection.work, limits, {
       onStream,
       onRefused: (why) => faults.write(`A call from ${connection.remote} ended before a row began: ${why}.`),
-      onFault: (why) => faults.closed(connection, explain(why)),
+      onFault: (why) => {
+        const reason = explain(why);
+        if (faults.closed(connection, reason) && connection.calls === 0) this.#onRefused(connection, reason);
+      },
       onError: (error) => faults.failed(connection, error),
       onHeld: (bytes) => connection.shares.unparsed.add(bytes),
     });

@@ -3,13 +3,12 @@ import tls from "node:tls";
 import { notHttp2 } from "../../core/http2/http2-connection.ts";
 import type { Http2Stream } from "../../core/http2/http2-stream.ts";
 import type { RequestFields } from "../../core/http2/request-head.ts";
-import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "./connections.ts";
 import { Http2Call, type Http2CallLimits } from "./http2-call.ts";
 import { refuseStream } from "./http2-refusal.ts";
-import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
+import { faultsWithRows, flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 import type { Refusal } from "./refusal.ts";
 
 export interface GrpcServerOptions extends ListenerCallsOptions, ConnectionsOptions {
@@ -26,10 +25,10 @@ export interface GrpcServerOptions extends ListenerCallsOptions, ConnectionsOpti
 
 /** Serves calls on one port: listener → connection → HTTP/2 → `GrpcCall` → the method's handler. */
 export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListener> {
-  const { log, onStop } = options;
-  const faults = new FaultLog(log);
+  const { onStop, recorder } = options;
+  const faults = faultsWithRows(options);
   onStop(() => faults.flush());
-  const connections = new GrpcConnections(options, faults);
+  const connections = new GrpcConnections(options, faults, (connection, why) => recorder.refused(connection, "connection", why));
   const calls = new ListenerCalls(options);
   const callLimits: Http2CallLimits = {
     largestMessage: options.largestMessage,

@@ -1,4 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { connectionHead } from "../../core/net/client-socket.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
+import { tlsTransportOf } from "../../core/net/tls-transport.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallList } from "./call-list.ts";
@@ -22,6 +25,15 @@ export interface GrpcListener {
   readonly connections: GrpcConnections;
   /** Ends what is open: new calls are refused, calls in flight have the grace time, and then end with UNAVAILABLE. */
   drain(): Promise<void>;
+}
+
+/** Log lines about faulty connections; a TLS handshake that failed has a row, too. */
+export function faultsWithRows({ log, recorder }: Pick<ListenerCallsOptions, "log" | "recorder">): FaultLog {
+  return new FaultLog(log, ({ socket, why, isLogged }) => {
+    // Who connects and sends nothing only looks whether the port is open.
+    const { socket: below = socket } = tlsTransportOf(socket) ?? {};
+    if (isLogged && below.bytesRead > 0) recorder.refused(connectionHead(0, socket), "TLS handshake", `TLS handshake failed: ${why}`);
+  });
 }
 
 /** For the last bytes of a listener to leave when it is drained. */

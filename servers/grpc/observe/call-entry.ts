@@ -7,7 +7,7 @@ import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import { toMicroseconds } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { headerListBytes } from "../engine/call-metadata.ts";
-import type { CallHead, CallTransport, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
+import type { CallTransport, ReceivedMessage, RecordedHead, SentEnd } from "../engine/call-transport.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
 import { cancelled } from "../engine/stream-end.ts";
@@ -23,7 +23,7 @@ export interface MessageCounts {
 
 export interface CallEntryOptions {
   readonly id: number;
-  readonly head: CallHead;
+  readonly head: RecordedHead;
   readonly method: RecordedMethod | undefined;
   readonly client: string;
   /** First bytes that are kept of each message; further ones as far as the budget allows. */
@@ -48,7 +48,7 @@ export class CallEntry implements TrafficEntry {
   readonly at = Date.now();
   readonly method: RecordedMethod | undefined;
   readonly client: string;
-  readonly head: CallHead;
+  readonly head: RecordedHead;
   /** Of its header fields. */
   readonly headBytes: number;
   readonly methodCounts: MethodCounts;
@@ -198,8 +198,14 @@ export class CallEntry implements TrafficEntry {
     return (this.#endedAt || performance.now()) - this.#startedAt;
   }
 
+  /** Of a connection that had no call. */
+  get #isOfConnection(): boolean {
+    return this.head.connectionCalls === 0;
+  }
+
   get outcome(): string {
     if (!this.#end) return "";
+    if (this.#isOfConnection) return "refused";
     const { status, httpStatus, aborted } = this.#end;
     if (httpStatus !== undefined) return `HTTP ${httpStatus}`;
     return status ? statusName(status.code) : (aborted ?? "no status");
@@ -208,12 +214,13 @@ export class CallEntry implements TrafficEntry {
   get tone(): Tone {
     if (!this.#end) return "pending";
     const { status, httpStatus } = this.#end;
-    if (httpStatus !== undefined) return "refused";
+    if (httpStatus !== undefined || this.#isOfConnection) return "refused";
     return status ? toneOfGrpcStatus(status.code) : "aborted";
   }
 
   get reason(): string | undefined {
-    const message = this.#end?.httpStatus === undefined ? this.#end?.status?.message : this.#end.aborted;
+    const hasStatus = this.#end?.httpStatus === undefined && !this.#isOfConnection;
+    const message = hasStatus ? this.#end?.status?.message : this.#end?.aborted;
     return message === "" ? undefined : message;
   }
 

@@ -1,12 +1,11 @@
 import { grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
 import type { RecordWriter, SharedTexts } from "../../core/traffic/record-writer.ts";
-import type { CallHead } from "../engine/call-transport.ts";
-import type { GrpcConnection } from "../engine/connections.ts";
+import type { RecordedHead } from "../engine/call-transport.ts";
 import { callTag, type RecordedMethod } from "./call-record.ts";
 
 /** What is written of a connection's calls again and again. */
 interface Repeated {
-  readonly head: CallHead;
+  readonly head: RecordedHead;
   readonly method: RecordedMethod | undefined;
   readonly client: string;
   /** The head as it was written. */
@@ -17,13 +16,13 @@ interface Repeated {
   readonly texts: Map<string, SharedTexts>;
 }
 
-const ofConnections = new WeakMap<GrpcConnection, Repeated>();
+const ofConnections = new WeakMap<RecordedHead["connection"], Repeated>();
 /** Longer ones are not kept. */
 const keptBytes = 4 << 10;
 const keptOutcomes = 20;
 
 interface WrittenCall {
-  readonly head: CallHead;
+  readonly head: RecordedHead;
   readonly method: RecordedMethod | undefined;
   readonly client: string;
 }

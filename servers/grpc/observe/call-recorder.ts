@@ -1,3 +1,4 @@
+import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { BodyBudget } from "../../core/http/body-budget.ts";
 import { createClientNames } from "../../core/http/client-name.ts";
 import { durationText } from "../../core/http/http-log-line.ts";
@@ -26,11 +27,27 @@ export interface CallRecorderOptions {
 export interface CallRecorder {
   begin(head: CallHead, method: RecordedMethod | undefined): CallEntry;
   end(entry: CallEntry, end: SentEnd): void;
+  /** The row of a connection that ended before its first call: of `what` in parentheses, such as its TLS handshake. The log has its line. */
+  refused(connection: ConnectionHead, what: string, why: string): void;
   /** For the page's plots. */
   readonly history: Pick<MetricsHistory, "read">;
   /** To be called once a second. */
   counters(connections: Pick<GrpcConnections, "bytes" | "count">): Counters;
 }
+
+const noHead = {
+  protocol: "grpc",
+  httpVersion: "2",
+  httpMethod: "?",
+  codec: "proto",
+  authority: "",
+  rawHeaders: [],
+  timeoutMs: undefined,
+  requestEncoding: "identity",
+  connectionCalls: 0,
+} as const;
+/** It is no call of a method. */
+const uncounted = { begun: 0, open: 0, errors: 0, ended: new Map() };
 
 export function createCallRecorder({ traffic, log, metrics, messageLimit, messageBudget }: CallRecorderOptions): CallRecorder {
   const clientNameOf = createClientNames();
@@ -84,6 +101,21 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit, messag
       }
       metrics.end(entry.methodCounts, end, entry.tookMs);
       writeLogLine(entry, end);
+    },
+    refused(connection, what, why) {
+      const entry = new CallEntry({
+        id: traffic.nextId(),
+        head: { ...noHead, path: `(${what})`, connection: { ...connection, clientCertificate: undefined } },
+        method: undefined,
+        client: "",
+        messageLimit: 0,
+        messageBudget: undefined,
+        counts,
+        methodCounts: uncounted,
+        touch,
+      });
+      entry.end({ headers: undefined, trailers: undefined, status: undefined, aborted: why });
+      traffic.end(entry);
     },
     history,
     counters(connections) {

@@ -6,13 +6,12 @@ import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/malformed-request.ts";
 import { type ClientError, Pipeline } from "../../core/http/pipeline.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
-import { FaultLog } from "../../core/net/fault-log.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
-import { flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
+import { faultsWithRows, flushMs, type GrpcListener, ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
 import { type Refusal, recordRefusal } from "../engine/refusal.ts";
 import type { ConnectErrors } from "./connect-error.ts";
 import { type HeadOfExchange, headOf, openWebCall, type WebCallMaker } from "./open-web-call.ts";
@@ -47,9 +46,9 @@ const idleTimeoutMs = 30_000;
  */
 export async function listenWeb(options: WebServerOptions): Promise<GrpcListener> {
   const { log, recorder, onStop, tls } = options;
-  const faults = new FaultLog(log);
+  const faults = faultsWithRows(options);
   onStop(() => faults.flush());
-  const connections = new GrpcConnections(options, faults);
+  const connections = new GrpcConnections(options, faults, (connection, why) => recorder.refused(connection, "connection", why));
   const calls = new ListenerCalls(options);
   const cors = createWebCors(options.corsOrigins);
   const maker: WebCallMaker = { ...options, cors, onFault };
