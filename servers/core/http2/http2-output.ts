@@ -82,7 +82,9 @@ export class Http2Output {
     return true;
   }
 
+  /** It is closed. While nothing leaves, thousands may be. */
   forget(stream: Http2Stream): void {
+    this.#ready.delete(stream);
     this.#blocked.delete(stream);
   }
 

@@ -321,7 +321,7 @@ export class Http2Session implements StreamOwner {
   #widen(stream: Http2Stream, bytes: number): void {
     if (stream.sendWindow + bytes > largestWindow) throw new Http2Error(errorCodes.flowControl, "a window is too large");
     stream.sendWindow += bytes;
-    if (bytes > 0) this.#output.ready(stream);
+    if (bytes > 0 && stream.isUnsent) this.#output.ready(stream);
   }
 
   #takePing({ flags, streamId, payload }: Frame): void {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { errorCodes, frameTypes, makeFrame } from "./frames.ts";
 
 export interface KeepaliveTimes {
@@ -18,7 +19,7 @@ export class Keepalive {
   readonly #handshake: NodeJS.Timeout;
   #interval: NodeJS.Timeout | undefined;
   #answer: NodeJS.Timeout | undefined;
-  #sent = 0;
+  #content: Buffer = Buffer.alloc(0);
 
   constructor(times: KeepaliveTimes, acts: KeepaliveActs) {
     this.#times = times;
@@ -34,14 +35,16 @@ export class Keepalive {
 
   #ping(): void {
     if (this.#answer) return;
-    this.#acts.ping(makeFrame(frameTypes.ping, 0, 0, contentOf(++this.#sent)));
+    // Nobody can answer it who has not read it.
+    this.#content = randomBytes(8);
+    this.#acts.ping(makeFrame(frameTypes.ping, 0, 0, this.#content));
     const late = () => this.#acts.fail(errorCodes.none, "it did not answer a ping in time");
     this.#answer = setTimeout(late, this.#times.keepaliveTimeoutMs);
   }
 
   /** False for an answer to no ping. */
   answered(content: Buffer): boolean {
-    if (!this.#answer || !content.equals(contentOf(this.#sent))) return false;
+    if (!this.#answer || !content.equals(this.#content)) return false;
     clearTimeout(this.#answer);
     this.#answer = undefined;
     return true;
@@ -52,10 +55,4 @@ export class Keepalive {
     clearInterval(this.#interval);
     clearTimeout(this.#answer);
   }
-}
-
-function contentOf(number: number): Buffer {
-  const content = Buffer.alloc(8);
-  content.writeUInt32BE(number >>> 0, 4);
-  return content;
 }

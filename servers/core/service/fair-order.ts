@@ -130,6 +130,11 @@ export class Rotation<Member> {
     return member;
   }
 
+  delete(member: Member): void {
+    this.#members.delete(member);
+    if (this.#members.size === 0) this.#from = undefined;
+  }
+
   clear(): void {
     this.#members.clear();
     this.#from = undefined;
