@@ -177,6 +177,43 @@ describe("a session of media", () => {
     await expect(play("192.0.2.3")).rejects.toMatchObject({ status: 503 });
   });
 
+  it("[WEBRTC-491] whoever may not publish takes no place from anybody, and the address with most publishers gives way", async () => {
+    const log = createLog({ level: () => "error", write: () => {} });
+    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const services = {
+      call: async (_provided: unknown, _name: string, { address }: { readonly address: string }) =>
+        address === "192.0.2.9" ? { kind: "refused", status: 401, reason: "wrong password", challenges: [] } : { kind: "accepted" },
+    } as never;
+    const ended: string[] = [];
+    const sessions = new MediaSessions({
+      ...{ port, services, certificate: await createDtlsCertificate() },
+      limits: {
+        ...{ viewers: 1, publishers: 2, keptBytes: 0, allKeptBytes: 1, packetBytes: 1_200 },
+        ...{ connectMs: 60_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
+      },
+      observer: { opened() {}, changed() {}, ended: ({ client }) => void ended.push(client.address) },
+      turns: new WorkTurns(),
+    });
+    onEnd(() => sessions.close("the test ends"));
+    const publish = (address: string) =>
+      sessions.publish({
+        path: "a",
+        offer: publisherOffer(),
+        authorization: undefined,
+        client: { remote: `${address}:1`, address, userAgent: "" },
+      });
+    const addresses = () => sessions.list().map(({ client }) => client.address);
+    for (let count = 0; count < 2; count++) await publish("192.0.2.1");
+    await expect(publish("192.0.2.1")).rejects.toMatchObject({ status: 503 });
+    await expect(publish("192.0.2.9")).rejects.toMatchObject({ status: 401 });
+    expect(addresses()).toEqual(["192.0.2.1", "192.0.2.1"]);
+    // Both ask before one has its place.
+    const [first, second] = await Promise.allSettled([publish("192.0.2.2"), publish("192.0.2.3")]);
+    expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+    expect(addresses()).toEqual(["192.0.2.1", "192.0.2.2"]);
+    expect(ended).toEqual(["192.0.2.1"]);
+  });
+
   it("[WEBRTC-346] a publisher that the RTSP service ends before its offer is answered gets 503, and leaves nothing", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
     const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });

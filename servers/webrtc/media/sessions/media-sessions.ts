@@ -1,6 +1,5 @@
 import {
   type LeftOutTrack,
-  type MediaRefusal,
   type PublishedTrack,
   rtspProvided,
   type WebCodec,
@@ -14,12 +13,12 @@ import type { PeerServices } from "../../../core/streams/peer-client.ts";
 import type { ProvidedHandlers } from "../../../core/streams/peer-provider.ts";
 import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
 import { type AnsweredMedia, codecForTrack, codecToPublish, hostCandidates, parametersFor, writeAnswer } from "../sdp/answer.ts";
-import { codecNames, type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
+import { type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
 import { parseSdpFragment, type SdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
 import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
 import { sessionGivingWay, tooMany } from "./media-places.ts";
-import { MediaProblem, retryAfter } from "./media-problem.ts";
+import { MediaProblem, nothingToPlay, notOffered, notPublished, refusal, retryAfter } from "./media-problem.ts";
 import { type MediaClient, MediaSession } from "./media-session.ts";
 import { type FeedLimits, PathFeeds } from "./path-feed.ts";
 import { WhepSession, type WhepTrack } from "./whep-session.ts";
@@ -118,7 +117,7 @@ export class MediaSessions {
 
   /** Rejects with a MediaProblem. */
   async play({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    this.#placeFor(client);
+    this.#placeFor(client, "whep");
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
         path,
@@ -163,15 +162,13 @@ export class MediaSessions {
       return media && sender ? { ...media, ssrc: sender.ssrc } : media;
     });
     // Not before it is known that it may play.
-    const givingWay = this.#placeFor(client);
-    if (givingWay) this.#end(givingWay, "all places are taken, and its address has most of them", "server");
+    this.#makePlace(client, "whep");
     return this.#open(session, offer, withSources);
   }
 
   /** Rejects with a MediaProblem. */
   async publish({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
-    const { publishers } = this.#options.limits;
-    if (this.#sessionsOf("whip").length >= publishers) tooMany("publishers", publishers);
+    this.#placeFor(client, "whip");
     const offer = readOffer(text);
     const tracks: PublishedTrack[] = [];
     const kinds = new Set<string>();
@@ -205,22 +202,29 @@ export class MediaSessions {
         this.#options.services.call(rtspProvided, "publish", { ...params, ...(authorization !== undefined && { authorization }) }),
       );
       if (published.kind === "refused") throw refusal(published);
+      this.#makePlace(client, "whip", session);
     } catch (error) {
       this.#sessions.delete(session.id);
+      whip.close();
       throw error;
     }
     return this.#open(session, offer, answered);
   }
 
-  #sessionsOf(wanted: MediaSession["protocol"]): MediaSession[] {
-    return this.list().filter(({ protocol }) => protocol === wanted);
+  /** Of one more: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
+  #placeFor({ address }: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): MediaSession | undefined {
+    const { viewers, publishers } = this.#options.limits;
+    const most = protocol === "whep" ? viewers : publishers;
+    const taken = this.list().filter((session) => session.protocol === protocol && session !== except);
+    if (taken.length < most) return undefined;
+    return sessionGivingWay(taken, address) ?? tooMany(protocol === "whep" ? "players" : "publishers", most);
   }
 
-  /** Of one more player: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
-  #placeFor({ address }: MediaClient): MediaSession | undefined {
-    const { viewers } = this.#options.limits;
-    const players = this.#sessionsOf("whep");
-    return players.length < viewers ? undefined : (sessionGivingWay(players, address) ?? tooMany("players", viewers));
+  #makePlace(client: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): void {
+    // The RTSP service, or a stop, may have ended it meanwhile.
+    if (except?.ended !== undefined) return;
+    const givingWay = this.#placeFor(client, protocol, except);
+    if (givingWay) this.#end(givingWay, "all places are taken, and its address has most of them", "server");
   }
 
   async #ask<Answer>(call: () => Promise<Answer>): Promise<Answer> {
@@ -371,30 +375,3 @@ const readFragment = (text: string): SdpFragment => read("SDP fragment", () => p
 
 /** All media uses one transport (RFC 9725 §4.4.1). */
 const isBundled = ({ bundled }: Offer, { mid, isRejected }: OfferedMedia): boolean => !isRejected && bundled.includes(mid);
-
-function refusal({ status, reason, challenges }: MediaRefusal): MediaProblem {
-  const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
-  return new MediaProblem(status, text, {
-    ...(challenges.length > 0 && { "WWW-Authenticate": challenges.filter((challenge) => /^basic /i.test(challenge)) }),
-    ...(status === 503 && retryAfter),
-  });
-}
-
-const notOffered = (kind: LeftOutTrack["kind"], codec: string, offered: OfferedMedia): LeftOutTrack => ({
-  kind,
-  codec,
-  reason:
-    codec === "h264"
-      ? `The pictures are H.264, and the client offers ${codecNames(offered) || "nothing"} without H.264 in packetization mode 1.`
-      : `The sound is ${codec}, and the client offers ${codecNames(offered) || "nothing"}.`,
-});
-
-function nothingToPlay(path: string, playable: number, leftOut: readonly LeftOutTrack[]): string {
-  if (leftOut.length > 0) return leftOut.map(({ reason }) => reason).join(" ");
-  return playable === 0 ? `${path} has no tracks.` : "The offer receives nothing of what the path has: pictures or sound, bundled.";
-}
-
-const notPublished = (offered: OfferedMedia): string =>
-  offered.kind === "video"
-    ? `The offer sends ${codecNames(offered) || "no pictures"}. Only H.264 can be published: RTSP players get the pictures as they are. Choose H.264 in the publisher.`
-    : `The offer sends ${codecNames(offered) || "no sound"}. Only Opus and G.711 can be published. Choose Opus in the publisher.`;
