@@ -6,7 +6,7 @@ import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { InspectorFrame, InspectorNote, type Inspectors } from "../../inspectors/inspector-frame.tsx";
+import { InspectorFrame, type Inspectors } from "../../inspectors/inspector-frame.tsx";
 import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
 import { ClientName } from "../../list/client-name.tsx";
@@ -25,6 +25,7 @@ import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { NotKept } from "./not-kept.tsx";
 import styles from "./other-rows.module.css";
 
 /** The list is not virtual; the filter and the Timeline show older ones. */
@@ -73,6 +74,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
   useRowsView(rows, (view) => view.version);
   if (isEmpty) return null;
+  const hasNone = matching === 0 && text === "";
   return (
     <LowerPanel
       title={title}
@@ -93,14 +95,14 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
             value={shown}
             onChange={(next) => setShown(shownRows.parse(next))}
           />
-          <Caption className={styles.count}>{matching > 0 ? formatCount(matching) : text === "" ? "none" : "none matches"}</Caption>
+          <Caption className={styles.count}>{hasNone ? "none" : matching === 0 ? "none matches" : formatCount(matching)}</Caption>
           {unrecorded > 0 && (
             <LeftOut title="They came too fast to have a row each. All were answered and counted.">
               {`${formatCount(unrecorded)} not recorded`}
             </LeftOut>
           )}
           <Spring />
-          <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />
+          {!hasNone && <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />}
         </>
       }
     >
@@ -108,7 +110,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
         .toArray()
         .slice(0, mostRows)
         .map((row) => (
-          <OtherRow key={row.id} row={row} opened={row.id === opened?.id} onOpen={open} />
+          <OtherRow key={row.id} row={row} opened={row.id === opened?.id && row.at === opened.at} onOpen={open} />
         ))}
     </LowerPanel>
   );
@@ -154,7 +156,9 @@ function OpenedRow({ others, row }: { readonly others: OtherRowsState; readonly 
   const { id, rows, inspectors } = others;
   const live = useRowNow(rows, row);
   const answer = useDetail(id, row.id, live);
-  const detail = answer.value?.detail;
+  // A Backlot that was started again numbers its rows from the start: another row may have the same number.
+  const read = answer.value?.row.at === row.at ? answer.value : undefined;
+  const detail = read?.detail;
   const close = () => others.open(undefined);
   return (
     <InspectorSlot shows={row.id}>
@@ -163,7 +167,7 @@ function OpenedRow({ others, row }: { readonly others: OtherRowsState; readonly 
       ) : (
         <InspectorFrame title={`${row.verb} ${row.target}`} mono onClose={close}>
           <Answered answer={answer} what="the details" compact>
-            {() => <InspectorNote>No longer kept: newer rows replaced it, or the list was cleared.</InspectorNote>}
+            {() => <NotKept at={row.at} />}
           </Answered>
         </InspectorFrame>
       )}

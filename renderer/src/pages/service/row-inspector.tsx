@@ -1,14 +1,12 @@
 import { useState } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { hashOf } from "../../app/route.ts";
-import { InspectorFrame, InspectorNote } from "../../inspectors/inspector-frame.tsx";
+import { InspectorFrame } from "../../inspectors/inspector-frame.tsx";
 import { KindInspector } from "../../inspectors/kind-inspector.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
 import { servicePages } from "../../services/registry.ts";
 import { Answered } from "../../ui/status/answered.tsx";
-import { clockSeconds } from "../../ui/texts/time.ts";
-import { useAppInfo } from "../settings/about.tsx";
+import { NotKept } from "./not-kept.tsx";
 
 interface RowInspectorProps {
   readonly service: ServiceId;
@@ -50,23 +48,5 @@ export function RowInspector({ service, row, live, opened, onClose }: RowInspect
         {() => <NotKept at={at} />}
       </Answered>
     </InspectorFrame>
-  );
-}
-
-/** Why there are no details of a row, and what to do. */
-function NotKept({ at }: { readonly at: number | undefined }) {
-  const { value: info } = useAppInfo();
-  if (info && at !== undefined && at < info.startedAt) {
-    return (
-      <InspectorNote>
-        {`Recorded before Backlot was started again, at ${clockSeconds(info.startedAt)}. Traffic is kept in memory only, so the details of this row are gone. If the list is paused, resume it to see newer rows. To keep rows over a restart, export them.`}
-      </InspectorNote>
-    );
-  }
-  return (
-    <InspectorNote>
-      No longer kept: newer rows replaced it, or the list was cleared. How many rows are kept is set in{" "}
-      <a href={hashOf({ page: "settings" })}>Settings</a>.
-    </InspectorNote>
   );
 }
