@@ -1,15 +1,22 @@
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { MqttActions, MqttViews } from "../../contract/services/mqtt.ts";
+import { countOf } from "../core/service/quantity.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import type { RedisCluster } from "./cluster/redis-cluster.ts";
+import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { RetainedTree } from "./engine/retained/retained-tree.ts";
-import type { SessionStore, StoredSession } from "./engine/session/session-store.ts";
+import type { SessionStore, StoredState } from "./engine/session/session-store.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
+
+/** Retained messages that are loaded in one turn of the event loop. */
+const messagesAtOnce = 500;
 
 export interface Storage {
   /** Absent where nothing outlives the process. */
   readonly store: SessionStore | undefined;
-  readonly sessions: readonly StoredSession[];
+  /** Of an earlier run, to be restored. */
+  readonly sessions: StoredState["sessions"];
   readonly cluster: RedisCluster | undefined;
 }
 
@@ -17,6 +24,7 @@ export interface Storage {
 export async function openStorage(
   { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions, MqttViews>,
   retained: RetainedTree,
+  { retainedMessages, retainedBytes }: Pick<EngineLimits, "retainedMessages" | "retainedBytes">,
 ): Promise<Storage> {
   if (config.cluster !== "") {
     const { openCluster } = await import("./cluster/redis-cluster.ts");
@@ -33,6 +41,13 @@ export async function openStorage(
   });
   onStop(() => store.close());
   const state = store.load();
-  for (const message of state.retained) retained.set(message);
+  let count = 0;
+  for (const message of state.retained) {
+    if (retained.count < retainedMessages && retained.heldBytes + message.bytes <= retainedBytes) retained.set(message);
+    else store.retainedRemoved(message.topic);
+    if (++count % messagesAtOnce === 0) await setImmediate();
+  }
+  if (count > retained.count)
+    log.warning(`${countOf(count - retained.count, "retained message")} of an earlier run were above the limits and are gone.`);
   return { store, sessions: state.sessions, cluster: undefined };
 }

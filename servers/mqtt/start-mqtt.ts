@@ -55,13 +55,14 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   onStop(() => recorder.close());
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);
-  const { store, sessions, cluster } = await openStorage(context, retained);
+  const limits = limitsOfConfig(config, openFileLimit(), log);
+  const { store, sessions, cluster } = await openStorage(context, retained, limits);
   const bus = await createAedesBus({ retained, store });
   onStop(() => bus.close());
 
-  const limits = limitsOfConfig(config, openFileLimit(), log);
-  const engine = new Engine({ limits, access, bus, store, cluster, restored: sessions, log, observer: watch.observer });
+  const engine = new Engine({ limits, access, bus, store, cluster, log, observer: watch.observer });
   onStop(() => engine.stop());
+  await engine.restore(sessions);
   cluster?.attach(engine);
   const publishAs = (source: MqttOwnPublisher) => (message: Message) => {
     if (engine.storeFailing) throw new ServiceError("STORE_UNREACHABLE", "Published messages cannot be stored", "The log says why.");

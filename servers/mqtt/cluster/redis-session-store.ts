@@ -2,7 +2,7 @@ import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
-import type { HeldRows, SavedSession, SessionStore } from "../engine/session/session-store.ts";
+import type { HeldRows, SavedSession, SessionKey, SessionStore } from "../engine/session/session-store.ts";
 import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 import {
   deliveryBytes,
@@ -71,55 +71,54 @@ export class RedisSessionStore implements SessionStore {
     this.set(session.clientId, sessionField, sessionText(session));
   }
 
-  removeSession(clientId: string, held?: HeldRows): void {
+  removeSession({ clientId }: Pick<SessionKey, "clientId">, held?: HeldRows): void {
     for (const delivery of held?.deliveries ?? []) delivery.storedId = 0;
     const change = this.change(clientId);
     change.anew = true;
     change.fields.clear();
   }
 
-  subscribed(clientId: string, filter: string, options: SubscriptionOptions): void {
+  subscribed({ clientId }: SessionKey, filter: string, options: SubscriptionOptions): void {
     this.set(clientId, subscriptionField(filter), optionsText(options));
   }
 
-  unsubscribed(clientId: string, filter: string): void {
+  unsubscribed({ clientId }: SessionKey, filter: string): void {
     this.set(clientId, subscriptionField(filter), undefined);
   }
 
-  queued(clientId: string, delivery: Delivery): void {
+  queued(session: SessionKey, delivery: Delivery): void {
     delivery.storedId = ++this.lastDelivery;
-    this.set(clientId, messageField(delivery.storedId), deliveryBytes(delivery));
-    if (delivery.packetId > 0) this.updated(clientId, delivery);
+    this.set(session.clientId, messageField(delivery.storedId), deliveryBytes(delivery));
+    if (delivery.packetId > 0) this.updated(session, delivery);
   }
 
-  updated(clientId: string, delivery: Delivery): void {
+  updated({ clientId }: SessionKey, delivery: Delivery): void {
     this.set(clientId, progressField(delivery.storedId), progressText(delivery));
   }
 
-  removed(clientId: string, delivery: Delivery): void {
+  removed({ clientId }: SessionKey, delivery: Delivery): void {
     if (delivery.storedId === 0) return;
     this.set(clientId, messageField(delivery.storedId), undefined);
     this.set(clientId, progressField(delivery.storedId), undefined);
     delivery.storedId = 0;
   }
 
-  received(clientId: string, packetId: number): void {
+  received({ clientId }: SessionKey, packetId: number): void {
     this.set(clientId, receivedField(packetId), "");
   }
 
-  released(clientId: string, packetId: number): void {
+  released({ clientId }: SessionKey, packetId: number): void {
     this.set(clientId, receivedField(packetId), undefined);
   }
 
   /** Writes the whole session, replacing what Redis has. */
   rewrite(session: Session): void {
-    const { clientId } = session;
-    this.removeSession(clientId);
+    this.removeSession(session);
     this.saveSession(session);
     if (!session.store) return;
-    for (const { filter, options } of session.subscriptions.values()) this.subscribed(clientId, filter, options);
-    for (const packetId of session.received.all()) this.received(clientId, packetId);
-    for (const delivery of session.deliveries()) this.queued(clientId, delivery);
+    for (const { filter, options } of session.subscriptions.values()) this.subscribed(session, filter, options);
+    for (const packetId of session.received.all()) this.received(session, packetId);
+    for (const delivery of session.deliveries()) this.queued(session, delivery);
   }
 
   /** Drops the session's collected changes. */

@@ -2,7 +2,7 @@ import { ByteReader } from "../codec/byte-reader.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
-import type { SavedSession, StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
+import type { SavedSession, StoredDelivery, StoredSession, StoredSubscription } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { isJournalId } from "./journal.ts";
@@ -74,7 +74,7 @@ export interface ReadSession {
 export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer>): ReadSession | undefined {
   const head = parseHead(fields.get(sessionField));
   if (!head) return undefined;
-  const subscriptions: StoredSession["subscriptions"][number][] = [];
+  const subscriptions: StoredSubscription[] = [];
   const deliveries: (StoredDelivery & { readonly order: number })[] = [];
   const received: number[] = [];
   let broken = 0;
@@ -82,7 +82,7 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
     try {
       const rest = name.slice(1);
       if (name === sessionField || name === atField) continue;
-      if (name.startsWith("f") || name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value) });
+      if (name.startsWith("f") || name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value), storedId: 0 });
       else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
       else if (name.startsWith("d")) deliveries.push(readDelivery(wholeNumber(rest), value, fields.get(progressField(Number(rest)))));
     } catch {
@@ -92,7 +92,11 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
   // Sent messages first, in the order of sending, then the waiting ones.
   deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
   const at = fields.get(atField);
-  return { session: { clientId, ...head, subscriptions, deliveries, received }, at: at && parseStateAt(at.toString("utf8")), broken };
+  return {
+    session: { clientId, storedId: 0, ...head, subscriptions, deliveries, received },
+    at: at && parseStateAt(at.toString("utf8")),
+    broken,
+  };
 }
 
 type Head = Pick<StoredSession, "v5" | "expirySeconds" | "disconnectedAt" | "will" | "address">;

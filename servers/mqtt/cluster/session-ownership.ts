@@ -176,7 +176,7 @@ export class SessionOwnership {
 
   ended(clientId: string): void {
     this.unclaimed.delete(clientId);
-    this.parts.store.removeSession(clientId);
+    this.parts.store.removeSession({ clientId });
     this.parts.note({ type: "release", clientId });
   }
 

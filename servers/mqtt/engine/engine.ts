@@ -25,11 +25,11 @@ import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
 import { Departures } from "./session/departures.ts";
 import { EndedSubscriptions } from "./session/ended-subscriptions.ts";
-import { restoreSession } from "./session/move-session.ts";
+import { restoreInSteps } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
 import { Session, sessionBytes } from "./session/session.ts";
-import type { SessionStore, StoredSession } from "./session/session-store.ts";
+import type { SessionStore, StoredState } from "./session/session-store.ts";
 import { StoreGuard } from "./session/store-guard.ts";
 import { Sweep, sweepIntervalMs } from "./session/sweep.ts";
 
@@ -39,8 +39,6 @@ export interface EngineOptions {
   readonly bus: MessageBus;
   readonly cluster?: ClusterLink | undefined;
   readonly store?: SessionStore | undefined;
-  /** Sessions of an earlier run. */
-  readonly restored?: readonly StoredSession[];
   readonly observer?: EngineObserver;
   readonly log: EngineLog;
 }
@@ -76,6 +74,7 @@ export class Engine {
   readonly endedSubscriptions = new EndedSubscriptions(this);
   readonly load: MessageLoad = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
+  private restoring = false;
   private stopped: Promise<void> | undefined = undefined;
   private coarseNow = performance.now();
   private readonly sweep = new Sweep(this);
@@ -98,15 +97,44 @@ export class Engine {
       this.guard = guard;
       this.scheduler.beforeWrite = () => guard.commit();
       this.scheduler.hasMuchToCommit = () => store.hasMuchToCommit === true;
-      for (const kept of options.restored ?? []) restoreSession(this, kept);
     }
     this.bus.onMessage((message) => routeMessage(this, message));
     this.timer = setInterval(() => {
       this.coarseNow = performance.now();
+      if (this.restoring) return;
       this.sweep.start();
       this.scheduler.trim();
       this.guard?.commit();
     }, sweepIntervalMs);
+  }
+
+  /**
+   * Restores the sessions of an earlier run, over several turns of the event loop; to be awaited before clients are served. Those for
+   * which there is no room are left out.
+   */
+  async restore(sessions: StoredState["sessions"]): Promise<void> {
+    const { limits, counters, scheduler, store, guard } = this;
+    let leftOut = 0;
+    const rest = async () => {
+      guard?.commit();
+      await setImmediate();
+    };
+    // What is published now would not reach those that come later.
+    this.restoring = true;
+    for (const kept of sessions) {
+      if (this.stopped) return;
+      if (scheduler.isTurnOver()) await rest();
+      if (!kept) continue;
+      const bytes = sessionBytes(kept.clientId, kept.will);
+      if (this.sessions.size >= limits.sessions || counters.sessionBytes + bytes > limits.allSessionBytes) {
+        store?.removeSession({ clientId: kept.clientId, storedId: kept.storedId });
+        leftOut++;
+        continue;
+      }
+      for (const _ of restoreInSteps(this, kept)) if (scheduler.isTurnOver()) await rest();
+    }
+    this.restoring = false;
+    if (leftOut > 0) this.log.warning(`${leftOut} sessions of an earlier run are above the limits and have ended.`);
   }
 
   /** The session store is failing, so no client is served. */
@@ -297,7 +325,7 @@ export class Engine {
   private forgetStored(session: Session): void {
     const { inflight, queue, received, subscriptions } = session;
     const rows = inflight.size + queue.length + received.size + subscriptions.size;
-    this.store?.removeSession(session.clientId, { deliveries: session.deliveries(), rows });
+    this.store?.removeSession(session, { deliveries: session.deliveries(), rows });
   }
 
   onClosed(connection: Connection, why: string): void {

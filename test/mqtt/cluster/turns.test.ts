@@ -56,7 +56,11 @@ it("[MQTT-307] what a session missed is searched for over several turns, each fr
   const frames = framesOf("other", ["a/1", "a/2", "b/3", "a/4", "a/5"]);
   for (const frame of [...frames.slice(0, 3), ...frames.slice(2, 4)]) history.add(frame);
   const options = { qos: 1 as const, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
-  const missed = new MissedMessages(history, { id: "1-0", from: "mine", seq: 1 }, { subscriptions: [{ filter: "a/+", options }] });
+  const missed = new MissedMessages(
+    history,
+    { id: "1-0", from: "mine", seq: 1 },
+    { subscriptions: [{ filter: "a/+", options, storedId: 0 }] },
+  );
   let asked = 0;
   let turns = 1;
   while (!missed.gather("4-0", () => ++asked % 2 === 0)) turns++;

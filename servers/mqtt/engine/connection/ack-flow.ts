@@ -11,7 +11,7 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
   if (type === "pubrel") {
     const known = session.releaseReceived(packetId);
     connection.leftOpen?.release(packetId);
-    if (known) session.store?.released(session.clientId, packetId);
+    if (known) session.store?.released(session, packetId);
     connection.sendAck("pubcomp", packetId, known ? 0 : reasonCode.packetIdentifierNotFound);
     return;
   }
@@ -64,7 +64,7 @@ function received(session: Session, delivery: Delivery, reason: number): void {
   delivery.state = "awaiting pubcomp";
   // [MQTT-4.6.0-4]: PUBRELs keep the order of the PUBRECs.
   session.inflight.putLast(delivery);
-  session.store?.updated(session.clientId, delivery);
+  session.store?.updated(session, delivery);
   noteAcknowledged(session, delivery, reason);
 }
 

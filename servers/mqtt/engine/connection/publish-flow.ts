@@ -93,7 +93,7 @@ function route(parts: PublishParts, connection: Connection, packet: PublishPacke
   const { qos, packetId } = packet;
   if (qos === 2) {
     keepIdentifier(parts, session, packetId);
-    session.store?.received(session.clientId, packetId);
+    session.store?.received(session, packetId);
   }
   parts.observer.published?.(message, connection, packet);
   parts.publish(message);

@@ -177,9 +177,12 @@ const shareOf = (filter: string): number => mostBytesOf(filter) + (isSharedFilte
 
 /** True if the subscription is new. */
 export function subscribe(parts: SubscriptionParts, session: Session, filter: string, options: SubscriptionOptions): boolean {
-  const isNew = !session.subscriptions.has(filter);
+  const known = session.subscriptions.get(filter);
+  const isNew = !known;
   const group = groupOf(parts, filter);
-  const subscription = new Subscription(session, filter, options, group);
+  // One text for all renewals: deliveries hold the subscription that they are of.
+  const subscription = new Subscription(session, known?.filter ?? filter, options, group);
+  subscription.storedId = known?.storedId ?? 0;
   session.subscriptions.set(filter, subscription);
   if (isNew) {
     parts.counters.subscriptions++;
@@ -192,7 +195,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
     session.groups ??= new Set();
     session.groups.add(group);
   } else parts.trie.add(filter, session, subscription);
-  session.store?.subscribed(session.clientId, filter, options);
+  session.store?.subscribed(session, filter, options);
   if (group) parts.cluster?.memberChanged(filter, session.clientId);
   return isNew;
 }
@@ -221,7 +224,7 @@ export function unsubscribe({ counters, groups, trie, cluster }: SubscriptionPar
   session.subscriptionBytes -= shareOf(filter);
   counters.subscriptions--;
   if (isLongName(filter)) counters.longFilters--;
-  session.store?.unsubscribed(session.clientId, filter);
+  session.store?.unsubscribed(session, filter);
   const { group } = subscription;
   if (!group) {
     trie.remove(filter, session);

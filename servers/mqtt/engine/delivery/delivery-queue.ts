@@ -1,3 +1,4 @@
+import type { EngineLimits } from "../engine-limits.ts";
 import type { Delivery } from "./delivery.ts";
 import type { HeldMessages } from "./held-messages.ts";
 
@@ -15,6 +16,10 @@ export class DeliveryQueue {
 
   constructor(held: HeldMessages) {
     this.held = held;
+  }
+
+  isFull({ queueMessages, queueBytes }: Pick<EngineLimits, "queueMessages" | "queueBytes">): boolean {
+    return this.length >= queueMessages || this.bytes >= queueBytes;
   }
 
   push(delivery: Delivery): void {

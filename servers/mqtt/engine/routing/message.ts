@@ -109,7 +109,7 @@ export class Message {
 
   /** Approximate memory held. */
   get bytes(): number {
-    return textBytes(this.topic) + this.payload.length + this.forwarded.length;
+    return textBytes(this.topic) + textBytes(this.publisherId) + this.payload.length + this.forwarded.length;
   }
 
   /** For messages that are kept: copies small buffers, which would otherwise keep a whole chunk in memory. */

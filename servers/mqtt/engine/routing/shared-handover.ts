@@ -166,7 +166,7 @@ export class SharedHandover {
       if (group) full.add(group);
       return false;
     }
-    from.store?.removed(from.clientId, delivery);
+    from.store?.removed(from, delivery);
     next ??= group?.pick(message, from);
     if (!next?.session.recipient && cluster?.handOn(shared.filter, message, next !== undefined)) return true;
     if (next) deliverTo(next, message);

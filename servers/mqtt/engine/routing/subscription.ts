@@ -31,6 +31,8 @@ export class Subscription {
   readonly group: SharedGroup | undefined;
   /** The identifier as a list, so that a delivery need not create one. */
   readonly identifiers: readonly number[] | undefined;
+  /** Of a shared one, in the session store: its number for the deliveries that name it. */
+  storedId = 0;
 
   constructor(session: Subscriber, filter: string, options: SubscriptionOptions, group: SharedGroup | undefined) {
     this.session = session;

@@ -27,8 +27,11 @@ export interface MoveParts extends RestoreParts {
   endSession(session: Session): void;
 }
 
-/** Restores a stored session, without a connection. */
-export function restoreSession(parts: RestoreParts, kept: StoredSession): Session {
+/**
+ * Restores a stored session, without a connection: a step for each subscription and message. Messages for which there is no room are
+ * dropped.
+ */
+export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Generator<undefined, Session> {
   const session = new Session(kept.clientId, kept.v5, parts);
   // Set last, so that the restored data is not written to the store again.
   session.expirySeconds = 0;
@@ -38,20 +41,43 @@ export function restoreSession(parts: RestoreParts, kept: StoredSession): Sessio
   // MQTT 5.0 §3.1.2.5: a server that was down publishes the will after its restart.
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
   parts.sessions.set(kept.clientId, session);
-  for (const { filter, options } of kept.subscriptions) subscribe(parts, session, filter, options);
+  session.storedId = kept.storedId;
+  for (const { filter, options, storedId } of kept.subscriptions) {
+    subscribe(parts, session, filter, options);
+    const subscription = session.subscriptions.get(filter);
+    if (subscription) subscription.storedId = storedId;
+    yield;
+  }
   for (const packetId of kept.received) session.receive(packetId);
-  for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
+  for (const delivery of kept.deliveries) {
+    restoreDelivery(parts, session, delivery);
+    yield;
+  }
   session.expirySeconds = kept.expirySeconds;
   parts.away.add(session);
-  parts.store?.saveSession(session);
+  if (kept.disconnectedAt === 0) parts.store?.saveSession(session);
   return session;
 }
 
-function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: StoredDelivery): void {
+function restoreSession(parts: RestoreParts, kept: StoredSession): Session {
+  const steps = restoreInSteps(parts, kept);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+function restoreDelivery({ store }: RestoreParts, session: Session, stored: StoredDelivery): void {
+  const { subscriptions, queue, inflight } = session;
   const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
   const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
   const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
   delivery.storedId = stored.id;
+  if (session.isFull) {
+    store?.removed(session, delivery);
+    session.drop(stored.message, "queue full");
+    return;
+  }
   shared?.group?.hold(shared.session);
   if (stored.packetId === 0) {
     queue.push(delivery);

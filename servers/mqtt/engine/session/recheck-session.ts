@@ -27,10 +27,11 @@ export function recheckSession(parts: RecheckParts, session: Session, identity: 
   );
 }
 
-function withdraw({ clientId, inflight, queue, store }: Session, picks: (delivery: Delivery) => boolean): number {
+function withdraw(session: Session, picks: (delivery: Delivery) => boolean): number {
+  const { inflight, queue } = session;
   const sent = inflight.inOrder().filter(picks);
   for (const { packetId } of sent) inflight.delete(packetId);
   const taken = [...sent, ...queue.take(picks)];
-  for (const delivery of taken) store?.removed(clientId, delivery);
+  for (const delivery of taken) session.store?.removed(session, delivery);
   return taken.length;
 }

@@ -10,17 +10,17 @@ import type { PendingWill } from "./pending-will.ts";
 export interface SessionStore {
   saveSession(session: SavedSession): void;
   /** With all that it holds. */
-  removeSession(clientId: string, held?: HeldRows): void;
-  subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
-  unsubscribed(clientId: string, filter: string): void;
+  removeSession(session: SessionKey, held?: HeldRows): void;
+  subscribed(session: SessionKey, filter: string, options: SubscriptionOptions): void;
+  unsubscribed(session: SessionKey, filter: string): void;
   /** A message with QoS 1 or 2 is queued or in flight for the session. */
-  queued(clientId: string, delivery: Delivery): void;
+  queued(session: SessionKey, delivery: Delivery): void;
   /** The delivery's packet identifier or state changed. */
-  updated(clientId: string, delivery: Delivery): void;
-  removed(clientId: string, delivery: Delivery): void;
+  updated(session: SessionKey, delivery: Delivery): void;
+  removed(session: SessionKey, delivery: Delivery): void;
   /** A QoS 2 message of the client was received; later released. */
-  received(clientId: string, packetId: number): void;
-  released(clientId: string, packetId: number): void;
+  received(session: SessionKey, packetId: number): void;
+  released(session: SessionKey, packetId: number): void;
   retained(message: Message): void;
   retainedRemoved(topic: string): void;
   /** Other brokers may have replaced it by a newer one. */
@@ -30,6 +30,13 @@ export interface SessionStore {
   readonly hasMuchToCommit?: boolean;
 }
 
+/** A session as the store knows it. */
+export interface SessionKey {
+  readonly clientId: string;
+  /** Its row in the store; 0 if it has none. A client may have a long identifier: rows of the session name this number. */
+  storedId: number;
+}
+
 export interface HeldRows {
   readonly deliveries: Iterable<Delivery>;
   /** Of all kinds. */
@@ -37,7 +44,7 @@ export interface HeldRows {
 }
 
 /** The data of a session without its subscriptions and messages. */
-export interface SavedSession extends Pick<StoredSession, "clientId" | "v5" | "expirySeconds" | "disconnectedAt" | "address"> {
+export interface SavedSession extends SessionKey, Pick<StoredSession, "v5" | "expirySeconds" | "disconnectedAt" | "address"> {
   /** The connected client, if there is one. */
   readonly recipient: object | undefined;
   readonly will: PendingWill | undefined;
@@ -45,18 +52,19 @@ export interface SavedSession extends Pick<StoredSession, "clientId" | "v5" | "e
 
 /** True if no other process writes to the store. */
 export interface LocalSessionStore extends SessionStore {
-  /** Loads the stored state; called once at the start. */
+  /** The stored state; to be iterated once, at the start. */
   load(): StoredState;
   close(): void;
 }
 
+/** Read as it is iterated, in short steps. */
 export interface StoredState {
-  readonly retained: readonly Message[];
-  readonly sessions: readonly StoredSession[];
+  readonly retained: Iterable<Message>;
+  /** Undefined for each step that finds none. */
+  readonly sessions: Iterable<StoredSession | undefined>;
 }
 
-export interface StoredSession {
-  readonly clientId: string;
+export interface StoredSession extends Readonly<SessionKey> {
   readonly v5: boolean;
   readonly expirySeconds: number;
   /** When its connection ended; 0 if the process ended first. */
@@ -64,10 +72,17 @@ export interface StoredSession {
   readonly will?: PendingWill | undefined;
   /** From which its client connected last. */
   readonly address: string;
-  readonly subscriptions: readonly { readonly filter: string; readonly options: SubscriptionOptions }[];
-  /** In order. */
-  readonly deliveries: readonly StoredDelivery[];
+  readonly subscriptions: Iterable<StoredSubscription>;
+  /** In order; to be iterated after the subscriptions. */
+  readonly deliveries: Iterable<StoredDelivery>;
   readonly received: readonly number[];
+}
+
+export interface StoredSubscription {
+  readonly filter: string;
+  readonly options: SubscriptionOptions;
+  /** As in `Subscription`. */
+  readonly storedId: number;
 }
 
 /** A packet identifier of 0: the delivery is queued. */

@@ -43,6 +43,7 @@ export interface SessionContext {
 /** The session of a client, connected or not (MQTT §4.1). */
 export class Session {
   readonly clientId: string;
+  storedId = 0;
   v5: boolean;
   /** Undefined while the client is not connected. */
   recipient: Recipient | undefined = undefined;
@@ -145,7 +146,6 @@ export class Session {
     return this.expirySeconds > 0 ? this.context.store : undefined;
   }
 
-  /** Saves the session without its subscriptions and messages. */
   save(): void {
     this.store?.saveSession(this);
   }
@@ -228,7 +228,7 @@ export class Session {
     const packetId = this.inflight.nextPacketId();
     const result = recipient.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
     if (result !== "sent") {
-      if (delivery.storedId > 0) this.store?.removed(this.clientId, delivery);
+      if (delivery.storedId > 0) this.store?.removed(this, delivery);
       this.drop(message, result);
       return;
     }
@@ -237,8 +237,8 @@ export class Session {
     this.inflight.add(delivery);
     const { store } = this;
     if (store) {
-      if (delivery.storedId > 0) store.updated(this.clientId, delivery);
-      else store.queued(this.clientId, delivery);
+      if (delivery.storedId > 0) store.updated(this, delivery);
+      else store.queued(this, delivery);
     }
     if (delivery.asRetained) message.trace?.sentAsRetained(this.clientId, qos);
     else if (message.trace) this.noteDelivered(message.trace, qos, recipient);
@@ -255,22 +255,27 @@ export class Session {
     output.whenHandedOver(() => trace.released(clientId, qos));
   }
 
+  /** No further message may wait. */
+  get isFull(): boolean {
+    return this.queue.isFull(this.context.limits) || this.held.isAboveShare(this.context.limits);
+  }
+
   private enqueue(delivery: Delivery): void {
     const { limits } = this.context;
     const { queue } = this;
-    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || this.held.isAboveShare(limits)) {
+    while (this.isFull) {
       if (limits.queuePolicy === "drop newest" || queue.length === 0) {
         this.drop(delivery.message, "queue full");
         return;
       }
       const oldest = queue.shift() as Delivery;
-      this.store?.removed(this.clientId, oldest);
+      this.store?.removed(this, oldest);
       this.drop(oldest.message, "queue full");
     }
     delivery.message.compact();
     queue.push(delivery);
     if (!this.recipient) delivery.shared?.group?.hold(this);
-    if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
+    if (delivery.storedId === 0) this.store?.queued(this, delivery);
   }
 
   /** Adds the retained messages of new subscriptions, sent as fast as the client takes them. */
@@ -377,7 +382,7 @@ export class Session {
   /** The exchange with the client is complete. */
   forget(delivery: Delivery): void {
     this.inflight.delete(delivery.packetId);
-    this.store?.removed(this.clientId, delivery);
+    this.store?.removed(this, delivery);
   }
 
   /** All deliveries in flight and in the queue. */
