@@ -306,3 +306,33 @@ it("[GRPC-297] no frames in whatever order end more than their connection, and n
   await until(() => seen.every(({ state }) => state.held === 0 && state.streams.every(({ isClosed }) => isClosed)));
   expect(faults).toBeGreaterThan(100);
 });
+
+it("[GRPC-300] a stream that is broken off while nothing leaves is open, with what it has not sent, until it can be sent", async () => {
+  const { turns } = workTime();
+  const deaf = connectionOf({ turns, isDeaf: true });
+  await nextTurn();
+  deaf.receive(Buffer.concat([h2Frame(settings, 0, 0, Buffer.alloc(0)), many(20, (index) => whole(2 * index + 1))]));
+  await until(() => deaf.state.streams.length === 20);
+  const before = deaf.state.sent.length;
+  for (const stream of deaf.state.streams) {
+    stream.respond({ ":status": 200 });
+    stream.write(Buffer.alloc(1_000));
+    stream.breakOff(2);
+  }
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(deaf.state.streams.every(({ isClosed, unsentBytes }) => !isClosed && unsentBytes === 1_000)).toBe(true);
+  expect(deaf.state.sent.length).toBe(before);
+  const reader = connectionOf({ turns });
+  reader.receive(Buffer.concat([h2Frame(settings, 0, 0, Buffer.alloc(0)), whole(1)]));
+  await until(() => reader.state.streams.length === 1);
+  const [stream] = reader.state.streams;
+  stream?.respond({ ":status": 200 });
+  stream?.write(Buffer.from("the message"));
+  stream?.breakOff(2);
+  await until(() => stream?.isClosed);
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  const all = Buffer.concat(reader.state.sent);
+  const reset = h2Frame(rstStream, 0, 1, Buffer.from([0, 0, 0, 2]));
+  expect(all.indexOf("the message")).toBeGreaterThan(0);
+  expect(all.indexOf(reset)).toBeGreaterThan(all.indexOf("the message"));
+});

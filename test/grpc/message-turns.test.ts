@@ -33,7 +33,7 @@ interface Reader {
 
 function http2Reader(connection: GrpcConnection): Reader {
   const head = { headers: { "grpc-encoding": "gzip" }, rawHeaders: [], contentLength: undefined };
-  const owner = { ready() {}, sendNow() {}, sendReset() {}, sendWindow() {}, closed() {} };
+  const owner = { ready() {}, sendReset() {}, sendWindow() {}, closed() {} };
   const stream = new Http2Stream(1, head, { receive: 1 << 30, send: 0 }, owner);
   const call = new Http2Call(stream, connection, limits);
   return {

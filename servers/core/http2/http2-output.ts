@@ -57,15 +57,6 @@ export class Http2Output {
     this.#schedule();
   }
 
-  /** What a stream can send goes before the frames of the others, as what ends it does. */
-  sendNow(stream: Http2Stream): void {
-    if (this.#isClosed) return;
-    const room = { window: this.#window, encoder: this.encoder, batch, written: [] };
-    while (batch.length < batchBytes && stream.canSend(room.window)) stream.send(room);
-    this.#window = room.window;
-    if (batch.length > 0) this.sendControl(batch.take());
-  }
-
   ready(stream: Http2Stream): void {
     if (this.#isClosed) return;
     this.#ready.add(stream);
@@ -106,6 +97,7 @@ export class Http2Output {
     if (this.#isClosed || this.#isWriting) return;
     const written: (() => void)[] = [];
     const ended: Http2Stream[] = [];
+    const broken: Http2Stream[] = [];
     for (const frame of this.#control) batch.push(frame);
     this.#control = [];
     const room = { window: this.#window, encoder: this.encoder, batch, written };
@@ -113,7 +105,8 @@ export class Http2Output {
       const stream = this.#ready.take();
       if (!stream) break;
       if (!stream.canSend(room.window)) {
-        if (room.window <= 0 && stream.canSend(1)) this.#blocked.add(stream);
+        if (stream.isBroken) broken.push(stream);
+        else if (room.window <= 0 && stream.canSend(1)) this.#blocked.add(stream);
         continue;
       }
       stream.send(room);
@@ -121,6 +114,8 @@ export class Http2Output {
       else this.#ready.add(stream);
     }
     this.#window = room.window;
+    // Their frames go with the next batch.
+    for (const stream of broken) stream.endBroken();
     if (batch.length === 0) return;
     this.#isWriting = true;
     this.#socket.write(batch.take(), (error) => {

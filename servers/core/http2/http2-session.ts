@@ -365,10 +365,6 @@ export class Http2Session implements StreamOwner {
     this.#output.ready(stream);
   }
 
-  sendNow(stream: Http2Stream): void {
-    this.#output.sendNow(stream);
-  }
-
   sendReset({ id }: Http2Stream, code: number): void {
     this.#remember(id);
     this.#output.sendControl(makeNumberFrame(frameTypes.rstStream, id, code));

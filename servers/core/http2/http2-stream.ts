@@ -17,8 +17,6 @@ export interface StreamReader {
 export interface StreamOwner {
   /** Something can be sent. */
   ready(stream: Http2Stream): void;
-  /** What the windows allow. */
-  sendNow(stream: Http2Stream): void;
   sendReset(stream: Http2Stream, code: number): void;
   sendWindow(stream: Http2Stream, bytes: number): void;
   closed(stream: Http2Stream): void;
@@ -73,6 +71,7 @@ export class Http2Stream {
   #ending: { readonly trailers: AnswerFields | undefined; readonly isShared: boolean } | undefined;
   /** The last frame of the answer was sent. */
   hasSentEnd = false;
+  #brokenWith: number | undefined;
   isClosed = false;
   /** RFC 9113 §7: with which it was closed. */
   closeCode: number = errorCodes.none;
@@ -104,7 +103,7 @@ export class Http2Stream {
 
   /** Begins the answer. `isShared`: the object never changes, and is used for other answers, too. */
   respond(fields: AnswerFields, isShared = false): void {
-    if (this.isClosed || this.#hasAnswered) return;
+    if (this.isClosed || this.isBroken || this.#hasAnswered) return;
     this.#hasAnswered = true;
     this.#head = { fields, isShared };
     this.#owner.ready(this);
@@ -112,7 +111,7 @@ export class Http2Stream {
 
   /** Calls `onWritten` when the operating system has the bytes; never, if the stream is closed before. */
   write(bytes: Buffer, onWritten?: () => void): void {
-    if (this.isClosed || this.#ending) return;
+    if (this.isClosed || this.isBroken || this.#ending) return;
     this.#chunks.push({ bytes, onWritten });
     this.#unsentBytes += bytes.length;
     this.#owner.ready(this);
@@ -120,7 +119,7 @@ export class Http2Stream {
 
   /** Ends the answer. What is still to come of the request is dropped. */
   end(trailers?: AnswerFields, isShared = false): void {
-    if (this.isClosed || this.#ending) return;
+    if (this.isClosed || this.isBroken || this.#ending) return;
     this.#ending = { trailers, isShared };
     this.resume();
     this.#owner.ready(this);
@@ -133,11 +132,21 @@ export class Http2Stream {
     this.close(code);
   }
 
-  /** The same, behind what can be sent now. */
+  /** The same, behind what the windows allow to be sent: until that has left, it is open. */
   breakOff(code: number): void {
-    if (this.isClosed) return;
-    this.#owner.sendNow(this);
-    this.reset(code);
+    if (this.isClosed || this.isBroken) return;
+    this.#brokenWith = code;
+    if (this.isUnsent) this.#owner.ready(this);
+    else this.endBroken();
+  }
+
+  get isBroken(): boolean {
+    return this.#brokenWith !== undefined;
+  }
+
+  /** Nothing more of it can be sent. */
+  endBroken(): void {
+    if (this.#brokenWith !== undefined) this.reset(this.#brokenWith);
   }
 
   /** The client's window does not grow until somebody takes what comes. */
