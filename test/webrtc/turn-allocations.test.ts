@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf } from "../../servers/webrtc/stun/stun-message.ts";
@@ -301,6 +302,7 @@ describe("TURN allocations", () => {
         { addresses: { IPv4: both }, ports: range, receiveBufferBytes: 1 << 16 },
         { isUsedUp: () => false, isOwnAddress: () => true, isClientPort: () => false },
       ),
+      unsent: new SharedBudget(1_000),
       limits: { allocations: 10, allocationsPerUser: 10, permissions: 1, channels: 1, delayedBytes: 1 },
       ...{ reservationMs: 30_000, now: () => 0, onOpened: () => {}, onClosed: () => {}, onFault: () => {} },
       turns: new WorkTurns(),

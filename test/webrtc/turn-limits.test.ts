@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { magicCookie } from "../../servers/webrtc/stun/stun-message.ts";
 import { uint32, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
@@ -144,16 +145,38 @@ describe("TURN limits and trouble", () => {
 
   it("[WEBRTC-60] loss takes its part, and delay keeps bounded memory", () => {
     let next = 0;
+    const unsent = new SharedBudget(1 << 20);
     const values = [0.1, 0.6, 0.3, 0.9];
     const lossy = new ImpairedPath({
-      ...{ impairment: { isCut: false, loss: 0.5, delayMs: 0 }, mostDelayedBytes: 1_000 },
+      ...{ impairment: { isCut: false, loss: 0.5, delayMs: 0 }, mostDelayedBytes: 1_000, unsent, address: "192.0.2.1" },
       random: () => values[next++ % values.length] as number,
     });
     expect([1, 2, 3, 4].map(() => lossy.pass(10, () => {}))).toEqual([false, true, false, true]);
-    const slow = new ImpairedPath({ impairment: { isCut: false, loss: 0, delayMs: 60_000 }, mostDelayedBytes: 10_000 });
+    const slow = new ImpairedPath({
+      impairment: { isCut: false, loss: 0, delayMs: 60_000 },
+      mostDelayedBytes: 10_000,
+      unsent,
+      address: "192.0.2.1",
+    });
     const passed = Array.from({ length: 100 }, () => slow.pass(500, () => {})).filter(Boolean).length;
     expect(passed).toBe(10);
     slow.close();
+  });
+
+  it("[WEBRTC-493] what is delayed counts for all clients: beyond the bound it is lost for those that have most", () => {
+    const unsent = new SharedBudget(50_000);
+    const impairment = { isCut: false, loss: 0, delayMs: 60_000 };
+    const open = (address: string) => new ImpairedPath({ impairment, mostDelayedBytes: 20_000, unsent, address });
+    const [few, ...much] = [open("192.0.2.1"), ...Array.from({ length: 10 }, () => open("192.0.2.2"))];
+    expect(few?.pass(500, () => {})).toBe(true);
+    for (const path of much) for (let count = 0; count < 20; count++) path.pass(500, () => {});
+    const bytes = (path: ImpairedPath | undefined) => path?.delayedBytes ?? 0;
+    expect(bytes(few)).toBe(1_000);
+    const all = much.reduce((sum, path) => sum + bytes(path), bytes(few));
+    expect(all).toBeGreaterThan(20_000);
+    expect(all).toBeLessThanOrEqual(50_000);
+    for (const path of [few, ...much]) path?.close();
+    expect(bytes(few)).toBe(0);
   });
 
   it("[WEBRTC-61] allocations are refused with a chosen code, of one user or of all", async () => {

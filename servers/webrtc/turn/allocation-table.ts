@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { WorkTurns } from "../../core/service/work-turns.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { Allocation, type AllocationLimits, type TurnClient } from "./allocation.ts";
@@ -9,6 +10,8 @@ export type CloseReason = "refreshed with lifetime 0" | "expired" | "connection 
 export interface AllocationTableOptions {
   readonly relayPorts: RelayPorts;
   readonly limits: AllocationLimits & { readonly allocations: number; readonly allocationsPerUser: number };
+  /** What waits for all clients. */
+  readonly unsent: SharedBudget;
   /** How long the second port of a pair is kept (RFC 8656 §7.2: at least 30 s). */
   readonly reservationMs: number;
   /** Of all clients. */
@@ -117,6 +120,7 @@ export class AllocationTable {
       ...{ id: this.#nextId++, client, username, user, software, relays, openedAt },
       expiresAt: openedAt + wanted.lifetimeMs,
       limits: this.#options.limits,
+      unsent: this.#options.unsent,
       onFault: (error) => this.#options.onFault(allocation, error),
     });
     client.allocation = allocation;

@@ -1,3 +1,4 @@
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { writeDataIndication, writeIcmpIndication } from "./data-indication.ts";
 import { ImpairedPath, type Impairment, noImpairment } from "./impairment.ts";
@@ -77,6 +78,8 @@ export interface AllocationOptions {
   readonly openedAt: number;
   readonly expiresAt: number;
   readonly limits: AllocationLimits;
+  /** What waits for all clients. */
+  readonly unsent: SharedBudget;
   /** A fault in the work for one datagram. */
   readonly onFault: (error: unknown) => void;
 }
@@ -102,6 +105,7 @@ export class Allocation {
   readonly #hosts = new Map<string, PeerHost>();
   readonly #channels = new Map<number, Channel>();
   readonly #limits: AllocationLimits;
+  readonly #unsent: SharedBudget;
   readonly #onFault: (error: unknown) => void;
   #impaired: ImpairedPath | undefined;
 
@@ -115,6 +119,7 @@ export class Allocation {
     this.expiresAt = options.expiresAt;
     this.#relays = [...options.relays];
     this.#limits = options.limits;
+    this.#unsent = options.unsent;
     this.#onFault = options.onFault;
     for (const relay of this.#relays) relay.receiver = this.#fromPeer;
   }
@@ -142,7 +147,9 @@ export class Allocation {
     this.#impaired?.close();
     const { isCut, loss, delayMs } = impairment;
     const isNone = !isCut && loss === 0 && delayMs === 0;
-    this.#impaired = isNone ? undefined : new ImpairedPath({ impairment, mostDelayedBytes: this.#limits.delayedBytes });
+    this.#impaired = isNone
+      ? undefined
+      : new ImpairedPath({ impairment, mostDelayedBytes: this.#limits.delayedBytes, unsent: this.#unsent, address: this.client.address });
   }
 
   relayOf(family: AddressFamily): Relay | undefined {

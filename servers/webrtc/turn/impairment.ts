@@ -1,3 +1,5 @@
+import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+
 /** What is done to the data of one relay, in both directions, so that an application can be tested with it. */
 export interface Impairment {
   /** Nothing passes. The allocation and its answers stay. */
@@ -13,6 +15,10 @@ export interface ImpairedPathOptions {
   readonly impairment: Impairment;
   /** What is delayed at the same time; more is lost. */
   readonly mostDelayedBytes: number;
+  /** The same of all relays, with what else waits for clients: beyond it those lose what is delayed that have most. */
+  readonly unsent: SharedBudget;
+  /** Of the client. */
+  readonly address: string;
   /** From 0 to 1, as `Math.random`. */
   readonly random?: () => number;
 }
@@ -26,9 +32,12 @@ export class ImpairedPath {
   readonly #mostDelayedBytes: number;
   readonly #random: () => number;
   readonly #timers = new Set<NodeJS.Timeout>();
-  #delayedBytes = 0;
+  readonly #share: BudgetShare;
+  /** With what the timers take. */
+  delayedBytes = 0;
 
-  constructor({ impairment, mostDelayedBytes, random = Math.random }: ImpairedPathOptions) {
+  constructor({ impairment, mostDelayedBytes, unsent, address, random = Math.random }: ImpairedPathOptions) {
+    this.#share = unsent.open(address, () => this.#lose());
     this.impairment = impairment;
     this.#mostDelayedBytes = mostDelayedBytes;
     this.#random = random;
@@ -43,20 +52,32 @@ export class ImpairedPath {
       return true;
     }
     const kept = bytes + timerBytes;
-    if (this.#delayedBytes + kept > this.#mostDelayedBytes) return false;
-    this.#delayedBytes += kept;
+    if (this.delayedBytes + kept > this.#mostDelayedBytes) return false;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#delayedBytes -= kept;
+      this.#count(-kept);
       forward();
     }, delayMs);
     this.#timers.add(timer);
-    return true;
+    this.#count(kept);
+    // It may have been the one that had most.
+    return this.#timers.has(timer);
+  }
+
+  #count(bytes: number): void {
+    this.delayedBytes += bytes;
+    this.#share.add(bytes);
+  }
+
+  #lose(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    this.#count(-this.delayedBytes);
   }
 
   /** What is delayed is lost. */
   close(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    this.#lose();
+    this.#share.close();
   }
 }

@@ -1,4 +1,5 @@
 import { createFailureLimits } from "../../core/credentials/failure-limits.ts";
+import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { WorkTurns } from "../../core/service/work-turns.ts";
@@ -76,7 +77,8 @@ export class TurnEngine {
   #withoutAllocation = 0;
   #fromRelays = 0;
 
-  constructor(options: TurnEngineOptions) {
+  /** `unsent` is what waits for all clients. */
+  constructor(options: TurnEngineOptions, unsent: SharedBudget) {
     const { limits, lifetimes, log, now = () => performance.now() } = options;
     this.#options = options;
     this.#now = now;
@@ -88,7 +90,7 @@ export class TurnEngine {
     });
     this.#relayPorts = relayPorts;
     this.#table = new AllocationTable({
-      ...{ relayPorts, limits, now, reservationMs: lifetimes.reservation, turns: options.turns },
+      ...{ relayPorts, limits, unsent, now, reservationMs: lifetimes.reservation, turns: options.turns },
       onOpened: (allocation) => this.#reportOpened(allocation),
       onClosed: (allocation, reason) => this.#reportClosed(allocation, reason),
       onFault: ({ id }, error) => log.error(`A datagram of allocation ${id}: ${errorText(error)}`),

@@ -49,12 +49,12 @@ const attempts = 20;
 /** Serves STUN and TURN over UDP, TCP and TLS. Resolves when all listen. */
 export async function listenTurn(options: TurnServerOptions): Promise<TurnServer> {
   const { openToLan, streams, tls, turns, onStop, log, now = () => performance.now() } = options;
-  const engine = new TurnEngine(options);
+  const unsent = new SharedBudget(streams.allUnsentBytes);
+  const engine = new TurnEngine(options, unsent);
   const connections = new Set<StreamClient>();
   const faults = new FaultLog(log);
   onStop(() => faults.flush());
   const count = new ConnectionCount(streams, faults);
-  const unsent = new SharedBudget(streams.allUnsentBytes);
   const datagrams = new Map<UdpSocket, UdpClients>();
   const shares = new DatagramShares({ perSecond: options.requestsPerSecond, what: "Requests of STUN and TURN", log, now });
 
