@@ -12,7 +12,7 @@ const pollMs = 20;
 const patienceMs = 10_000;
 
 export interface BacklogOptions {
-  /** Bytes that are queued here, or were sent and not received back. */
+  /** Bytes that are queued here, or were sent and not received back; and of sessions, those that Redis has not taken. */
   readonly sentBytes: () => number;
   readonly brokers: () => number;
   readonly isConnected: () => boolean;
@@ -52,6 +52,11 @@ export class Backlog {
       this.bytes += this.unnumbered;
       this.unnumbered = 0;
     }
+    this.settle();
+  }
+
+  /** Redis has taken some of what was sent. */
+  taken(): void {
     this.settle();
   }
 

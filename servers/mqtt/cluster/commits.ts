@@ -18,6 +18,8 @@ export interface CommitsOptions {
   readonly gate: CommitGate;
   /** Sessions for which no living broker was found. */
   readonly onKept: (clients: readonly string[]) => void;
+  /** Redis has answered a commit, or is lost. */
+  readonly onAnswered: () => void;
 }
 
 const retainedAtOnce = 500;
@@ -29,6 +31,8 @@ const positionBytes = 256 << 10;
 export class Commits {
   /** Resolves when the newest commit is done, successful or not. */
   last: Promise<void> = Promise.resolve();
+  /** Of the commits that Redis has not answered, without the frames, which are counted with those that were sent. */
+  bytes = 0;
   private operations: RedisOperation[] = [];
   private scheduled = false;
   private position = "";
@@ -105,6 +109,10 @@ export class Commits {
     // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
     const number = promises ? gate.begin() : 0;
+    let bytes = 0;
+    for (const operation of operations)
+      if (operation.type === "call") for (const value of operation.values) bytes += typeof value === "number" ? 0 : value.length;
+    this.bytes += bytes;
     const values: ScriptArgument[] = [position, seq, parts.engine.limits.journalBytes, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
       (reply) => {
@@ -119,6 +127,10 @@ export class Commits {
       },
       (error: unknown) => parts.lost(errorText(error)),
     );
+    this.last = this.last.finally(() => {
+      this.bytes -= bytes;
+      this.options.onAnswered();
+    });
   }
 
   /** Frames that were sent and not received back; duplicates are detected by their number. */

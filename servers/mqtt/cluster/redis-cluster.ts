@@ -98,7 +98,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       scheduler: () => this.engine.scheduler,
     });
     this.backlog = new Backlog({
-      sentBytes: () => this.outgoing.sentBytes,
+      sentBytes: () => this.outgoing.sentBytes + this.store.heldBytes + this.commits.bytes,
       brokers: () => this.liveness.brokers,
       isConnected: () => this.isConnected,
       positions: async () => replyList(await this.scripts.run("positions", this.brokerId)).map(replyText),
@@ -126,7 +126,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.members = new GroupMembers(this, waiting);
     const { turns, members, retained, commitGate: gate } = this;
     const onKept = (clients: readonly string[]) => this.ownership.takeBack(clients);
-    this.commits = new Commits({ parts: this, members, retained, bus, channel, gate, onKept });
+    this.commits = new Commits({ parts: this, members, retained, bus, channel, gate, onKept, onAnswered: () => this.backlog.taken() });
     const patienceMs = timeoutMs + handoverMs;
     this.ownership = new SessionOwnership({ parts: this, members, patienceMs, mayBury: () => this.liveness.mayBury() });
     const { commits, ownership } = this;

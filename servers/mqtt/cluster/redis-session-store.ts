@@ -24,6 +24,9 @@ const valuesAtOnce = 1_000;
 /** Fields that are written in about as long as clients have in a turn of the event loop. */
 const fieldsOfTurn = 4_000;
 
+/** The same in bytes of their values. */
+const bytesOfTurn = 1 << 20;
+
 /** Changes of one session since the last commit; the last change of a field wins. */
 interface Change {
   /** The hash is removed first. */
@@ -46,6 +49,9 @@ export class RedisSessionStore implements SessionStore {
   private lastDelivery = 0;
   /** Since `commit` was called last. */
   private noted = 0;
+  private notedBytes = 0;
+  /** Of the values that are not taken. */
+  heldBytes = 0;
   private readonly options: RedisSessionStoreOptions;
 
   constructor(options: RedisSessionStoreOptions) {
@@ -64,6 +70,8 @@ export class RedisSessionStore implements SessionStore {
 
   private set(clientId: string, field: string, value: string | Buffer | undefined): void {
     this.noted++;
+    this.notedBytes += value?.length ?? 0;
+    this.heldBytes += value?.length ?? 0;
     this.change(clientId).fields.set(field, value);
   }
 
@@ -140,11 +148,12 @@ export class RedisSessionStore implements SessionStore {
 
   commit(): void {
     this.noted = 0;
+    this.notedBytes = 0;
     this.options.commit();
   }
 
   get hasMuchToCommit(): boolean {
-    return this.noted > fieldsOfTurn;
+    return this.noted > fieldsOfTurn || this.notedBytes > bytesOfTurn;
   }
 
   take(): RedisOperation[] {
@@ -161,6 +170,7 @@ export class RedisSessionStore implements SessionStore {
       operations.push(...calls("HSET", key, written), ...calls("HDEL", key, removed));
     }
     this.changes = new Map();
+    this.heldBytes = 0;
     return operations;
   }
 }

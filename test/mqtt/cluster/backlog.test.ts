@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
 import { Backlog } from "../../../servers/mqtt/cluster/backlog.ts";
+import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
+import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { connectWire } from "../harness.ts";
+import { describeCluster, kept, leave, openRedis, startMember } from "./cluster-harness.ts";
 
 it("[MQTT-248] publishers wait until every broker has read so much that there is room, and no longer than Redis is there", async () => {
   let positions = ["0-0", "0-0"];
@@ -29,4 +34,54 @@ it("[MQTT-248] publishers wait until every broker has read so much that there is
   connected = false;
   backlog.clear();
   expect([resumed, backlog.isAbove]).toEqual([["first", "second"], false]);
+});
+
+it("[MQTT-364] what sessions got counts until Redis has taken it, and its bytes end a turn of the event loop", () => {
+  const ignored = () => {};
+  const callbacks = { noted: ignored, commit: ignored, retainedChanged: ignored, retainedRemoved: ignored, retainedExpired: ignored };
+  const store = new RedisSessionStore(callbacks);
+  const message = new Message({ topic: "t", payload: Buffer.alloc(600_000), qos: 1, retain: false });
+  store.queued({ clientId: "a", storedId: 0 }, new Delivery(message, 1, false, undefined, undefined));
+  expect(store.hasMuchToCommit).toBe(false);
+  store.queued({ clientId: "b", storedId: 0 }, new Delivery(message, 1, false, undefined, undefined));
+  expect([store.hasMuchToCommit, store.heldBytes > 1_200_000]).toEqual([true, true]);
+  store.commit();
+  expect(store.hasMuchToCommit).toBe(false);
+  expect([store.take().length, store.heldBytes]).toEqual([2, 0]);
+
+  let bytes = 7_000_000;
+  const none = () => Promise.resolve([]);
+  const backlog = new Backlog({ sentBytes: () => bytes, brokers: () => 1, isConnected: () => true, positions: none });
+  const resumed: string[] = [];
+  backlog.whenBelow(() => resumed.push("one"));
+  bytes = 0;
+  backlog.taken();
+  expect(resumed).toEqual(["one"]);
+  backlog.clear();
+});
+
+describeCluster("sessions with large messages", (nextUrl) => {
+  it("[MQTT-364] publishers wait while Redis has not taken what the sessions got", async () => {
+    const url = nextUrl();
+    const broker = await startMember(url, { clusterTimeoutMs: 20_000 });
+    for (let number = 0; number < 20; number++) {
+      const client = await connectWire(broker, 5, kept(`away ${number}`));
+      await client.subscribe("t", { qos: 1 });
+      await leave(client);
+    }
+    const redis = await openRedis(url);
+    const publisher = await connectWire(broker, 5);
+    // One message for all sessions is more than may be on the way.
+    await redis.client("PAUSE", 1_500, "ALL");
+    const payload = "x".repeat(500_000);
+    for (let packetId = 1; packetId <= 6; packetId++) publisher.publish("t", payload, { qos: 1, packetId });
+    const queued = async () => (await broker.act("client.read", { clientId: "away 0" }))?.queued ?? 0;
+    await expect.poll(queued).toBeGreaterThan(0);
+    for (let look = 0; look < 40; look++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await queued()).toBeLessThan(3);
+    }
+    for (let packetId = 1; packetId <= 6; packetId++) await publisher.expect("puback");
+    expect(await queued()).toBe(6);
+  });
 });
