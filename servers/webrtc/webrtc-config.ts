@@ -150,7 +150,7 @@ export const webrtcConfig = z.strictObject({
   }),
   allUnsentBytes: limitField(1 << 20, 2 ** 40, 256 << 20, {
     title: "Unsent bytes of all clients",
-    help: "Of signalling, and as much of TURN over TCP and TLS. Beyond it, those are disconnected for whom most waits.",
+    help: "Of signalling, and as much of TURN: over TCP and TLS, and what relays delay. Beyond it, those are disconnected for whom most waits, or what is delayed for them is lost.",
     unit: "B",
     env: "WEBRTC_ALL_UNSENT_BYTES",
   }),
