@@ -21,7 +21,7 @@ it("[BL-415] a connection that had little to do in several turns has its turn be
   // Once it has much to do, it waits as they do.
   calm.receive(16 * itemsOfShare);
   await nextTurn();
-  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 1 + 8 * itemsOfShare);
+  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 2 + 8 * itemsOfShare);
 });
 
 it("[BL-415] one that has used up a share has its turn while hundreds come again and again that have not", async () => {
@@ -114,4 +114,28 @@ it("[BL-425] what a connection had beyond its share is forgotten with the turns 
   old.receive(64, itemMs);
   while (count("old") < before.old + 64) await nextTurn();
   expect(done.length - before.done).toBeLessThan(64 * 10 * 4);
+});
+
+it("[BL-425] a connection whose requests take many shares each is not one that has little to do", async () => {
+  const { client, count, done } = openTurns();
+  const heavy = Array.from({ length: 20 }, (_, index) => client(`heavy ${index}`, 1, "a", 2));
+  const quiet = client("quiet", 1, "a");
+  for (let turn = 0; turn < 30; turn++) {
+    await nextTurn();
+    quiet.receive(1);
+  }
+  for (let round = 1; round <= 12; round++) {
+    for (const one of heavy) one.receive(1, 2);
+    while (done.filter((name) => name.startsWith("heavy")).length < 20 * (round + 1)) await nextTurn();
+  }
+  for (const one of heavy) one.receive(20, 2);
+  await nextTurn();
+  let before = 0;
+  for (let asked = 0; asked < 5; asked++) {
+    const [from, own] = [done.length, count("quiet")];
+    quiet.receive(1);
+    while (count("quiet") === own) await nextTurn();
+    before = Math.max(before, done.indexOf("quiet", from) - from);
+  }
+  expect(before).toBeLessThanOrEqual(4);
 });

@@ -70,8 +70,8 @@ export class Connection implements WorkConnection {
   #usedUpTurn = Number.NEGATIVE_INFINITY;
   /** In which it had little to do, one after the other. */
   #calmTimes = 0;
-  /** That were used up since it had nothing to do. */
-  #sharesInRow = 0;
+  /** For which it had work since it had nothing to do. */
+  #rowMs = 0;
 
   constructor(turns: Turns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -130,6 +130,9 @@ export class Connection implements WorkConnection {
   /** Returns what is beyond its share. */
   spend(ms: number): number {
     const most = mostOfUsual * this.#usualMs;
+    // One long item is as much as many short ones; of what was held up by something else, a part.
+    this.#rowMs += Math.min(ms, 2 * Math.max(this.#usualMs, shareMs / 2));
+    if (this.#rowMs >= sharesOfCalm * shareMs) this.#calmTimes = 0;
     this.#usualMs += (ms - this.#usualMs) / mostOfUsual;
     this.spentMs += ms;
     return Math.min(this.spentMs - shareMs, ms, most);
@@ -145,7 +148,7 @@ export class Connection implements WorkConnection {
     this.isDone = false;
     if (this.isWaiting || this.current) return;
     this.#calmTimes++;
-    this.#sharesInRow = 0;
+    this.#rowMs = 0;
   }
 
   get isCalm(): boolean {
@@ -161,7 +164,6 @@ export class Connection implements WorkConnection {
   }
 
   later(task: Task): void {
-    if (this.spentMs >= shareMs && ++this.#sharesInRow >= sharesOfCalm) this.#calmTimes = 0;
     this.#tasks.add(task);
     this.turns.later(this);
   }

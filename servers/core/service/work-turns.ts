@@ -127,11 +127,15 @@ export class WorkTurns {
   #spendUntil(nowMs: number, connection: Connection): void {
     if (this.#running !== connection) return;
     const owedMs = connection.spend(nowMs - this.#askedMs);
-    // Those that have little to do come first, and do not pay for it later.
-    if (owedMs <= 0 || connection.isCalm) return;
+    // Those that have little to do come first, and do not pay for it later; and where nobody waits it costs nobody anything.
+    if (owedMs <= 0 || connection.isCalm || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
     this.#waiting.owe(connection.key, owed);
+  }
+
+  get #hasWaiting(): boolean {
+    return this.#waiting.size + this.#fresh.size + this.#calm.size > 0;
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -177,7 +181,7 @@ export class WorkTurns {
   };
 
   readonly #goOn = (): void => {
-    const isNext = this.#waiting.size + this.#fresh.size + this.#calm.size > 0;
+    const isNext = this.#hasWaiting;
     if (!isNext && !this.#isWorking) return;
     const nowMs = this.#now();
     if (this.#running) this.#spendUntil(nowMs, this.#running);
