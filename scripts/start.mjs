@@ -13,7 +13,7 @@ await buildWhatChanged();
 const has = (...names) => args.some((argument) => names.includes(argument.split("=")[0]));
 const asksForOther = has("--headless", "--browser", "--json", "--help", "--version");
 const asksForUrl = has("--dashboard-port");
-if (!asksForOther && !asksForUrl) {
+if (!asksForOther) {
   const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
   // Chromium's own switch is the runtime's business.
   const problem = problemWithArguments(args.filter((argument) => argument !== "--no-sandbox"));
@@ -21,11 +21,14 @@ if (!asksForOther && !asksForUrl) {
     console.error(problem);
     process.exit(2);
   }
-  const { openDesktop } = await import("./desktop.mjs");
-  const reason = await openDesktop(args);
-  if (args.includes("--desktop")) fail(`No desktop window: ${reason}.`);
-  console.error(`No desktop window: ${reason}. The dashboard is at a URL instead:`);
-} else if (!asksForOther) console.error("No desktop window: --dashboard-port asks for a URL.");
+  if (asksForUrl) console.error("No desktop window: --dashboard-port asks for a URL.");
+  else {
+    const { openDesktop } = await import("./desktop.mjs");
+    const reason = await openDesktop(args);
+    if (args.includes("--desktop")) fail(`No desktop window: ${reason}.`);
+    console.error(`No desktop window: ${reason}. The dashboard is at a URL instead:`);
+  }
+}
 await import(pathToFileURL(path.join(root, "dist/servers/backlot.cjs")).href);
 
 /**
