@@ -17,6 +17,8 @@ interface LowerPanelProps {
   readonly heightLabel: string;
   /** There is no list to show. */
   readonly isEmpty: boolean;
+  /** It gives way in a low window. */
+  readonly isOptional?: boolean;
   /** Escape was pressed in it, where no field takes it. */
   readonly onEscape?: () => void;
   /** After the title. */
@@ -28,12 +30,28 @@ interface LowerPanelProps {
 const heightBounds = { minimum: 32, maximum: 420 };
 
 /** A panel below a list, with a list of its own that can be folded and resized. */
-export function LowerPanel({ title, rememberAs, heightPx, listLabel, heightLabel, isEmpty, onEscape, head, children }: LowerPanelProps) {
+export function LowerPanel({
+  title,
+  rememberAs,
+  heightPx,
+  listLabel,
+  heightLabel,
+  isEmpty,
+  isOptional,
+  onEscape,
+  head,
+  children,
+}: LowerPanelProps) {
   const [open, setOpen] = useRemembered(`${rememberAs}.open`, true);
   const [height, setHeight] = useRemembered(`${rememberAs}.height`, heightPx);
   const showsList = open && !isEmpty;
   return (
-    <section className={styles.panel} aria-label={title} onKeyDown={(event) => event.key === "Escape" && onEscape?.()}>
+    <section
+      className={styles.panel}
+      data-optional={isOptional || undefined}
+      aria-label={title}
+      onKeyDown={(event) => event.key === "Escape" && onEscape?.()}
+    >
       {showsList && <EdgeHandle axis="y" {...heightBounds} value={height} onChange={setHeight} label={heightLabel} />}
       <PanelHead plain className={styles.head}>
         <ActionIcon

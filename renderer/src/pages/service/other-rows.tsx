@@ -83,6 +83,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
       listLabel={`${title}, newest first`}
       heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
+      isOptional={hasNone}
       onEscape={() => open(undefined)}
       head={
         <>
