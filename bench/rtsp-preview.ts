@@ -1,5 +1,5 @@
 import { SharedBudget } from "../servers/core/limits/shared-budget.ts";
-import { WorkTurns } from "../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../servers/core/turns/work-turns.ts";
 import { pullUpstream } from "../servers/rtsp/client/pull-upstream.ts";
 import { paintedFrames } from "../test/browser/bar-code.ts";
 import { startBacklot } from "./backlot-program.ts";

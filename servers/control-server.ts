@@ -15,13 +15,13 @@ import {
   type Port,
   tokenProtocol,
 } from "../contract/wire.ts";
-import { createBoundedServers } from "./core/http/bounded-server.ts";
-import { type WorkingRequest, writeForClient } from "./core/http/client-work.ts";
-import { readFramesInTurns } from "./core/http/frames-in-turns.ts";
+import { createBoundedServers } from "./core/http/connections/bounded-server.ts";
+import { type WorkingRequest, writeForClient } from "./core/http/connections/client-work.ts";
+import { readFramesInTurns } from "./core/http/websocket/frames-in-turns.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
-import { oneStep, type WorkConnection } from "./core/service/work-connection.ts";
-import { WorkTurns } from "./core/service/work-turns.ts";
+import { oneStep, type WorkConnection } from "./core/turns/work-connection.ts";
+import { WorkTurns } from "./core/turns/work-turns.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";

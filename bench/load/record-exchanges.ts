@@ -3,7 +3,7 @@
  * boundary's serialization, and are stored. Prints JSON: `RecordingCost[]`.
  */
 import { deserialize, serialize } from "node:v8";
-import { HttpEntry, type HttpEntryHead } from "../../servers/core/http/http-entry.ts";
+import { HttpEntry, type HttpEntryHead } from "../../servers/core/http/record/http-entry.ts";
 import { createOutbox } from "../../servers/core/traffic/outbox.ts";
 import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
 import { createTrafficStore } from "../../servers/supervisor/traffic/traffic-store.ts";

@@ -1,6 +1,6 @@
 /** The TURN engine of the WebRTC service alone, for the benchmark: `turn-engine.ts PORT USER PASSWORD`. */
 import { loadDigestUsers } from "../../servers/core/credentials/digest-users.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { listenTurn } from "../../servers/webrtc/turn/turn-server.ts";
 
 const realm = "backlot";

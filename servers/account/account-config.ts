@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commonFields, failedLoginFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
-import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields, proxyFields } from "../core/http/messages/http-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commonFields, field, portField, redisAddressField, wholeNumber } from "../core/config/common-fields.ts";
-import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields, proxyFields } from "../core/http/messages/http-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
 
 function checkDatabase(text: string, context: z.RefinementCtx): void {

@@ -1,6 +1,6 @@
 import { type GrpcActions, type GrpcViews, grpcActions } from "../../contract/services/grpc.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
-import { WorkTurns } from "../core/service/work-turns.ts";
+import { WorkTurns } from "../core/turns/work-turns.ts";
 import { schemaAction } from "./grpc-actions.ts";
 import type { GrpcConfig } from "./grpc-config.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";

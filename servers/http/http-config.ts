@@ -8,7 +8,7 @@ import {
   portField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
-import { httpLimitFields, httpsFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields } from "../core/http/messages/http-fields.ts";
 
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),

@@ -1,13 +1,13 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { HttpActions, HttpViews } from "../../contract/services/http.ts";
-import { asksForMethod, createOriginRule } from "../core/http/cors.ts";
 import type { HttpAddress } from "../core/http/http-definition.ts";
 import type { HttpErrors } from "../core/http/http-dispatch.ts";
-import { HttpRefusal } from "../core/http/http-refusal.ts";
+import { asksForMethod, createOriginRule } from "../core/http/messages/cors.ts";
+import { HttpRefusal } from "../core/http/messages/http-refusal.ts";
 import { serveHttp } from "../core/http/serve-http.ts";
 import type { Log } from "../core/service/log.ts";
 import type { ServiceContext } from "../core/service/service.ts";
-import { WorkTurns } from "../core/service/work-turns.ts";
+import { WorkTurns } from "../core/turns/work-turns.ts";
 import { createHttpActions } from "./http-actions.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./routes/reply.ts";

@@ -5,7 +5,7 @@ import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { ConnectionCount } from "../core/net/connection-count.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
 import { toFailure } from "../core/service/service-error.ts";
-import { WorkTurns } from "../core/service/work-turns.ts";
+import { WorkTurns } from "../core/turns/work-turns.ts";
 import { RtmpConnection } from "./rtmp/rtmp-connection.ts";
 import type { FromRtmpWorker, RtmpListenOptions, ToRtmpWorker } from "./rtmp/worker-messages.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type SampleViews, sampleAgent } from "../../contract/sample-traffic.ts";
-import type { WorkTurns } from "../core/service/work-turns.ts";
 import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
+import type { WorkTurns } from "../core/turns/work-turns.ts";
 import { RtspClient } from "./client/rtsp-client.ts";
 import { sessionIdOf } from "./protocol/header-fields.ts";
 import { headerOf } from "./protocol/message.ts";

@@ -12,7 +12,7 @@ import {
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
-import { allRequestField, connectionFields, unansweredField } from "../core/http/http-fields.ts";
+import { allRequestField, connectionFields, unansweredField } from "../core/http/messages/http-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createHttpRedaction } from "../../servers/core/http/http-redaction.ts";
-import { redactBody } from "../../servers/core/http/redact-body.ts";
+import { createHttpRedaction } from "../../servers/core/http/record/http-redaction.ts";
+import { redactBody } from "../../servers/core/http/record/redact-body.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount } from "./harness.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formFieldsInSteps, QueryFields, utf8InSteps } from "../../servers/core/http/form-fields.ts";
+import { formFieldsInSteps, QueryFields, utf8InSteps } from "../../servers/core/http/messages/form-fields.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 function counted<Result>(steps: Generator<void, Result>): { readonly steps: number; readonly result: Result } {

@@ -4,10 +4,10 @@ import { type AddressInfo, connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { readFramesInTurns } from "../../servers/core/http/frames-in-turns.ts";
-import { HeldWebSocket } from "../../servers/core/http/held-web-socket.ts";
+import { readFramesInTurns } from "../../servers/core/http/websocket/frames-in-turns.ts";
+import { HeldWebSocket } from "../../servers/core/http/websocket/held-web-socket.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 

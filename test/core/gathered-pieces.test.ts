@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { BodyCapture } from "../../servers/core/http/body-capture.ts";
-import { GatheredPieces } from "../../servers/core/http/gathered-pieces.ts";
+import { GatheredPieces } from "../../servers/core/http/connections/gathered-pieces.ts";
+import { BodyCapture } from "../../servers/core/http/record/body-capture.ts";
 import type { RecordWriter } from "../../servers/core/traffic/record-writer.ts";
 
 it("[HTTP-153] thousands of small pieces of a body take few buffers, in their order", () => {

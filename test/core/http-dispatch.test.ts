@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { createCors } from "../../servers/core/http/cors.ts";
 import { createHttpDispatch } from "../../servers/core/http/http-dispatch.ts";
-import { HttpRefusal } from "../../servers/core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
-import { BodyTooLarge, ClientLeft } from "../../servers/core/http/request-body.ts";
+import { createCors } from "../../servers/core/http/messages/cors.ts";
+import { HttpRefusal } from "../../servers/core/http/messages/http-refusal.ts";
+import { BodyTooLarge, ClientLeft } from "../../servers/core/http/messages/request-body.ts";
 import type { Log } from "../../servers/core/service/log.ts";
 import { raw } from "../http/harness.ts";
 

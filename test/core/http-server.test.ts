@@ -1,6 +1,6 @@
 /** What every service that speaks HTTP does before its own routes, through one server in core. */
 import { describe, expect, it } from "vitest";
-import { malformedBytes, readableFields } from "../../servers/core/http/malformed-request.ts";
+import { malformedBytes, readableFields } from "../../servers/core/http/messages/malformed-request.ts";
 import { startAccount } from "../account/harness.ts";
 import { startEvents } from "../events/harness.ts";
 import { raw, rawConnection, startHttp } from "../http/harness.ts";

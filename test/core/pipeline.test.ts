@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { boundPipelines } from "../../servers/core/http/bound-pipelines.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { until } from "../support/until.ts";
 
 const connections = 40;

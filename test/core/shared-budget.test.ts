@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HeldRequests } from "../../servers/core/http/held-requests.ts";
+import { HeldRequests } from "../../servers/core/http/connections/held-requests.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 
 /** Each connection loses in pieces of 10. */

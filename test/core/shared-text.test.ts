@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { SharedText } from "../../servers/core/http/shared-text.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { SharedText } from "../../servers/core/http/connections/shared-text.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 
 it("[BL-381] a text that many ask for at once is made for all of them, and anew for those who ask meanwhile", async () => {
   let made = 0;

@@ -1,4 +1,4 @@
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 
 /** Of one item. Powers of two, so that sums are exact. */
 export const itemMs = 0.125;

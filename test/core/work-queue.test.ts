@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { oneStep } from "../../servers/core/service/work-connection.ts";
-import { WorkQueue } from "../../servers/core/service/work-queue.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { oneStep } from "../../servers/core/turns/work-connection.ts";
+import { WorkQueue } from "../../servers/core/turns/work-queue.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 
 /** Each step takes an eighth of a millisecond, by a clock that stands otherwise. */
 function open() {

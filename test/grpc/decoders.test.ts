@@ -2,7 +2,7 @@ import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema, SourceCodeInfo_LocationSchema, StructSchema } from "@bufbuild/protobuf/wkt";
 import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { CallBudgets } from "../../servers/grpc/engine/call-budgets.ts";
 import { CallList } from "../../servers/grpc/engine/call-list.ts";
 import { grpcTimeoutMs, metadataOf, percentEncoded } from "../../servers/grpc/engine/call-metadata.ts";

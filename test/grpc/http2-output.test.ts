@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { Http2Output } from "../../servers/core/http2/http2-output.ts";
 import type { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { onEnd } from "./harness.ts";
 
 it("[GRPC-299] streams that were closed are not kept while a client reads nothing", () => {

@@ -6,7 +6,7 @@ import { FloodLimits } from "../../servers/core/http2/flood-limits.ts";
 import { Http2Error } from "../../servers/core/http2/frames.ts";
 import { Http2Connection } from "../../servers/core/http2/http2-connection.ts";
 import type { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
-import type { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import type { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";

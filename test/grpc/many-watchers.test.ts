@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { WorkConnection } from "../../servers/core/service/work-connection.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { CallHandler } from "../../servers/grpc/engine/grpc-call.ts";
 import type { MessageSink } from "../../servers/grpc/engine/message-sink.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
-import type { WorkConnection } from "../../servers/core/service/work-connection.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { CallEvents, CallHead, CallTransport } from "../../servers/grpc/engine/call-transport.ts";
 import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";

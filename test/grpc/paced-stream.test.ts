@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { WorkConnection } from "../../servers/core/service/work-connection.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { GrpcCall } from "../../servers/grpc/engine/grpc-call.ts";
 import { paceStream } from "../../servers/grpc/services/paced-stream.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { WorkConnection } from "../../servers/core/service/work-connection.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { GrpcCall } from "../../servers/grpc/engine/grpc-call.ts";
 import type { ScriptStep } from "../../servers/grpc/replies/compile-rule.ts";
 import { CallWaits, playScript } from "../../servers/grpc/replies/play-script.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:http2";
 import { expect, it } from "vitest";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createCallMetrics } from "../../servers/grpc/observe/call-metrics.ts";
 import { listenMetrics } from "../../servers/grpc/observe/metrics-server.ts";
 import {

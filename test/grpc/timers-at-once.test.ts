@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { WorkConnection } from "../../servers/core/service/work-connection.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { SentEnd } from "../../servers/grpc/engine/call-transport.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { GrpcCall, type GrpcCallOptions } from "../../servers/grpc/engine/grpc-call.ts";

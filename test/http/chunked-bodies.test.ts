@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { boundPipelines } from "../../servers/core/http/bound-pipelines.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd, startHttp, until } from "./harness.ts";
 

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
-import { runForClient, type WorkingRequest, writeForClient } from "../../servers/core/http/client-work.ts";
+import { runForClient, type WorkingRequest, writeForClient } from "../../servers/core/http/connections/client-work.ts";
 import type { HttpResponse } from "../../servers/core/http/http-route.ts";
-import { ClientLeft } from "../../servers/core/http/request-body.ts";
+import { ClientLeft } from "../../servers/core/http/messages/request-body.ts";
 import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { jsonInSteps } from "../../servers/http/formats/json-in-steps.ts";
 import { WrittenJson } from "../../servers/http/formats/written-json.ts";
 import { seededRandom } from "../support/seeded-random.ts";

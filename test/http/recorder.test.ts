@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { HttpBody } from "../../contract/traffic/http.ts";
-import { BodyBudget, mostKeptBytes } from "../../servers/core/http/body-budget.ts";
-import { clientName } from "../../servers/core/http/client-name.ts";
-import { loggedTarget } from "../../servers/core/http/http-log-line.ts";
+import { BodyBudget, mostKeptBytes } from "../../servers/core/http/connections/body-budget.ts";
+import { clientName } from "../../servers/core/http/messages/client-name.ts";
+import { loggedTarget } from "../../servers/core/http/record/http-log-line.ts";
 import { threadCpuMs } from "../support/cpu-time.ts";
 import { curl } from "./curl.ts";
 import { raw, rawConnection, startHttp, until } from "./harness.ts";

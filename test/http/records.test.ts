@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HttpEntry } from "../../servers/core/http/http-entry.ts";
+import { HttpEntry } from "../../servers/core/http/record/http-entry.ts";
 import { createRecorded, recordOf } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
-import { oneStep } from "../../servers/core/service/work-connection.ts";
+import { oneStep } from "../../servers/core/turns/work-connection.ts";
 import { sseFrame } from "../../servers/http/sse/sse-frame.ts";
 import { createSseHub } from "../../servers/http/sse/sse-hub.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { HlsOutputs } from "../../servers/rtsp/management/hls-outputs.ts";
 import { sendTransportStream } from "../../servers/rtsp/management/transport-stream-output.ts";

@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import type { FramePackets } from "../../servers/rtsp/media/track.ts";
 import { MulticastGroups } from "../../servers/rtsp/sessions/multicast-groups.ts";

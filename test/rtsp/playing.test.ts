@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";

@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { maskedAddressLines, restoredAddressLines, withoutUserinfo } from "../../servers/core/credentials/masked-secrets.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";

@@ -3,7 +3,7 @@ import { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { separateParameterSets } from "../../servers/rtsp/media/parameter-sets.ts";
 import type { H264Track } from "../../servers/rtsp/media/track.ts";
 import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";

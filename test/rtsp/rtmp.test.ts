@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { assetFile } from "../../servers/core/files/asset-file.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";

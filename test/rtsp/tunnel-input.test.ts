@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { type ByteInput, TunnelInput } from "../../servers/rtsp/sessions/http-tunnel.ts";
 
 it("[RTSP-202] what comes by the POSTs of tunnels is decoded in turns, and not while its connection is busy", async () => {

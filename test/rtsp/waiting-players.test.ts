@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import type { HlsFile } from "../../servers/rtsp/management/hls-outputs.ts";
 import { listenManagement, type ManagementServerOptions } from "../../servers/rtsp/management/management-server.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { httpDecoder } from "../../servers/core/http/decode-http.ts";
+import { httpDecoder } from "../../servers/core/http/messages/decode-http.ts";
 import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
 import { createTrafficStore } from "../../servers/supervisor/traffic/traffic-store.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { WebTrack } from "../../contract/services/rtsp-media.ts";
 import { parseRtcp, writeRtcp } from "../../servers/core/rtp/rtcp.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
 import type { FeedFrame, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
 import { WhepSession } from "../../servers/webrtc/media/sessions/whep-session.ts";

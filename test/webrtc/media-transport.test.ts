@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo } from "node:dgram";
 import { describe, expect, it } from "vitest";
 import type { WebTrack } from "../../contract/services/rtsp-media.ts";
 import { createLog } from "../../servers/core/service/log.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
 import { parseOffer } from "../../servers/webrtc/media/sdp/offer.ts";
 import { LossTracker } from "../../servers/webrtc/media/sessions/loss-tracker.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { StreamItem } from "../../contract/provided.ts";
 import type { MediaItem } from "../../contract/services/rtsp-media.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
 import { noPeers, type PeerServices } from "../../servers/core/streams/peer-client.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { type FeedFrame, type PathFeed, PathFeeds } from "../../servers/webrtc/media/sessions/path-feed.ts";
 
 /** A packet of one byte, behind its four bytes of an interleaved connection. */

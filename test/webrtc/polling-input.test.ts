@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Socket } from "socket.io";
 import { expect, it } from "vitest";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { takeInTurns } from "../../servers/webrtc/dialects/socketio/polling-input.ts";
 
 it("[WEBRTC-226] the packets of a body of long polling are taken one by one, in turns, and not after its end", async () => {

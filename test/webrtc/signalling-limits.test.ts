@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { FaultLog } from "../../servers/core/net/fault-log.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { parseJsonMessage } from "../../servers/webrtc/dialects/json/parse-json-message.ts";
 import { WebSocketClients } from "../../servers/webrtc/dialects/web-socket-clients.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -7,7 +7,7 @@ import { connect as connectTls } from "node:tls";
 import { openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { loadDigestUsers } from "../../servers/core/credentials/digest-users.ts";
 import { createLog } from "../../servers/core/service/log.ts";
-import { WorkTurns } from "../../servers/core/service/work-turns.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { hasIntegrity } from "../../servers/webrtc/stun/message-integrity.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf, magicCookie, parseStun, type StunMessage } from "../../servers/webrtc/stun/stun-message.ts";

@@ -1,6 +1,6 @@
-import { createClientNames } from "../../core/http/client-name.ts";
-import { send } from "../../core/http/http-answer.ts";
 import type { HttpMethod, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
+import { createClientNames } from "../../core/http/messages/client-name.ts";
+import { send } from "../../core/http/messages/http-answer.ts";
 import type { Authenticator, Caller } from "../access/authenticator.ts";
 import type { Client } from "../access/logins.ts";
 import { type Fields, readFields } from "./request-fields.ts";

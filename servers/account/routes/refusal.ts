@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { AccessProblem, AccessRefused } from "../access/access-refused.ts";
 
 interface RefusalOptions {

@@ -1,7 +1,7 @@
-import { runForClient, runOnceForClient } from "../../core/http/client-work.ts";
-import { formFieldsInSteps } from "../../core/http/form-fields.ts";
+import { runForClient, runOnceForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { readBody } from "../../core/http/request-body.ts";
+import { formFieldsInSteps } from "../../core/http/messages/form-fields.ts";
+import { readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";

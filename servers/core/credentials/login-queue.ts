@@ -1,6 +1,6 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
-import { JobSlots } from "../service/job-slots.ts";
 import { StacklessError } from "../service/stackless-error.ts";
+import { JobSlots } from "../turns/job-slots.ts";
 
 /** Who logs in: one client may have many connections, and log in to many accounts. */
 export interface LoginClient {

@@ -41,9 +41,9 @@ function httpEndpoints({ port, https, httpsPort, openToLan }: HttpAddress, paths
 
 /** Decoders of the kinds of detail that every HTTP service records. */
 const details: DetailDecoders = {
-  http: async () => (await import("./decode-http.ts")).httpDecoder,
-  websocket: async () => (await import("./decode-http.ts")).webSocketDecoder,
-  "websocket-message": async () => (await import("./decode-http.ts")).webSocketMessageDecoder,
+  http: async () => (await import("./messages/decode-http.ts")).httpDecoder,
+  websocket: async () => (await import("./messages/decode-http.ts")).webSocketDecoder,
+  "websocket-message": async () => (await import("./messages/decode-http.ts")).webSocketMessageDecoder,
 };
 
 /** The parts of its definition that every HTTP service has. */

@@ -1,10 +1,10 @@
 import type { Log } from "../service/log.ts";
 import { errorText } from "../service/service-error.ts";
-import type { Cors } from "./cors.ts";
-import { jsonType, send, sendEmpty } from "./http-answer.ts";
-import { HttpRefusal } from "./http-refusal.ts";
 import { createRouteTable, type HttpRequest, type HttpResponse, type HttpRoute, pathOf } from "./http-route.ts";
-import { BodyTooLarge, ClientLeft } from "./request-body.ts";
+import type { Cors } from "./messages/cors.ts";
+import { jsonType, send, sendEmpty } from "./messages/http-answer.ts";
+import { HttpRefusal } from "./messages/http-refusal.ts";
+import { BodyTooLarge, ClientLeft } from "./messages/request-body.ts";
 
 /** A service's errors for requests that no route answers. */
 export interface HttpErrors {

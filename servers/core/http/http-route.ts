@@ -1,6 +1,6 @@
 import { type MatchFunction, match } from "path-to-regexp";
-import type { WorkConnection } from "../service/work-connection.ts";
-import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
+import type { WorkConnection } from "../turns/work-connection.ts";
+import type { RecordedRequest, RecordedResponse } from "./record/recorded-messages.ts";
 
 export interface HttpRequest extends RecordedRequest {
   /** The named parameters of the route's path, decoded; a wildcard's value is the list of its segments. */

@@ -6,17 +6,17 @@ import type { TlsOptions } from "node:tls";
 import type { SharedBudget } from "../limits/shared-budget.ts";
 import { lingeringClose } from "../net/client-socket.ts";
 import type { Log } from "../service/log.ts";
-import { oneStep, type WorkConnection } from "../service/work-connection.ts";
-import type { Cors } from "./cors.ts";
-import { jsonType } from "./http-answer.ts";
-import type { HttpConnections } from "./http-connections.ts";
+import { oneStep, type WorkConnection } from "../turns/work-connection.ts";
+import type { HttpConnections } from "./connections/http-connections.ts";
+import { UnreadAnswers, type UnreadLimits } from "./connections/unread-answers.ts";
 import type { HttpDispatch, HttpErrors } from "./http-dispatch.ts";
-import type { HttpRecorder } from "./http-recorder.ts";
 import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
-import { createMalformedHandler, otherVersion } from "./malformed-request.ts";
-import { createRecordedClasses } from "./recorded-messages.ts";
-import { hasBody } from "./request-body.ts";
-import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
+import type { Cors } from "./messages/cors.ts";
+import { jsonType } from "./messages/http-answer.ts";
+import { createMalformedHandler, otherVersion } from "./messages/malformed-request.ts";
+import { hasBody } from "./messages/request-body.ts";
+import type { HttpRecorder } from "./record/http-recorder.ts";
+import { createRecordedClasses } from "./record/recorded-messages.ts";
 
 export interface HttpServerLimits extends UnreadLimits {
   /** Request line and header fields together. */

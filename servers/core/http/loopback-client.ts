@@ -4,7 +4,7 @@ import type { ClientMark } from "../../../contract/client-mark.ts";
 import type { TryAnswer } from "../../../contract/services/http.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { errorText, ServiceError } from "../service/service-error.ts";
-import type { HttpRecorder } from "./http-recorder.ts";
+import type { HttpRecorder } from "./record/http-recorder.ts";
 
 const longestMs = 15_000;
 const longestBody = 1 << 20;

@@ -9,16 +9,16 @@ import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import { tlsTransportOf } from "../net/tls-transport.ts";
 import type { ServiceContext } from "../service/service.ts";
-import type { WorkTurns } from "../service/work-turns.ts";
-import { budgetOf } from "./body-budget.ts";
-import { type CorsOptions, createCors } from "./cors.ts";
+import type { WorkTurns } from "../turns/work-turns.ts";
+import { budgetOf } from "./connections/body-budget.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
-import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
-import type { HttpRedaction } from "./http-redaction.ts";
 import type { HttpRoute } from "./http-route.ts";
 import { createHttpSampleTraffic, type HttpSample } from "./http-sample-traffic.ts";
 import { createHttpServers, type HttpUpgrade } from "./http-server.ts";
 import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts";
+import { type CorsOptions, createCors } from "./messages/cors.ts";
+import { createHttpRecorder, type HttpRecorder } from "./record/http-recorder.ts";
+import type { HttpRedaction } from "./record/http-redaction.ts";
 
 /** Configuration of the fields in `httpLimitFields` and `commonFields`. */
 export interface HttpBaseConfig extends ConnectionLimits {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { startReading, stopReading } from "../net/socket-reading.ts";
-import { oneStep, type WorkConnection, type WorkShare } from "../service/work-connection.ts";
+import { oneStep, type WorkConnection, type WorkShare } from "../turns/work-connection.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { errorCodes, Http2Error } from "./frames.ts";
 import { Http2Output } from "./http2-output.ts";

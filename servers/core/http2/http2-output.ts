@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { Rotation } from "../service/fair-order.ts";
-import type { WorkConnection, WorkShare } from "../service/work-connection.ts";
+import { Rotation } from "../turns/fair-order.ts";
+import type { WorkConnection, WorkShare } from "../turns/work-connection.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import { initialWindow, largestWindow } from "./frames.ts";
 import { HpackEncoder } from "./hpack-encoder.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { oneStep, type WorkConnection } from "../service/work-connection.ts";
+import { oneStep, type WorkConnection } from "../turns/work-connection.ts";
 import { stopReading } from "./socket-reading.ts";
 
 /**

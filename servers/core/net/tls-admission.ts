@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { type BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
-import { WorkTurns } from "../service/work-turns.ts";
+import { WorkTurns } from "../turns/work-turns.ts";
 import { clientHelloState } from "./client-hello.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readFirstBytes } from "./first-bytes.ts";

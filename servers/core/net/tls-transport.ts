@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import type { WorkConnection, WorkShare } from "../service/work-connection.ts";
+import type { WorkConnection, WorkShare } from "../turns/work-connection.ts";
 import { startReading, stopReading } from "./socket-reading.ts";
 
 /** RFC 8446 §5.1: content type, version and length. */

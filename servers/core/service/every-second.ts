@@ -1,4 +1,4 @@
-import type { WorkTurns } from "./work-turns.ts";
+import type { WorkTurns } from "../turns/work-turns.ts";
 
 const intervalMs = 1_000;
 const mostLateMs = 1_000;

@@ -1,5 +1,5 @@
 import { type BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
-import type { WorkConnection, WorkShare } from "../service/work-connection.ts";
+import type { WorkConnection, WorkShare } from "../turns/work-connection.ts";
 
 /** In the lanes of a service: senders are held, but they may have left. */
 const mostWaitingBytes = 64 << 20;

@@ -33,7 +33,7 @@ export interface DetailDecoder<Kind extends DetailKind = DetailKind> {
   /** For a kind that has parts. */
   part?(part: RecordedPart): DetailPart;
   /**
-   * For exports: the same without passwords, tokens and other credentials (`servers/core/http/without-credentials.ts`). `found` has those that are
+   * For exports: the same without passwords, tokens and other credentials (`servers/core/http/record/without-credentials.ts`). `found` has those that are
    * known, which are hidden wherever they occur, and gets those that are found.
    */
   withoutCredentials(exported: ExportedRow<Kind>, found: FoundCredentials): ExportedRow<Kind>;

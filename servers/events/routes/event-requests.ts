@@ -1,5 +1,5 @@
-import { queryFieldsOf } from "../../core/http/form-fields.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { queryFieldsOf } from "../../core/http/messages/form-fields.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { type CompletionEvent, completionEvent } from "../completion-event.ts";
 import type { KeyFilter } from "../store/event-store.ts";
 

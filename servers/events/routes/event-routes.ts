@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { runForClient, writeForClient } from "../../core/http/client-work.ts";
-import type { CorsOptions } from "../../core/http/cors.ts";
-import { jsonType, send } from "../../core/http/http-answer.ts";
+import { runForClient, writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
-import { readBody } from "../../core/http/request-body.ts";
+import type { CorsOptions } from "../../core/http/messages/cors.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
+import { readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { type RateDecision, type RateLimiter, rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";

@@ -1,4 +1,4 @@
-import type { WorkConnection } from "../../core/service/work-connection.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallTransport } from "./call-transport.ts";
 import type { GrpcMethod } from "./grpc-method.ts";

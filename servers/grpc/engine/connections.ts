@@ -9,8 +9,8 @@ import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import type { WorkConnection } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
 import { CallList } from "./call-list.ts";
 

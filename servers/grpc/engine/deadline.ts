@@ -1,4 +1,4 @@
-import type { WorkConnection } from "../../core/service/work-connection.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 
 const longestTimerMs = 0x7fff_ffff;
 

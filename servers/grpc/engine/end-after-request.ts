@@ -1,5 +1,5 @@
 import type { GrpcPattern } from "../../../contract/traffic/grpc.ts";
-import type { WorkConnection } from "../../core/service/work-connection.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 
 interface ReadableCall {
   receive(sink: { message(): void; halfClose(): void }): void;

@@ -1,5 +1,5 @@
 import { Metadata } from "@grpc/grpc-js";
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
 import { CallInput } from "./call-input.ts";
 import { CallOutput } from "./call-output.ts";

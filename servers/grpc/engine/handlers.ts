@@ -1,4 +1,4 @@
-import { copyOfSlice } from "../../core/http/body-capture.ts";
+import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import type { CallHandler, GrpcCall } from "./grpc-call.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { MessageType } from "./message-type.ts";

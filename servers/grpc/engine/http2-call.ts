@@ -4,7 +4,7 @@ import { errorCodes } from "../../core/http2/frames.ts";
 import type { AnswerFields } from "../../core/http2/hpack-encoder.ts";
 import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
 import type { RequestHead } from "../../core/http2/request-head.ts";
-import type { WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
 import {
   fieldPairs,
   grpcTimeoutMs,

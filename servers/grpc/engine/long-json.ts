@@ -1,4 +1,4 @@
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import type { JsonThread } from "./json-thread.ts";

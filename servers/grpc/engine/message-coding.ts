@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { createGunzip, createInflate, deflate, deflateSync, gunzipSync, gzip, gzipSync, inflateSync, type ZlibOptions } from "node:zlib";
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import { prefixBytes } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 

@@ -1,7 +1,7 @@
 import { toneOfGrpcStatus } from "../../../contract/services/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import { type BodyBudget, mostKeptBytes } from "../../core/http/body-budget.ts";
-import { copyOfSlice } from "../../core/http/body-capture.ts";
+import { type BodyBudget, mostKeptBytes } from "../../core/http/connections/body-budget.ts";
+import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import { toMicroseconds } from "../../core/traffic/record-reader.ts";

@@ -1,7 +1,7 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import type { BodyBudget } from "../../core/http/body-budget.ts";
-import { createClientNames } from "../../core/http/client-name.ts";
-import { durationText } from "../../core/http/http-log-line.ts";
+import type { BodyBudget } from "../../core/http/connections/body-budget.ts";
+import { createClientNames } from "../../core/http/messages/client-name.ts";
+import { durationText } from "../../core/http/record/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countText } from "../../core/service/quantity.ts";
 import type { Counters, TrafficSink } from "../../core/service/service.ts";

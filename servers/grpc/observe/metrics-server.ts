@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createBoundedServers } from "../../core/http/bounded-server.ts";
-import { SharedText } from "../../core/http/shared-text.ts";
+import { createBoundedServers } from "../../core/http/connections/bounded-server.ts";
+import { SharedText } from "../../core/http/connections/shared-text.ts";
 import { isByPublicName } from "../../core/net/allowed-origins.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 
 const paths = new Set(["/", "/metrics"]);

@@ -1,5 +1,5 @@
 import { errorText } from "../../core/service/service-error.ts";
-import { oneStep } from "../../core/service/work-connection.ts";
+import { oneStep } from "../../core/turns/work-connection.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { StatusError } from "../engine/status.ts";
 import type { CompiledRule, ScriptedStatus } from "./compile-rule.ts";

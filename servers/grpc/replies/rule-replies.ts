@@ -1,4 +1,4 @@
-import { copyOfSlice } from "../../core/http/body-capture.ts";
+import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { MethodReplies } from "../engine/handlers.ts";

@@ -1,4 +1,4 @@
-import type { WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 
 export interface PacedStreamOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcActions, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { GrpcConfig } from "../grpc-config.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import type { ServedProtos } from "../services/served-protos.ts";

@@ -5,7 +5,7 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { GrpcProtosAdded, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { type DescriptorPool, PoolBuilder, revisionOf } from "../protos/descriptor-pool.ts";
 import type { CompileResult, ProtoLimits, ProtoProblem, ProtoSourcePath } from "./compile-job.ts";
 import { CompileWorkerClient } from "./compile-worker-client.ts";

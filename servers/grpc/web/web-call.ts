@@ -1,5 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
-import type { WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
 import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";

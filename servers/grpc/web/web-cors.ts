@@ -1,4 +1,4 @@
-import { createOriginRule } from "../../core/http/cors.ts";
+import { createOriginRule } from "../../core/http/messages/cors.ts";
 import type { AnswerFields, WebExchange } from "./web-exchange.ts";
 
 /** Lets pages of the allowed origins call and read everything of the answer (Fetch standard, "CORS protocol"). */

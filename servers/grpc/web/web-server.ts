@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
+import { type ClientError, Pipeline } from "../../core/http/connections/pipeline.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
-import { malformedVerdict, startLine } from "../../core/http/malformed-request.ts";
-import { type ClientError, Pipeline } from "../../core/http/pipeline.ts";
+import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";

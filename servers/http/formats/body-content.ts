@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { TextDecoder } from "node:util";
-import { runForClient } from "../../core/http/client-work.ts";
-import { type FormField, formFieldsInSteps, utf8InSteps } from "../../core/http/form-fields.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { runForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { type FormField, formFieldsInSteps, utf8InSteps } from "../../core/http/messages/form-fields.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
 import { formParts, tooManyFields } from "./multipart.ts";

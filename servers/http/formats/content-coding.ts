@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { runElsewhereForClient } from "../../core/http/client-work.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { runElsewhereForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { ClientLeft, hasBody, readBody as readBytes } from "../../core/http/request-body.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
+import { ClientLeft, hasBody, readBody as readBytes } from "../../core/http/messages/request-body.ts";
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>;
 

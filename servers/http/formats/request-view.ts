@@ -1,6 +1,6 @@
 import { TLSSocket } from "node:tls";
-import { queryFieldsOf } from "../../core/http/form-fields.ts";
 import type { HttpRequest } from "../../core/http/http-route.ts";
+import { queryFieldsOf } from "../../core/http/messages/form-fields.ts";
 import { type Base64Text, dataUrl } from "./base64-text.ts";
 import { addField, type BodyContent, type Fields, type UploadedFile, utf8Text } from "./body-content.ts";
 import { WrittenJson } from "./written-json.ts";

@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import {
   backslash,
   closeList,

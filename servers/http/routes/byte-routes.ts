@@ -1,7 +1,7 @@
-import { waitWithClient } from "../../core/http/client-wait.ts";
-import { writeForClient } from "../../core/http/client-work.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { waitWithClient } from "../../core/http/connections/client-wait.ts";
+import { writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { fillBySeed, fillWithRandom, fillWithStars, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
 import { viewRequest } from "../formats/request-view.ts";
 import type { HttpConfig } from "../http-config.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { sendEmpty } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { viewRequest } from "../formats/request-view.ts";
 import { integerParam, textParam } from "./query.ts";
 import { sendError, sendPrettyJson } from "./reply.ts";

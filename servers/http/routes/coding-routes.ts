@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { runElsewhereForClient } from "../../core/http/client-work.ts";
-import { send, varyBy } from "../../core/http/http-answer.ts";
+import { runElsewhereForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { send, varyBy } from "../../core/http/messages/http-answer.ts";
 import { headersOf, originOf } from "../formats/request-view.ts";
 import { type Route, routeGroup } from "./route.ts";
 

@@ -8,8 +8,8 @@ import {
   hashOf,
   parseDigestCredentials,
 } from "../../core/credentials/digest.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "../formats/content-coding.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { sameText } from "./authentication-routes.ts";

@@ -1,5 +1,5 @@
-import { send, sendEmpty } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { send, sendEmpty } from "../../core/http/messages/http-answer.ts";
 import { angryFace, formPage, htmlPage, robotsText, sampleSlides, sampleXml, utf8Page } from "../formats/sample-documents.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { integerParam } from "./query.ts";

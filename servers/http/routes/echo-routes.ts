@@ -1,6 +1,6 @@
-import { runForClient } from "../../core/http/client-work.ts";
-import { jsonType, send } from "../../core/http/http-answer.ts";
+import { runForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
 import { Base64Text } from "../formats/base64-text.ts";
 import { type BodyContent, type BodyLimits, readContent, utf8Text } from "../formats/body-content.ts";
 import { jsonInSteps } from "../formats/json-in-steps.ts";

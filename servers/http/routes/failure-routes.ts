@@ -1,5 +1,5 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import { decimalOf, integerQuery, queryOf } from "./query.ts";
 import { sendError, sendJson } from "./reply.ts";

@@ -1,5 +1,5 @@
-import { send, varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { send, varyBy } from "../../core/http/messages/http-answer.ts";
 import { preferredType } from "../formats/media-type.ts";
 import { type SamplePicture, samplePictures } from "../formats/sample-pictures.ts";
 import { sendError } from "./reply.ts";

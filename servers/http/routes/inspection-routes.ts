@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { waitWithClient } from "../../core/http/client-wait.ts";
-import { runForClient, runOnceForClient } from "../../core/http/client-work.ts";
-import { jsonType, send } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { waitWithClient } from "../../core/http/connections/client-wait.ts";
+import { runForClient, runOnceForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { type BodyContent, type BodyLimits, parseLeniently, type ReadContent, readContentLeniently } from "../formats/body-content.ts";
 import { readBody } from "../formats/content-coding.ts";
 import { jsonInSteps } from "../formats/json-in-steps.ts";

@@ -1,7 +1,7 @@
 import escapeHtml from "escape-html";
-import { varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { allowedMethods } from "../../core/http/http-route.ts";
+import { varyBy } from "../../core/http/messages/http-answer.ts";
 import { preferredType } from "../formats/media-type.ts";
 import { sendHtml, sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";

@@ -1,6 +1,6 @@
-import { type QueryFields, queryFieldsOf } from "../../core/http/form-fields.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest } from "../../core/http/http-route.ts";
+import { type QueryFields, queryFieldsOf } from "../../core/http/messages/form-fields.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 
 export const queryOf = ({ url = "" }: HttpRequest): QueryFields => queryFieldsOf(url);
 

@@ -1,5 +1,5 @@
-import { waitWithClient } from "../../core/http/client-wait.ts";
-import { writeForClient } from "../../core/http/client-work.ts";
+import { waitWithClient } from "../../core/http/connections/client-wait.ts";
+import { writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { fillWithLetters, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
 import type { HttpConfig } from "../http-config.ts";

@@ -1,6 +1,6 @@
-import { sendEmpty } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { baseUrlOf } from "../formats/request-view.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { integerParam, integerQuery, queryOf } from "./query.ts";

@@ -1,6 +1,6 @@
-import { waitWithClient } from "../../core/http/client-wait.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { waitWithClient } from "../../core/http/connections/client-wait.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { decimalOf, textParam } from "./query.ts";
 import { sendJson } from "./reply.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type AnswerHeaders, jsonType, send } from "../../core/http/http-answer.ts";
+import { type AnswerHeaders, jsonType, send } from "../../core/http/messages/http-answer.ts";
 
 export const errorBody = (_status: number, message: string): string => JSON.stringify({ status: "error", message });
 

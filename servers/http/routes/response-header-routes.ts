@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "../formats/content-coding.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { queryOf } from "./query.ts";

@@ -1,4 +1,4 @@
-import { createOriginRule } from "../../core/http/cors.ts";
+import { createOriginRule } from "../../core/http/messages/cors.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { SseHub } from "../sse/sse-hub.ts";
 import { webSocketRoutes } from "../websocket/websocket-handshake.ts";

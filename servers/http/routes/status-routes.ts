@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { send, sendEmpty } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { send, sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import { queryOf, textParam } from "./query.ts";
 import { type Route, routeGroup } from "./route.ts";

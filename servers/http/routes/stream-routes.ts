@@ -1,7 +1,7 @@
-import { hasTurnToAnswer } from "../../core/http/client-wait.ts";
-import { sendEmpty } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { hasTurnToAnswer } from "../../core/http/connections/client-wait.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { SseHub, SsePlan } from "../sse/sse-hub.ts";
 import { durationQuery, integerQuery, queryOf } from "./query.ts";

@@ -1,10 +1,10 @@
 import type { HttpViews } from "../../../contract/services/http.ts";
-import type { HttpEntry } from "../../core/http/http-entry.ts";
-import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import type { HttpEntry } from "../../core/http/record/http-entry.ts";
+import type { RecordedResponse } from "../../core/http/record/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
-import type { WorkConnection } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";

@@ -1,6 +1,6 @@
 import type { SseSubscriber } from "../../../contract/services/http.ts";
-import type { HttpEntry } from "../../core/http/http-entry.ts";
-import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import type { HttpEntry } from "../../core/http/record/http-entry.ts";
+import type { RecordedResponse } from "../../core/http/record/recorded-messages.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { SseFrame } from "./sse-frame.ts";
 

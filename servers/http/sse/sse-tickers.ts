@@ -1,4 +1,4 @@
-import type { WorkConnection, WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 
 /** Called at a tick with the tick's time. */
 type OnTick = (timestamp: number) => void;

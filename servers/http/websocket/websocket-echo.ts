@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
-import type { HttpEntry } from "../../core/http/http-entry.ts";
-import type { HttpRecorder } from "../../core/http/http-recorder.ts";
 import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
-import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
-import { handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
+import type { HttpEntry } from "../../core/http/record/http-entry.ts";
+import type { HttpRecorder } from "../../core/http/record/http-recorder.ts";
+import type { RecordedRequest } from "../../core/http/record/recorded-messages.ts";
+import { HeldWebSocket } from "../../core/http/websocket/held-web-socket.ts";
+import { handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
 import { offersWebSocket } from "./websocket-handshake.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket-handshake.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
+import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
 import { webSocketPath } from "../http-snippets.ts";
 import { type Route, routeGroup } from "../routes/route.ts";
 

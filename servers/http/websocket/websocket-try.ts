@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { WebSocketTried, WebSocketTryMessage, webSocketTryActions } from "../../../contract/services/websocket-try.ts";
-import type { HttpRecorder } from "../../core/http/http-recorder.ts";
+import type { HttpRecorder } from "../../core/http/record/http-recorder.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { asBuffer } from "./websocket-echo.ts";
 

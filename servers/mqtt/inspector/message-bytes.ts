@@ -3,8 +3,8 @@ import { type MqttMessage, mqttOwnPublishers } from "../../../contract/traffic/m
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
-import { secretName } from "../../core/http/http-log-line.ts";
-import { base64WithoutCredentials, targetWithoutCredentials, textWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { secretName } from "../../core/http/record/http-log-line.ts";
+import { base64WithoutCredentials, targetWithoutCredentials, textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";

@@ -1,7 +1,7 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
-import { secretName } from "../../core/http/http-log-line.ts";
-import { textWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { secretName } from "../../core/http/record/http-log-line.ts";
+import { textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordReader } from "../../core/traffic/record-reader.ts";

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from "node:tls";
 import type { RtspTransport, RtspTried, RtspTriedTrack, RtspTryStep } from "../../../contract/services/rtsp.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { StreamLimits } from "../streams/stream.ts";
 import { type PulledMedia, pullUpstream, type Upstream } from "./pull-upstream.ts";
 import { RtspFailure } from "./rtsp-client.ts";

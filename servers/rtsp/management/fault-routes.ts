@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { faultKinds, faultSeed, faultTime, rtspFault } from "../../../contract/services/rtsp-faults.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { FaultControl } from "../faults/fault-control.ts";
 import type { ActiveFault, FaultStart, Faults, FaultTarget } from "../faults/faults.ts";
 import { isPathName } from "../protocol/header-fields.ts";

@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { everySecond } from "../../core/service/every-second.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { EndedBy, EntryConnection, RecordedSession } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import type { Stream } from "../streams/stream.ts";

@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths, type SourceKind } from "../streams/paths.ts";

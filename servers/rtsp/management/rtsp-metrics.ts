@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from "prom-client";
-import { SharedText } from "../../core/http/shared-text.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { SharedText } from "../../core/http/connections/shared-text.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { RtspSession } from "../sessions/rtsp-session.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Paths } from "../streams/paths.ts";

@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { initSegment, type Mp4Track, mediaSegment } from "../hls/fragmented-mp4.ts";
 import type { Frame } from "../media/track.ts";
 import type { Stream } from "../streams/stream.ts";

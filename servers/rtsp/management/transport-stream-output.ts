@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
-import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../core/turns/work-queue.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame } from "../media/track.ts";

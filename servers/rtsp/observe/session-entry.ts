@@ -2,7 +2,7 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
 import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
-import { type BodyBudget, keptBytesOf } from "../../core/http/body-budget.ts";
+import { type BodyBudget, keptBytesOf } from "../../core/http/connections/body-budget.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";

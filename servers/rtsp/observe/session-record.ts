@@ -1,5 +1,5 @@
 import { type RtspMessagePart, type RtspSession, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
-import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 

@@ -1,7 +1,7 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
-import type { BodyBudget } from "../../core/http/body-budget.ts";
-import { createClientNames } from "../../core/http/client-name.ts";
-import { durationText } from "../../core/http/http-log-line.ts";
+import type { BodyBudget } from "../../core/http/connections/body-budget.ts";
+import { createClientNames } from "../../core/http/messages/client-name.ts";
+import { durationText } from "../../core/http/record/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasons } from "../protocol/message.ts";

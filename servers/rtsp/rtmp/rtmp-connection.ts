@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
-import type { WorkShare } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import {
   type ChunkLimits,

@@ -1,7 +1,7 @@
 /** RTSP over HTTP, as QuickTime invented it: a GET whose answer never ends carries the server's bytes, a POST the client's in base64. */
 import type { Socket } from "node:net";
-import type { WorkShare } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { headerOf, type RtspRequest } from "../protocol/message.ts";
 
 /** Where bytes of a connection come from: its socket, or a POST. */

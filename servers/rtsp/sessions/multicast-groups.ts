@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
-import { oneStep } from "../../core/service/work-connection.ts";
-import { WorkQueue } from "../../core/service/work-queue.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep } from "../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../core/turns/work-queue.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";

@@ -4,8 +4,8 @@ import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkShare } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { EndedBy, SessionEntry } from "../observe/session-entry.ts";
 import type { SessionRecorder } from "../observe/session-recorder.ts";
 import { sessionIdOf } from "../protocol/header-fields.ts";

@@ -1,8 +1,8 @@
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
-import { oneStep } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { RtspSession, type SessionMedia, type SessionOptions } from "./rtsp-session.ts";

@@ -1,5 +1,5 @@
-import { oneStep } from "../../core/service/work-connection.ts";
-import { WorkQueue } from "../../core/service/work-queue.ts";
+import { oneStep } from "../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../core/turns/work-queue.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
 import type { MulticastGroup } from "./multicast-groups.ts";

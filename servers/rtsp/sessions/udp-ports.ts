@@ -4,9 +4,9 @@ import { createDatagramSender, type DatagramSender } from "../../core/net/datagr
 import { listenUdp } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import { oneStep, type WorkConnection } from "../../core/service/work-connection.ts";
-import { WorkQueue } from "../../core/service/work-queue.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../core/turns/work-queue.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
 import { datagramsOf, sendInSteps } from "./packet-datagrams.ts";

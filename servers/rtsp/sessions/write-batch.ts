@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { WorkConnection, WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 
 /** Joins what is written in one turn of the event loop, of all clients: several frames are often due together. */
 export class WriteBatch {

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from "node:tls";
 import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { pullUpstream, type Upstream } from "../client/pull-upstream.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource } from "./paths.ts";

@@ -3,7 +3,7 @@ import type { ServiceId } from "../../../contract/service.ts";
 import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
-import { QueryFields } from "../../core/http/form-fields.ts";
+import { QueryFields } from "../../core/http/messages/form-fields.ts";
 import type { HarMessages } from "./har-web-socket.ts";
 
 /** What is before the first entry. */

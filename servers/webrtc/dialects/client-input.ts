@@ -1,4 +1,4 @@
-import type { WorkConnection, WorkShare } from "../../core/service/work-connection.ts";
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 
 /**
  * The messages of one client in their order. While it is held its socket is not read, and what was read already waits; then they are taken in its

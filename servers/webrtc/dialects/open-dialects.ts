@@ -1,9 +1,9 @@
-import { send } from "../../core/http/http-answer.ts";
 import type { HttpRoute } from "../../core/http/http-route.ts";
+import { send } from "../../core/http/messages/http-answer.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
 import type { Hub } from "../signalling/hub.ts";
 import type { WebRoutes } from "../web/web-routes.ts";

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import { HeldWebSocket } from "../../core/http/held-web-socket.ts";
+import { HeldWebSocket } from "../../core/http/websocket/held-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
-import type { WorkConnection } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {

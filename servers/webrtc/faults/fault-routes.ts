@@ -10,9 +10,9 @@ import {
   turnFaultKinds,
   type WebrtcActiveFault,
 } from "../../../contract/services/webrtc-faults.ts";
-import { jsonType, send } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpHandler, HttpMethod, HttpRequest, HttpRoute } from "../../core/http/http-route.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import type { WebrtcFaults } from "./webrtc-faults.ts";
 

@@ -1,7 +1,7 @@
 import { loadDigestUsers } from "../../core/credentials/digest-users.ts";
 import type { TlsSource } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { TurnObserver } from "../turn/turn-observer.ts";
 import { listenTurn, type TurnServer } from "../turn/turn-server.ts";
 import type { WebrtcConfig } from "../webrtc-config.ts";

@@ -1,9 +1,9 @@
 import type { WebrtcMediaSessionView, WebrtcMediaViews } from "../../../contract/services/webrtc-media.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
 import type { WebrtcMedia, WebrtcMediaState } from "../../../contract/traffic/webrtc-media.ts";
-import { createClientNames } from "../../core/http/client-name.ts";
-import { durationText } from "../../core/http/http-log-line.ts";
-import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { createClientNames } from "../../core/http/messages/client-name.ts";
+import { durationText } from "../../core/http/record/http-log-line.ts";
+import { rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { Log } from "../../core/service/log.ts";
 import { notQueued, type TrafficEntry, type TrafficSink } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";

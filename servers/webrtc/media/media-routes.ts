@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcMediaProtocol } from "../../../contract/traffic/webrtc-media.ts";
-import { send, sendEmpty } from "../../core/http/http-answer.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { readBody } from "../../core/http/request-body.ts";
+import { send, sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { readBody } from "../../core/http/messages/request-body.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { WebRoutes } from "../web/web-routes.ts";
 import { MediaProblem } from "./sessions/media-problem.ts";

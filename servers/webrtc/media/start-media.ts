@@ -1,6 +1,6 @@
 import type { WebrtcMediaViews } from "../../../contract/services/webrtc-media.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { IceServersFor } from "../ice/ice-servers.ts";
 import type { WebRoutes } from "../web/web-routes.ts";
 import type { WebrtcConfig } from "../webrtc-config.ts";

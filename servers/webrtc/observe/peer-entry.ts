@@ -1,6 +1,6 @@
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
-import { type BodyBudget, keptBytesOf } from "../../core/http/body-budget.ts";
+import { type BodyBudget, keptBytesOf } from "../../core/http/connections/body-budget.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { serviceId } from "../signalling/hub.ts";

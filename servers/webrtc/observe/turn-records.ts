@@ -1,5 +1,5 @@
 import type { TurnAllocation, TurnRequest, TurnTransport } from "../../../contract/traffic/webrtc.ts";
-import { rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordBytes } from "./webrtc-records.ts";

@@ -1,5 +1,5 @@
 import { type WebrtcPeer, type WebrtcSignal, webrtcDialects, webrtcSignalKinds } from "../../../contract/traffic/webrtc.ts";
-import { base64WithoutCredentials, rowWithoutCredentials } from "../../core/http/without-credentials.ts";
+import { base64WithoutCredentials, rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { memoryOf } from "../../core/limits/json-limits.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { ChatHistory, type ChatLimits } from "./chat-history.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";

@@ -1,7 +1,7 @@
 import { memoryOf } from "../../core/limits/json-limits.ts";
-import type { WorkConnection } from "../../core/service/work-connection.ts";
-import { WorkTurns } from "../../core/service/work-turns.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import { WorkTurns } from "../../core/turns/work-turns.ts";
 import { type JoinedRoom, type Peer, remoteHostOf } from "./peer.ts";
 import type { Room } from "./room.ts";
 import type { ChatEvent, Member, PeerEvent } from "./signalling-event.ts";

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import type { WebrtcTestPage } from "../../../contract/services/webrtc-test-page.ts";
-import { jsonType, send, sendEmpty } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpRoute } from "../../core/http/http-route.ts";
+import { jsonType, send, sendEmpty } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { createPageFiles, type PageFiles } from "./page-files.ts";
 
 export interface TestPageRouteOptions {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { Allocation, type AllocationLimits, type TurnClient } from "./allocation.ts";
 import type { Relay, RelayPorts } from "./relay-ports.ts";

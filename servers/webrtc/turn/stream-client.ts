@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
-import type { WorkShare } from "../../core/service/work-connection.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkShare } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { paddedLength } from "../stun/write-stun.ts";
 import type { Allocation, TurnClient } from "./allocation.ts";
 import { channelHeaderBytes, StreamFraming } from "./stream-framing.ts";

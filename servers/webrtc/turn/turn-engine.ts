@@ -2,7 +2,7 @@ import { createFailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { WorkTurns } from "../../core/service/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { stunAttributes, stunMethods } from "../stun/stun-attributes.ts";
 import { attributeOf, parseStun, type StunMessage } from "../stun/stun-message.ts";
 import { decodeXorAddress } from "../stun/transport-address.ts";

@@ -1,4 +1,4 @@
-import type { WorkConnection } from "../../../core/service/work-connection.ts";
+import type { WorkConnection } from "../../../core/turns/work-connection.ts";
 import type { Clip } from "../track.ts";
 import { type ByteSource, bufferSource, openByteSource } from "./byte-source.ts";
 import { ClipTrack } from "./clip-track.ts";

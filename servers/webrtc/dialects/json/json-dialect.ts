@@ -1,4 +1,4 @@
-import { redactBody } from "../../../core/http/redact-body.ts";
+import { redactBody } from "../../../core/http/record/redact-body.ts";
 import type { Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";

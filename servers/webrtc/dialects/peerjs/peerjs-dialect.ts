@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IceServer } from "../../../../contract/services/webrtc.ts";
-import { send } from "../../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/http-route.ts";
+import { send } from "../../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../../core/http/messages/http-refusal.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";

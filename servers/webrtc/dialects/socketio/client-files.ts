@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { assetFile } from "../../../core/files/asset-file.ts";
-import { send } from "../../../core/http/http-answer.ts";
 import type { HttpRoute } from "../../../core/http/http-route.ts";
+import { send } from "../../../core/http/messages/http-answer.ts";
 
 /** As Socket.IO's own server has them. The build copies them from the package: scripts/service-files.mjs. */
 const names = ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"];

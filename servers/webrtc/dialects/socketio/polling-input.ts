@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "socket.io";
-import type { WorkConnection } from "../../../core/service/work-connection.ts";
-import { WorkQueue } from "../../../core/service/work-queue.ts";
+import type { WorkConnection } from "../../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../../core/turns/work-queue.ts";
 
 type EngineConnection = Socket["conn"];
 

@@ -1,7 +1,7 @@
 import type { Socket } from "socket.io";
 import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
-import type { WorkConnection } from "../../../core/service/work-connection.ts";
+import type { WorkConnection } from "../../../core/turns/work-connection.ts";
 import { ClientInput } from "../client-input.ts";
 
 type EngineConnection = Socket["conn"];

@@ -8,9 +8,9 @@ import {
 import { SdpError } from "../../../core/rtp/sdp.ts";
 import { everySecondInTurns } from "../../../core/service/every-second.ts";
 import { ServiceError } from "../../../core/service/service-error.ts";
-import type { WorkTurns } from "../../../core/service/work-turns.ts";
 import type { PeerServices } from "../../../core/streams/peer-client.ts";
 import type { ProvidedHandlers } from "../../../core/streams/peer-provider.ts";
+import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import type { DtlsCertificate } from "../dtls/dtls-certificate.ts";
 import { type AnsweredMedia, codecForTrack, codecToPublish, hostCandidates, parametersFor, writeAnswer } from "../sdp/answer.ts";
 import { type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";

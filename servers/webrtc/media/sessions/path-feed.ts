@@ -2,8 +2,8 @@ import { type MediaItem, rtspProvided, type WebTrack } from "../../../../contrac
 import { type BudgetShare, SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { rtpHeaderBytes } from "../../../core/rtp/rtp-packet.ts";
 import { errorText } from "../../../core/service/service-error.ts";
-import type { WorkTurns } from "../../../core/service/work-turns.ts";
 import type { IncomingStream, PeerServices } from "../../../core/streams/peer-client.ts";
+import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 
 /** The RTP times of each track at a moment, in milliseconds since the epoch. */
 export type MediaClock = Extract<MediaItem, { type: "clock" }>;

@@ -1,8 +1,8 @@
 import type { LeftOutTrack, WebTrack } from "../../../../contract/services/rtsp-media.ts";
 import { parseRtcp } from "../../../core/rtp/rtcp.ts";
 import { errorText } from "../../../core/service/service-error.ts";
-import type { WorkConnection } from "../../../core/service/work-connection.ts";
-import { WorkQueue } from "../../../core/service/work-queue.ts";
+import type { WorkConnection } from "../../../core/turns/work-connection.ts";
+import { WorkQueue } from "../../../core/turns/work-queue.ts";
 import type { PeerTransport } from "../transport/peer-transport.ts";
 import type { FeedFrame, FeedViewer, MediaClock, PathFeed, PathFeeds } from "./path-feed.ts";
 import { RtpTrackSender } from "./rtp-track-sender.ts";

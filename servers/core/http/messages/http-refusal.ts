@@ -1,4 +1,4 @@
-import { StacklessError } from "../service/stackless-error.ts";
+import { StacklessError } from "../../service/stackless-error.ts";
 
 /** A refusal, thrown by a handler and answered by the dispatcher. */
 export class HttpRefusal extends StacklessError {

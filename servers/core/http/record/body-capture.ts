@@ -1,7 +1,7 @@
-import { previewBytes } from "../../../contract/traffic/row.ts";
-import type { RecordWriter } from "../traffic/record-writer.ts";
-import { type BodyBudget, mostKeptBytes } from "./body-budget.ts";
-import { GatheredPieces } from "./gathered-pieces.ts";
+import { previewBytes } from "../../../../contract/traffic/row.ts";
+import type { RecordWriter } from "../../traffic/record-writer.ts";
+import { type BodyBudget, mostKeptBytes } from "../connections/body-budget.ts";
+import { GatheredPieces } from "../connections/gathered-pieces.ts";
 
 /** The first bytes of a body and the count of all, kept by reference so that a busy server pays little. */
 export class BodyCapture {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { tlsTransportOf } from "../net/tls-transport.ts";
+import { tlsTransportOf } from "../../net/tls-transport.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 export interface UnreadLimits {

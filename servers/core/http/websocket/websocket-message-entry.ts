@@ -1,11 +1,11 @@
-import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import { notQueued, type TrafficEntry } from "../service/service.ts";
-import { PendingParts } from "../traffic/pending-parts.ts";
-import type { RecordWriter } from "../traffic/record-writer.ts";
-import { mostKeptBytes } from "./body-budget.ts";
-import { copyOfSlice } from "./body-capture.ts";
-import type { HttpEntry } from "./http-entry.ts";
-import { echoFlags, messageFlags } from "./http-record.ts";
+import { previewBytes, type Tone } from "../../../../contract/traffic/row.ts";
+import { notQueued, type TrafficEntry } from "../../service/service.ts";
+import { PendingParts } from "../../traffic/pending-parts.ts";
+import type { RecordWriter } from "../../traffic/record-writer.ts";
+import { mostKeptBytes } from "../connections/body-budget.ts";
+import { copyOfSlice } from "../record/body-capture.ts";
+import type { HttpEntry } from "../record/http-entry.ts";
+import { echoFlags, messageFlags } from "../record/http-record.ts";
 
 export interface MessageFacts {
   readonly binary: boolean;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { startReading, stopReading } from "../net/socket-reading.ts";
-import type { WorkConnection } from "../service/work-connection.ts";
+import { startReading, stopReading } from "../../net/socket-reading.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
 
 /** What is used of sockets without a public name. */
 interface ReadSocket extends Socket {

@@ -1,4 +1,4 @@
-import { oneStep, type WorkConnection } from "../service/work-connection.ts";
+import { oneStep, type WorkConnection } from "../../turns/work-connection.ts";
 
 /**
  * A text that takes long to make and that many may ask for at once, such as metrics: it is made for all of them together, as a step of the service's own work. Who

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type FieldMeta, field, portField, wholeNumber } from "../config/common-fields.ts";
+import { type FieldMeta, field, portField, wholeNumber } from "../../config/common-fields.ts";
 
 interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */

@@ -1,4 +1,4 @@
-import { percentDecoded } from "./percent-decoded.ts";
+import { percentDecoded } from "../messages/percent-decoded.ts";
 
 /** Names of query and header fields whose values are never logged. */
 export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../../contract/traffic/http.ts";
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
 
 /** Tags of the pieces of an exchange's detail. Pieces are written in the order in which they become known. */
 export const httpTag = {

@@ -1,5 +1,5 @@
-import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
-import { HttpRefusal } from "./http-refusal.ts";
+import type { BudgetShare, SharedBudget } from "../../limits/shared-budget.ts";
+import { HttpRefusal } from "../messages/http-refusal.ts";
 import type { PipelineMemory } from "./pipeline.ts";
 
 interface HeldRequest {

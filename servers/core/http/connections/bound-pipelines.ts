@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { closeInTurns } from "../net/close-in-turns.ts";
-import { oneStep } from "../service/work-connection.ts";
-import { WorkTurns } from "../service/work-turns.ts";
+import { closeInTurns } from "../../net/close-in-turns.ts";
+import { oneStep } from "../../turns/work-connection.ts";
+import { WorkTurns } from "../../turns/work-turns.ts";
 import { type ClientError, Pipeline } from "./pipeline.ts";
 
 /** Where a service has no setting for it. */

@@ -1,5 +1,5 @@
-import { hidden } from "../../../contract/traffic/secret-headers.ts";
-import { BoundedCache } from "../limits/bounded-cache.ts";
+import { hidden } from "../../../../contract/traffic/secret-headers.ts";
+import { BoundedCache } from "../../limits/bounded-cache.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 

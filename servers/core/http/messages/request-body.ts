@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { StacklessError } from "../service/stackless-error.ts";
-import { GatheredPieces } from "./gathered-pieces.ts";
+import { StacklessError } from "../../service/stackless-error.ts";
+import { GatheredPieces } from "../connections/gathered-pieces.ts";
+import type { RecordedRequest } from "../record/recorded-messages.ts";
 import type { HttpRefusal } from "./http-refusal.ts";
-import type { RecordedRequest } from "./recorded-messages.ts";
 
 /** The client disconnected before the end of the body: there is nobody to answer. */
 export class ClientLeft extends StacklessError {

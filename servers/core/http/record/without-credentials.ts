@@ -2,10 +2,10 @@
  * Rows and details for an export, without the values of credentials: those that a name points to, and the same values elsewhere. What is found
  * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
-import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { hidden, isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
-import type { FoundCredentials } from "../credentials/found-credentials.ts";
+import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { hidden, isSecretHeader, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
+import type { FoundCredentials } from "../../credentials/found-credentials.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { oneStep } from "../service/work-connection.ts";
+import { oneStep } from "../../turns/work-connection.ts";
+import type { HttpRequest } from "../http-route.ts";
+import { ClientLeft } from "../messages/request-body.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
-import type { HttpRequest } from "./http-route.ts";
-import { ClientLeft } from "./request-body.ts";
 
 /** What the work of a request needs of it. */
 export type WorkingRequest = Pick<HttpRequest, "socket" | "work">;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { StepBytes } from "../service/step-bytes.ts";
+import { StepBytes } from "../../turns/step-bytes.ts";
 
 /** A body in chunks (RFC 9112 §7.1), while it arrives: every sixth byte may bring one, and for each Node makes a buffer and calls back. */
 export class ChunkedBody {

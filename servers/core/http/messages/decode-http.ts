@@ -1,9 +1,9 @@
-import type { HeaderList, HttpBody, HttpExchangeFacts, SseEventPart } from "../../../contract/traffic/http.ts";
-import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
-import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
-import { RecordError, RecordReader } from "../traffic/record-reader.ts";
-import { bodySide, httpTag, isBinary, isEcho, isOverBudget, isSent, parseHead } from "./http-record.ts";
-import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
+import type { HeaderList, HttpBody, HttpExchangeFacts, SseEventPart } from "../../../../contract/traffic/http.ts";
+import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
+import type { DetailDecoder, RecordedPart, RecordedRow } from "../../traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../../traffic/record-reader.ts";
+import { bodySide, httpTag, isBinary, isEcho, isOverBudget, isSent, parseHead } from "../record/http-record.ts";
+import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "../record/without-credentials.ts";
 
 export const httpDecoder: DetailDecoder<"http"> = {
   detail(recorded) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { isOfOwnPage } from "../net/allowed-origins.ts";
-import { HttpRefusal } from "./http-refusal.ts";
+import { isOfOwnPage } from "../../net/allowed-origins.ts";
+import { HttpRefusal } from "../messages/http-refusal.ts";
 
 /** Whether pages of this origin may read the answers. */
 export type OriginRule = (origin: string | undefined) => boolean;

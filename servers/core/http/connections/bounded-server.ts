@@ -1,8 +1,8 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.ts";
-import type { WorkConnection } from "../service/work-connection.ts";
-import { WorkTurns } from "../service/work-turns.ts";
+import { ConnectionCount, type ConnectionLimits } from "../../net/connection-count.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
+import { WorkTurns } from "../../turns/work-turns.ts";
 import { boundPipelines } from "./bound-pipelines.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";

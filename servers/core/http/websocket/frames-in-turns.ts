@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
-import { StepBytes } from "../service/step-bytes.ts";
-import type { WorkConnection } from "../service/work-connection.ts";
-import { joinSmallPieces } from "./small-pieces.ts";
+import { StepBytes } from "../../turns/step-bytes.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
+import { joinSmallPieces } from "../connections/small-pieces.ts";
 
 /** What is used of ws without a public name: a Writable that parses what is written to it. */
 interface FrameReceiver {

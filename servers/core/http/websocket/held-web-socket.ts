@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import type { BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
-import type { WorkConnection } from "../service/work-connection.ts";
+import type { BudgetShare, SharedBudget } from "../../limits/shared-budget.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
 import { readFramesInTurns } from "./frames-in-turns.ts";
 
 /** What is used of ws without a public name. */

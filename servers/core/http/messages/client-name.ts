@@ -1,6 +1,6 @@
-import { markedClient } from "../../../contract/client-mark.ts";
-import { isSampleAgent, sampleAgent } from "../../../contract/sample-traffic.ts";
-import { BoundedCache } from "../limits/bounded-cache.ts";
+import { markedClient } from "../../../../contract/client-mark.ts";
+import { isSampleAgent, sampleAgent } from "../../../../contract/sample-traffic.ts";
+import { BoundedCache } from "../../limits/bounded-cache.ts";
 
 const known: readonly (readonly [pattern: RegExp, name: string])[] = [
   // Order matters: Edge and Opera also say "Chrome", and everything says "Mozilla".

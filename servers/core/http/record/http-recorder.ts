@@ -1,18 +1,18 @@
 import type { Socket } from "node:net";
-import { type ClientMark, markedClient, readClient } from "../../../contract/client-mark.ts";
-import type { Log } from "../service/log.ts";
-import { countOf, countText } from "../service/quantity.ts";
-import type { Counters, TrafficSink } from "../service/service.ts";
-import { WorkTurns } from "../service/work-turns.ts";
-import { createLatencyWindow } from "../traffic/latency-window.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import { createClientNames } from "./client-name.ts";
-import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
+import { type ClientMark, markedClient, readClient } from "../../../../contract/client-mark.ts";
+import type { Log } from "../../service/log.ts";
+import { countOf, countText } from "../../service/quantity.ts";
+import type { Counters, TrafficSink } from "../../service/service.ts";
+import { createLatencyWindow } from "../../traffic/latency-window.ts";
+import { WorkTurns } from "../../turns/work-turns.ts";
+import type { BodyBudget } from "../connections/body-budget.ts";
+import { createHttpConnections, type HttpConnections } from "../connections/http-connections.ts";
+import { createClientNames } from "../messages/client-name.ts";
+import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "../websocket/websocket-message-entry.ts";
 import { HttpEntry } from "./http-entry.ts";
 import { durationText, httpLogLine } from "./http-log-line.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
-import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "./websocket-message-entry.ts";
 
 export interface HttpRecorderOptions {
   readonly traffic: TrafficSink;

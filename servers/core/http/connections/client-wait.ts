@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { WorkConnection } from "../service/work-connection.ts";
-import type { HttpRequest, HttpResponse } from "./http-route.ts";
-import { ClientLeft } from "./request-body.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
+import type { HttpRequest, HttpResponse } from "../http-route.ts";
+import { ClientLeft } from "../messages/request-body.ts";
 
 /**
  * Waits, and goes on in the turns of all clients: thousands of waits may end at once. Rejects with ClientLeft as soon as the client hangs up, so

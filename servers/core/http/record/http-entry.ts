@@ -1,16 +1,16 @@
 import type { ServerResponse } from "node:http";
-import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import { notQueued, type TrafficEntry } from "../service/service.ts";
-import type { PendingParts } from "../traffic/pending-parts.ts";
-import { toMicroseconds } from "../traffic/record-reader.ts";
-import type { RecordWriter } from "../traffic/record-writer.ts";
-import { type BodyBudget, keptBytesOf } from "./body-budget.ts";
+import type { ConnectionHead } from "../../../../contract/traffic/connection.ts";
+import { previewBytes, type Tone } from "../../../../contract/traffic/row.ts";
+import { notQueued, type TrafficEntry } from "../../service/service.ts";
+import type { PendingParts } from "../../traffic/pending-parts.ts";
+import { toMicroseconds } from "../../traffic/record-reader.ts";
+import type { RecordWriter } from "../../traffic/record-writer.ts";
+import { type BodyBudget, keptBytesOf } from "../connections/body-budget.ts";
+import type { HeldRequests } from "../connections/held-requests.ts";
+import type { Pipeline } from "../connections/pipeline.ts";
 import { BodyCapture } from "./body-capture.ts";
-import type { HeldRequests } from "./held-requests.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
-import type { Pipeline } from "./pipeline.ts";
 
 /** The connection of an exchange. */
 export interface ConnectionFacts extends ConnectionHead {

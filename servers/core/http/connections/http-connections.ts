@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
-import type { SharedBudget } from "../limits/shared-budget.ts";
-import { connectionHead } from "../net/client-socket.ts";
-import { closeInTurns } from "../net/close-in-turns.ts";
-import type { WorkConnection } from "../service/work-connection.ts";
-import type { WorkTurns } from "../service/work-turns.ts";
+import type { SharedBudget } from "../../limits/shared-budget.ts";
+import { connectionHead } from "../../net/client-socket.ts";
+import { closeInTurns } from "../../net/close-in-turns.ts";
+import type { WorkConnection } from "../../turns/work-connection.ts";
+import type { WorkTurns } from "../../turns/work-turns.ts";
+import type { ConnectionFacts } from "../record/http-entry.ts";
+import type { RecordedResponse } from "../record/recorded-messages.ts";
 import { HeldRequests } from "./held-requests.ts";
-import type { ConnectionFacts } from "./http-entry.ts";
 import { Pipeline } from "./pipeline.ts";
-import type { RecordedResponse } from "./recorded-messages.ts";
 
 /** One TCP connection to an HTTP server. */
 export interface HttpConnection extends ConnectionFacts {

@@ -1,14 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { isTls } from "../net/client-hello.ts";
-import { lingeringClose } from "../net/client-socket.ts";
-import type { Log } from "../service/log.ts";
-import { oneStep } from "../service/work-connection.ts";
+import { isTls } from "../../net/client-hello.ts";
+import { lingeringClose } from "../../net/client-socket.ts";
+import type { Log } from "../../service/log.ts";
+import { oneStep } from "../../turns/work-connection.ts";
+import type { ClientError } from "../connections/pipeline.ts";
+import type { HttpErrors } from "../http-dispatch.ts";
+import type { EntryFacts, HttpRecorder } from "../record/http-recorder.ts";
+import type { RecordedResponse } from "../record/recorded-messages.ts";
 import { jsonType } from "./http-answer.ts";
-import type { HttpErrors } from "./http-dispatch.ts";
-import type { EntryFacts, HttpRecorder } from "./http-recorder.ts";
-import type { ClientError } from "./pipeline.ts";
-import type { RecordedResponse } from "./recorded-messages.ts";
 
 interface Verdict {
   readonly status: number;
