@@ -183,3 +183,14 @@ it("[GRPC-290] no bytes make the decoder throw anything but its error, or grow b
   }
   expect(understood).toBeGreaterThan(500);
 });
+
+it("[GRPC-301] a long block is read in steps", () => {
+  // `:method GET`, indexed.
+  const block = Buffer.alloc(100_000, 0x82);
+  const steps = new HpackDecoder().steps(block, 1_000);
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(100);
+  expect(step.value).toEqual(new HpackDecoder().decode(block, 1_000));
+});

@@ -336,3 +336,18 @@ it("[GRPC-300] a stream that is broken off while nothing leaves is open, with wh
   expect(all.indexOf("the message")).toBeGreaterThan(0);
   expect(all.indexOf(reset)).toBeGreaterThan(all.indexOf("the message"));
 });
+
+it("[GRPC-301] frames wait behind a long header block, which is read in the turns of all, and calls behind it are served", async () => {
+  const { turns } = workTime();
+  const client = connectionOf({ turns });
+  const fields = Buffer.alloc(15_000, 0x82);
+  const frames = [
+    h2Frame(settings, 0, 0, Buffer.alloc(0)),
+    h2Frame(headers, 0, 1, block),
+    h2Frame(continuation, flags.endHeaders, 1, fields),
+    whole(3),
+  ];
+  client.receive(Buffer.concat(frames));
+  await until(() => client.state.streams.length === 1);
+  expect([client.state.streams[0]?.id, client.state.faults]).toEqual([3, []]);
+});

@@ -89,6 +89,14 @@ export function makeNumberFrame(type: number, streamId: number, value: number): 
   return frame;
 }
 
+/** RFC 9113 §6.8 */
+export function makeGoaway(lastStream: number, code: number): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(lastStream, 0);
+  payload.writeUInt32BE(code, 4);
+  return makeFrame(frameTypes.goaway, 0, 0, payload);
+}
+
 export function makeSettings(settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.allocUnsafe(6 * settings.length);
   for (const [index, [id, value]] of settings.entries()) {

@@ -10,6 +10,8 @@ const mostShift = 21;
 
 const broken = (why: string): Http2Error => new Http2Error(errorCodes.compression, why);
 
+const fieldsOfStep = 512;
+
 export interface DecodedFields {
   /** Those that fit into the limit, in order. */
   readonly fields: readonly HeaderField[];
@@ -46,12 +48,26 @@ export class HpackDecoder {
 
   /** Reads on where the fields have more than `mostBytes`, as RFC 9113 §10.5.1 wants, and keeps none of the rest. Throws an `Http2Error`. */
   decode(block: Buffer, mostBytes: number): DecodedFields {
+    const steps = this.steps(block, mostBytes);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  /** The same in steps: a block of a quarter of a megabyte may have as many fields. Blocks are read one after the other. */
+  *steps(block: Buffer, mostBytes: number): Generator<void, DecodedFields> {
     const fields: HeaderField[] = [];
     let bytes = 0;
     let isBegun = false;
+    let left = fieldsOfStep;
     this.#block = block;
     this.#at = 0;
     while (this.#at < block.length) {
+      if (--left === 0) {
+        left = fieldsOfStep;
+        yield;
+      }
       const first = block[this.#at] as number;
       if ((first & 0xe0) === 0x20) {
         // RFC 7541 §4.2

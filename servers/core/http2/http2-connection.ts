@@ -118,7 +118,7 @@ export class Http2Connection {
       return;
     }
     // While requests wait that have begun, one frame in a turn: else ever more would be open, and none be done.
-    for (let taken = 0; isHttp2 && this.#reader.hasNext && !this.#isOver; taken++) {
+    for (let taken = 0; isHttp2 && (this.#session.isReading || this.#reader.hasNext) && !this.#isOver; taken++) {
       if (this.#output.isFull) {
         this.#stop();
         return;
@@ -129,7 +129,8 @@ export class Http2Connection {
         this.#share.later();
         return;
       }
-      this.#session.take(this.#reader.next());
+      if (this.#session.isReading) this.#session.readOn();
+      else this.#session.take(this.#reader.next());
     }
     if (this.#isOver) return;
     this.#reader.keepRestOnly();

@@ -13,6 +13,10 @@ const batchMessages = 1_024;
 /** Answers to frames of the client that wait: until they have left no more of its frames are read. */
 const mostControlBytes = 64 << 10;
 
+/** Room for them that is kept. */
+const keptControlBytes = 256;
+const noBytes: Buffer = Buffer.alloc(0);
+
 const batch = new FrameBatch();
 
 /** What goes to the client: frames of the connection first, then those of the streams in turn, one each. There is one write at a time. */
@@ -21,8 +25,12 @@ export class Http2Output {
   readonly #share: WorkShare;
   readonly #onRoom: () => void;
   readonly encoder = new HpackEncoder();
-  #control: Buffer[] = [];
-  #controlBytes = 0;
+  /** Frames of the connection that wait, one behind the other: thousands of a few bytes may. */
+  #control = noBytes;
+  /** Of these. */
+  #waitingBytes = 0;
+  /** Of those that are being written. */
+  #leavingBytes = 0;
   /** Of which the next one is the first. */
   readonly #ready = new Rotation<Http2Stream>();
   /** They wait for the window of the connection. */
@@ -41,19 +49,25 @@ export class Http2Output {
 
   /** More answers of the connection wait than is good. */
   get isFull(): boolean {
-    return this.#controlBytes >= mostControlBytes;
+    return this.#waitingBytes + this.#leavingBytes >= mostControlBytes;
   }
 
   /** Nothing waits but what the windows do not allow. */
   get isIdle(): boolean {
-    return !this.#isWriting && this.#controlBytes === 0 && this.#ready.size === 0;
+    return !this.#isWriting && this.#waitingBytes === 0 && this.#ready.size === 0;
   }
 
   /** A frame of the connection, or one that ends a stream. */
   sendControl(frame: Buffer): void {
     if (this.#isClosed) return;
-    this.#control.push(frame);
-    this.#controlBytes += frame.length;
+    const length = this.#waitingBytes + frame.length;
+    if (length > this.#control.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(64, 2 * length));
+      this.#control.copy(larger, 0, 0, this.#waitingBytes);
+      this.#control = larger;
+    }
+    this.#control.set(frame, this.#waitingBytes);
+    this.#waitingBytes = length;
     this.#schedule();
   }
 
@@ -92,14 +106,21 @@ export class Http2Output {
     else this.#flush();
   }
 
+  #takeControl(): Buffer {
+    const frames = this.#control.subarray(0, this.#waitingBytes);
+    this.#leavingBytes = this.#waitingBytes;
+    this.#waitingBytes = 0;
+    if (this.#control.length > keptControlBytes) this.#control = noBytes;
+    return frames;
+  }
+
   readonly #flush = (): void => {
     this.#isScheduled = false;
     if (this.#isClosed || this.#isWriting) return;
     const written: (() => void)[] = [];
     const ended: Http2Stream[] = [];
     const broken: Http2Stream[] = [];
-    for (const frame of this.#control) batch.push(frame);
-    this.#control = [];
+    batch.push(this.#takeControl());
     const room = { window: this.#window, encoder: this.encoder, batch, written };
     while (batch.length < batchBytes && written.length < batchMessages) {
       const stream = this.#ready.take();
@@ -127,19 +148,18 @@ export class Http2Output {
 
   #left(written: readonly (() => void)[]): void {
     this.#isWriting = false;
-    this.#controlBytes = 0;
-    for (const frame of this.#control) this.#controlBytes += frame.length;
+    this.#leavingBytes = 0;
     if (this.#isClosed) return;
     for (const onWritten of written) onWritten();
     this.#onRoom();
-    if (this.#control.length > 0 || this.#ready.size > 0) this.#flushInTurn();
+    if (this.#waitingBytes > 0 || this.#ready.size > 0) this.#flushInTurn();
   }
 
   /** Nothing more is sent. Returns what of the connection's frames waits. */
   close(): Buffer {
-    const waiting = Buffer.concat(this.#control);
+    const waiting = Buffer.from(this.#takeControl());
     this.#isClosed = true;
-    this.#control = [];
+    this.#control = noBytes;
     this.#ready.clear();
     this.#blocked.clear();
     return waiting;

@@ -8,6 +8,7 @@ import {
   initialWindow,
   largestWindow,
   makeFrame,
+  makeGoaway,
   makeNumberFrame,
   makeSettings,
   protocolError,
@@ -57,11 +58,12 @@ export class Http2Session implements StreamOwner {
   readonly #output: Http2Output;
   readonly #decoder = new HpackDecoder();
   readonly #streams = new Map<number, Http2Stream>();
-  /** In the order of their resets. */
   readonly #resetStreams = new Set<number>();
   readonly #floods = new FloodLimits();
   #block: HeaderBlock | undefined;
-  /** The client has ended it, unless it resets it in the same breath: many end what they cancel. */
+  /** It is complete, and long. */
+  #reading: Iterator<void, void> | undefined;
+  /** The client has ended it, unless it resets it in the same breath, as for a cancel. */
   #ending: Http2Stream | undefined;
   #lastStream = 0;
   #receiveWindow = initialWindow;
@@ -90,6 +92,10 @@ export class Http2Session implements StreamOwner {
     return this.#streams.size;
   }
 
+  get isReading(): boolean {
+    return this.#reading !== undefined;
+  }
+
   /** Bytes of a header block that is incomplete. */
   get heldBytes(): number {
     return this.#block?.bytes ?? 0;
@@ -102,21 +108,23 @@ export class Http2Session implements StreamOwner {
     this.#output.sendControl(this.goaway(errorCodes.none));
   }
 
-  /** RFC 9113 §6.8 */
   goaway(code: number): Buffer {
-    const payload = Buffer.alloc(8);
-    payload.writeUInt32BE(this.#lastStream, 0);
-    payload.writeUInt32BE(code, 4);
-    return makeFrame(frameTypes.goaway, 0, 0, payload);
+    return makeGoaway(this.#lastStream, code);
   }
 
   /** Steps that close what is open, because the connection is over. */
   *lose(): Generator<void, void> {
     this.#block = undefined;
+    this.#reading = undefined;
     for (const stream of this.#streams.values()) {
       stream.lose();
       yield;
     }
+  }
+
+  /** Goes on with a header block, before which no other frame may be taken. Throws as `take`. */
+  readOn(): void {
+    if (this.#reading?.next().done) this.#reading = undefined;
   }
 
   /** Throws an `Http2Error` for what ends the connection. */
@@ -227,14 +235,15 @@ export class Http2Session implements StreamOwner {
     const block = this.#block as HeaderBlock;
     block.add(fragment);
     if ((flags & frameFlags.endHeaders) === 0) return;
-    this.#block = undefined;
-    this.#takeBlock(block);
+    this.#reading = this.#takeBlock(block);
+    this.readOn();
   }
 
-  #takeBlock(block: HeaderBlock): void {
+  *#takeBlock(block: HeaderBlock): Generator<void, void> {
     const { streamId, isEnd } = block;
     const { headerListBytes } = this.#limits;
-    const { fields, bytes } = this.#decoder.decode(block.take(), headerListBytes);
+    const { fields, bytes } = yield* this.#decoder.steps(block.take(), headerListBytes);
+    this.#block = undefined;
     const isTooLong = bytes > headerListBytes;
     if (streamId <= this.#lastStream) this.#takeTrailers(streamId, isEnd && !isTooLong && !trailersFault(fields));
     else {
