@@ -7,7 +7,6 @@ import { ConnectionCount, type ConnectionLimits } from "../net/connection-count.
 import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
-import { tlsTransportOf } from "../net/tls-transport.ts";
 import type { ServiceContext } from "../service/service.ts";
 import type { WorkTurns } from "../turns/work-turns.ts";
 import { budgetOf } from "./connections/body-budget.ts";
@@ -108,10 +107,8 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     upgrade,
   });
   const { openToLan } = config;
-  const faults = new FaultLog(log, ({ socket, why, isLogged }) => {
-    // Who connects and sends nothing only looks whether the port is open.
-    const { bytesRead } = tlsTransportOf(socket)?.socket ?? socket;
-    if (isLogged && bytesRead > 0) recorder.refusedHandshake(socket, `TLS handshake failed: ${why}`);
+  const faults = new FaultLog(log, ({ socket, why, isShown }) => {
+    if (isShown) recorder.refusedHandshake(socket, `TLS handshake failed: ${why}`);
   });
   onStop(() => faults.flush());
   const connections = new ConnectionCount(config, faults);

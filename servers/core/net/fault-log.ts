@@ -3,6 +3,7 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import type { Log } from "../service/log.ts";
 import { countText } from "../service/quantity.ts";
 import { errorText } from "../service/service-error.ts";
+import { tlsTransportOf } from "./tls-transport.ts";
 
 /** `authorizationError` says why the client's certificate was refused. */
 type HandshakeSocket = Socket & { readonly authorizationError?: unknown };
@@ -12,8 +13,8 @@ export interface HandshakeFailure {
   /** Address and port; empty if they are not known. */
   readonly peer: string;
   readonly why: string;
-  /** It has a log line: of many at once only some have. */
-  readonly isLogged: boolean;
+  /** It is worth a row: it has a log line, as of many at once only some have, and the client has sent something. Who sends nothing only looks whether the port is open. */
+  readonly isShown: boolean;
 }
 
 const linesAtOnce = 20;
@@ -51,7 +52,8 @@ export class FaultLog {
     const peer = remoteAddress === undefined ? "" : `${remoteAddress}:${remotePort}`;
     const why = whyHandshakeFailed(error, socket);
     const isLogged = this.write(`A TLS handshake${peer && ` from ${peer}`} failed: ${why}.`);
-    this.#onHandshakeFailed({ socket, peer, why, isLogged });
+    const { bytesRead } = tlsTransportOf(socket)?.socket ?? socket;
+    this.#onHandshakeFailed({ socket, peer, why, isShown: isLogged && bytesRead > 0 });
   }
 
   /** One line for a connection, whatever else goes wrong with it. False if the line was left out. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
-import { tlsTransportOf } from "../../core/net/tls-transport.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallList } from "./call-list.ts";
@@ -29,10 +28,8 @@ export interface GrpcListener {
 
 /** Log lines about faulty connections; a TLS handshake that failed has a row, too. */
 export function faultsWithRows({ log, recorder }: Pick<ListenerCallsOptions, "log" | "recorder">): FaultLog {
-  return new FaultLog(log, ({ socket, why, isLogged }) => {
-    // Who connects and sends nothing only looks whether the port is open.
-    const { socket: below = socket } = tlsTransportOf(socket) ?? {};
-    if (isLogged && below.bytesRead > 0) recorder.refused(connectionHead(0, socket), "TLS handshake", `TLS handshake failed: ${why}`);
+  return new FaultLog(log, ({ socket, why, isShown }) => {
+    if (isShown) recorder.refused(connectionHead(0, socket), "TLS handshake", `TLS handshake failed: ${why}`);
   });
 }
 
