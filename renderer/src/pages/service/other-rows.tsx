@@ -6,9 +6,7 @@ import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { InspectorFrame, type Inspectors } from "../../inspectors/inspector-frame.tsx";
-import { KindInspector } from "../../inspectors/kind-inspector.tsx";
-import { useDetail } from "../../inspectors/use-detail.ts";
+import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import { ClientName } from "../../list/client-name.tsx";
 import { LeftOut } from "../../list/list-status.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
@@ -20,13 +18,12 @@ import { useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { LowerPanel, LowerRow } from "../../ui/lower-panel.tsx";
 import { Caption, Spring } from "../../ui/panel.tsx";
-import { Answered } from "../../ui/status/answered.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { NotKept } from "./not-kept.tsx";
 import styles from "./other-rows.module.css";
+import { RowDetails } from "./row-details.tsx";
 
 /** The list is not virtual; the filter and the Timeline show older ones. */
 const mostRows = 200;
@@ -154,24 +151,11 @@ export const OtherRowInspector = ({ others }: { readonly others: OtherRowsState 
   others.opened && <OpenedRow others={others} row={others.opened} />;
 
 function OpenedRow({ others, row }: { readonly others: OtherRowsState; readonly row: TrafficRow }) {
-  const { id, rows, inspectors } = others;
+  const { id, rows, inspectors, open } = others;
   const live = useRowNow(rows, row);
-  const answer = useDetail(id, row.id, live);
-  // A Backlot that was started again numbers its rows from the start: another row may have the same number.
-  const read = answer.value?.row.at === row.at ? answer.value : undefined;
-  const detail = read?.detail;
-  const close = () => others.open(undefined);
   return (
     <InspectorSlot shows={row.id}>
-      {detail ? (
-        <KindInspector inspectors={inspectors} kind={detail.kind} detail={detail} row={live ?? row} onRow={() => {}} onClose={close} />
-      ) : (
-        <InspectorFrame title={`${row.verb} ${row.target}`} mono onClose={close}>
-          <Answered answer={answer} what="the details" compact>
-            {() => <NotKept at={row.at} />}
-          </Answered>
-        </InspectorFrame>
-      )}
+      <RowDetails service={id} row={row.id} live={live} opened={row} inspectors={inspectors} onClose={() => open(undefined)} />
     </InspectorSlot>
   );
 }
