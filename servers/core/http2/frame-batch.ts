@@ -1,11 +1,16 @@
 import { frameHeaderBytes, writeFrameHeader } from "./frames.ts";
 
-const standardBytes = 128 << 10;
-
-/** Frames that are written together. The bytes are in a buffer that all connections use one after the other. */
+/** Frames that are written together, one behind the other in one buffer. */
 export class FrameBatch {
-  bytes: Buffer = Buffer.allocUnsafeSlow(standardBytes);
+  readonly #keptBytes: number;
+  bytes: Buffer;
   length = 0;
+
+  /** `keptBytes`: of the buffer while the batch is empty. */
+  constructor(keptBytes: number) {
+    this.#keptBytes = keptBytes;
+    this.bytes = Buffer.allocUnsafeSlow(keptBytes);
+  }
 
   /** Makes room for so many bytes more. */
   reserve(more: number): void {
@@ -36,8 +41,18 @@ export class FrameBatch {
   /** A copy of all that was written; the batch is empty after that. */
   take(): Buffer {
     const taken = Buffer.from(this.bytes.subarray(0, this.length));
-    this.length = 0;
-    if (this.bytes.length > standardBytes) this.bytes = Buffer.allocUnsafeSlow(standardBytes);
+    this.#clear();
     return taken;
+  }
+
+  /** Moves all that was written behind what is in the other batch. */
+  moveTo(batch: FrameBatch): void {
+    batch.push(this.bytes.subarray(0, this.length));
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.length = 0;
+    if (this.bytes.length > this.#keptBytes) this.bytes = Buffer.allocUnsafeSlow(this.#keptBytes);
   }
 }

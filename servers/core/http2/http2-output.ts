@@ -12,12 +12,11 @@ const batchBytes = 64 << 10;
 const batchMessages = 1_024;
 /** Answers to frames of the client that wait: until they have left no more of its frames are read. */
 const mostControlBytes = 64 << 10;
-
-/** Room for them that is kept. */
+/** Room for them that each connection keeps. */
 const keptControlBytes = 256;
-const noBytes: Buffer = Buffer.alloc(0);
 
-const batch = new FrameBatch();
+/** All connections use it one after the other. */
+const batch = new FrameBatch(2 * batchBytes);
 
 /** What goes to the client: frames of the connection first, then those of the streams in turn, one each. There is one write at a time. */
 export class Http2Output {
@@ -26,10 +25,8 @@ export class Http2Output {
   readonly #onRoom: () => void;
   readonly encoder = new HpackEncoder();
   /** Frames of the connection that wait, one behind the other: thousands of a few bytes may. */
-  #control = noBytes;
-  /** Of these. */
-  #waitingBytes = 0;
-  /** Of those that are being written. */
+  readonly #control = new FrameBatch(keptControlBytes);
+  /** Of those of them that are being written. */
   #leavingBytes = 0;
   /** Of which the next one is the first. */
   readonly #ready = new Rotation<Http2Stream>();
@@ -49,25 +46,18 @@ export class Http2Output {
 
   /** More answers of the connection wait than is good. */
   get isFull(): boolean {
-    return this.#waitingBytes + this.#leavingBytes >= mostControlBytes;
+    return this.#control.length + this.#leavingBytes >= mostControlBytes;
   }
 
   /** Nothing waits but what the windows do not allow. */
   get isIdle(): boolean {
-    return !this.#isWriting && this.#waitingBytes === 0 && this.#ready.size === 0;
+    return !this.#isWriting && this.#control.length === 0 && this.#ready.size === 0;
   }
 
   /** A frame of the connection, or one that ends a stream. */
   sendControl(frame: Buffer): void {
     if (this.#isClosed) return;
-    const length = this.#waitingBytes + frame.length;
-    if (length > this.#control.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(64, 2 * length));
-      this.#control.copy(larger, 0, 0, this.#waitingBytes);
-      this.#control = larger;
-    }
-    this.#control.set(frame, this.#waitingBytes);
-    this.#waitingBytes = length;
+    this.#control.push(frame);
     this.#schedule();
   }
 
@@ -106,21 +96,14 @@ export class Http2Output {
     else this.#flush();
   }
 
-  #takeControl(): Buffer {
-    const frames = this.#control.subarray(0, this.#waitingBytes);
-    this.#leavingBytes = this.#waitingBytes;
-    this.#waitingBytes = 0;
-    if (this.#control.length > keptControlBytes) this.#control = noBytes;
-    return frames;
-  }
-
   readonly #flush = (): void => {
     this.#isScheduled = false;
     if (this.#isClosed || this.#isWriting) return;
     const written: (() => void)[] = [];
     const ended: Http2Stream[] = [];
     const broken: Http2Stream[] = [];
-    batch.push(this.#takeControl());
+    this.#leavingBytes = this.#control.length;
+    this.#control.moveTo(batch);
     const room = { window: this.#window, encoder: this.encoder, batch, written };
     while (batch.length < batchBytes && written.length < batchMessages) {
       const stream = this.#ready.take();
@@ -152,14 +135,13 @@ export class Http2Output {
     if (this.#isClosed) return;
     for (const onWritten of written) onWritten();
     this.#onRoom();
-    if (this.#waitingBytes > 0 || this.#ready.size > 0) this.#flushInTurn();
+    if (this.#control.length > 0 || this.#ready.size > 0) this.#flushInTurn();
   }
 
   /** Nothing more is sent. Returns what of the connection's frames waits. */
   close(): Buffer {
-    const waiting = Buffer.from(this.#takeControl());
+    const waiting = this.#control.take();
     this.#isClosed = true;
-    this.#control = noBytes;
     this.#ready.clear();
     this.#blocked.clear();
     return waiting;
