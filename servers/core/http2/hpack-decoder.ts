@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { resultOf } from "../turns/work-connection.ts";
 import { errorCodes, Http2Error } from "./frames.ts";
 import { fieldOverhead, type HeaderField, makeField, staticTable } from "./header-field.ts";
 import { decodeHuffman } from "./huffman.ts";
@@ -48,11 +49,7 @@ export class HpackDecoder {
 
   /** Reads on where the fields have more than `mostBytes`, as RFC 9113 §10.5.1 wants, and keeps none of the rest. Throws an `Http2Error`. */
   decode(block: Buffer, mostBytes: number): DecodedFields {
-    const steps = this.steps(block, mostBytes);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
+    return resultOf(this.steps(block, mostBytes));
   }
 
   /** The same in steps: a block of a quarter of a megabyte may have as many fields. Blocks are read one after the other. */

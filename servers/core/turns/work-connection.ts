@@ -40,6 +40,14 @@ export interface WorkConnection {
 /** Work that is one step, for `run`. */
 export const oneStep = <Result>(act: () => Result): Iterator<void, Result> => ({ next: () => ({ done: true, value: act() }) });
 
+/** What the steps return, where all of them are done at once. */
+export function resultOf<Result>(steps: Iterator<unknown, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** What a connection needs of the turns of all. */
 interface Turns {
   readonly threads: ThreadTurns<Connection>;

@@ -2,6 +2,7 @@ import type { ExportPart } from "../../../contract/export.ts";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { MqttActions } from "../../../contract/services/mqtt.ts";
 import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
+import { resultOf } from "../../core/turns/work-connection.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
 import type { MessageRecord } from "./message-record.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
@@ -44,14 +45,6 @@ function* matching(
   for (const record of recorder.between(filter, from, to)) {
     if (withoutSample && record.isSample) continue;
     if (wanted === "" || record.payloadHas(wanted)) yield record;
-  }
-}
-
-/** Of all of it at once. */
-export function resultOf<Result>(work: Iterator<unknown, Result>): Result {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { resultOf } from "../../../servers/core/turns/work-connection.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
-import { resultOf } from "../../../servers/mqtt/inspector/history-actions.ts";
 import { KeptMessages } from "../../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
 import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";

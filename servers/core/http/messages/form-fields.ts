@@ -1,3 +1,4 @@
+import { resultOf } from "../../turns/work-connection.ts";
 import { hexDigit } from "./percent-decoded.ts";
 
 /** Bytes of fields that are decoded in a step: a fraction of a millisecond. */
@@ -72,10 +73,7 @@ export class QueryFields implements Iterable<FormField> {
 
   /** Without the "?". */
   constructor(text: string) {
-    const steps = formFieldsInSteps(Buffer.from(text));
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    this.#fields = step.value;
+    this.#fields = resultOf(formFieldsInSteps(Buffer.from(text)));
   }
 
   get(name: string): string | null {

@@ -1,3 +1,4 @@
+import { resultOf } from "../../../core/turns/work-connection.ts";
 import {
   countLevels,
   createTopicMatcher,
@@ -187,12 +188,9 @@ export class SubscriptionTrie {
     }
     const known = this.known(topic);
     if (known) return known;
-    for (const search = this.search(topic); ; ) {
-      const { done, value } = search.next();
-      if (!done) continue;
-      this.visited = value.visited;
-      return value.match;
-    }
+    const { match, visited } = resultOf(this.search(topic));
+    this.visited = visited;
+    return match;
   }
 
   /** The same in steps, for the next `match`, which is to be called when it is done. What is subscribed meanwhile may be left out. */

@@ -1,3 +1,4 @@
+import { resultOf } from "../../../core/turns/work-connection.ts";
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import { type SubscriptionParts, subscribe } from "../connection/subscribe-flow.ts";
 import { Delivery } from "../delivery/delivery.ts";
@@ -59,14 +60,6 @@ export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Gener
   return session;
 }
 
-function restoreSession(parts: RestoreParts, kept: StoredSession): Session {
-  const steps = restoreInSteps(parts, kept);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
 function restoreDelivery({ store }: RestoreParts, session: Session, stored: StoredDelivery): void {
   const { subscriptions, queue, inflight } = session;
   const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
@@ -91,7 +84,7 @@ function restoreDelivery({ store }: RestoreParts, session: Session, stored: Stor
 
 /** Adopts a session of another broker; `missed` are the messages that were published since and not routed to it. */
 export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
-  const session = restoreSession(parts, kept);
+  const session = resultOf(restoreInSteps(parts, kept));
   routeToSession(session, missed);
   parts.handover.offer(session);
   parts.departures.begin();
