@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { withoutStacks } from "../service/stackless-error.ts";
 import { oneStep, type WorkConnection } from "../turns/work-connection.ts";
 import { stopReading } from "./socket-reading.ts";
 
@@ -25,14 +26,3 @@ export function closeInTurns(socket: Socket, connection: WorkConnection): void {
 }
 
 const inTurn = (connection: WorkConnection, act: () => unknown): void => void connection.run(oneStep(() => withoutStacks(act)));
-
-/** Node and the handlers make an error for each request that is cut. Its stack would take most of the time, and says nothing. */
-export function withoutStacks<Result>(act: () => Result): Result {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return act();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}

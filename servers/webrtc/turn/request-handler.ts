@@ -1,3 +1,4 @@
+import { StacklessError } from "../../core/service/stackless-error.ts";
 import { firstOptionalAttribute, stunAttributes, stunMethods } from "../stun/stun-attributes.ts";
 import { attributeOf, type StunMessage } from "../stun/stun-message.ts";
 import {
@@ -46,16 +47,12 @@ export interface RequestHandlerOptions {
 }
 
 /** A request that is answered with an error. */
-class StunRefusal extends Error {
+class StunRefusal extends StacklessError {
   readonly code: number;
   readonly attributes: readonly WrittenAttribute[];
 
   constructor(code: number, why: string, attributes: readonly WrittenAttribute[] = []) {
-    // Thousands a second may be refused, and where each one was is of no use.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
     super(why);
-    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.attributes = attributes;
   }

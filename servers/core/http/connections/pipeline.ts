@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { withoutStacks } from "../../net/close-in-turns.ts";
+import { withoutStacks } from "../../service/stackless-error.ts";
 import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
 import { paceBody } from "./paced-body.ts";
