@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -24,24 +24,14 @@ it("[HTTP-155] fragments of many WebSockets are read in the turns of all, and me
   const read = () => opened.reduce((sum, { _receiver: receiver }) => sum + (receiver?._messageLength ?? 0), 0);
   let ended = 0;
   const turns = new WorkTurns(() => read() * fragmentMs);
-  const server = createServer();
-  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
   const messages: number[] = [];
-  webSockets.on("connection", (webSocket) => {
+  const port = await webSocketServer((webSocket) => {
     readFramesInTurns(webSocket, turns.connection("127.0.0.1"));
     opened.push(webSocket);
     webSocket.on("message", (data: Buffer) => messages.push(data.length));
     webSocket.on("close", () => ended++);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const clients = Array.from({ length: connections }, () => {
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
-    onTestFinished(() => void socket.destroy());
-    socket.write(upgrade);
-    return socket;
-  });
+  const clients = Array.from({ length: connections }, () => openedClient(port));
   await until(() => opened.length === connections);
   const fragments = Buffer.concat([fragment(2), ...Array.from({ length: each - 1 }, () => fragment(0))]);
   for (const socket of clients) socket.write(fragments);
@@ -62,23 +52,16 @@ it("[HTTP-155] fragments of many WebSockets are read in the turns of all, and me
 });
 
 it("[HTTP-155] small fragments of a message that has not ended take little more memory than their bytes", async () => {
-  const server = createServer();
-  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
   const budget = new SharedBudget(1 << 30);
   const turns = new WorkTurns();
   const messages: Buffer[] = [];
   let receiver: { readonly _fragments: readonly Buffer[]; readonly _messageLength: number } | undefined;
-  webSockets.on("connection", (webSocket, { socket }) => {
+  const port = await webSocketServer((webSocket, socket) => {
     new HeldWebSocket(webSocket, socket, budget, turns.connection("127.0.0.1"));
     receiver = (webSocket as WebSocket & { readonly _receiver: typeof receiver })._receiver;
     webSocket.on("message", (data: Buffer) => messages.push(data));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
-  onTestFinished(() => void client.destroy());
-  client.write(upgrade);
+  const client = openedClient(port);
   await until(() => receiver);
   for (let message = 1; message <= 2; message++) {
     client.write(Buffer.concat([fragment(2), ...Array.from({ length: 10_000 }, (_, index) => fragment(0, false, index))]));
@@ -108,12 +91,7 @@ it("[HTTP-155] messages of many WebSockets are handled in the turns of all, thos
   const handled = () => received.reduce((sum, { length }) => sum + length, 0);
   const message = (index: number) => fragment(1, true, 0x30 + index);
   const all = Buffer.concat(Array.from({ length: each }, (_, index) => message(index)));
-  const clients = Array.from({ length: connections }, () => {
-    const client = connect(port, "127.0.0.1").resume();
-    onTestFinished(() => void client.destroy());
-    client.write(upgrade);
-    return client;
-  });
+  const clients = Array.from({ length: connections }, () => openedClient(port));
   await until(() => received.length === connections);
   for (const client of clients) client.write(all);
   let most = 0;
@@ -133,9 +111,7 @@ it("[HTTP-155] a fragment does not keep the memory of what was read around it, a
     opened = webSocket;
     readFramesInTurns(webSocket, new WorkTurns().connection("127.0.0.1"));
   });
-  const client = connect(port, "127.0.0.1").resume();
-  onTestFinished(() => void client.destroy());
-  client.write(upgrade);
+  const client = openedClient(port);
   const { _receiver: receiver } = (await until(() => opened)) as WebSocket & {
     readonly _receiver: { readonly _fragments: readonly Buffer[]; readonly _buffers: readonly Buffer[]; readonly _bufferedBytes: number };
   };
@@ -159,42 +135,39 @@ it("[HTTP-155] a fragment does not keep the memory of what was read around it, a
 });
 
 /** Returns its port. */
-async function webSocketServer(onOpened: (webSocket: WebSocket) => void): Promise<number> {
+async function webSocketServer(onOpened: (webSocket: WebSocket, socket: Socket) => void): Promise<number> {
   const server = createServer();
   const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
-  webSockets.on("connection", onOpened);
+  webSockets.on("connection", (webSocket, { socket }) => onOpened(webSocket, socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
+/** A client that has asked for the upgrade and discards what it gets. */
+function openedClient(port: number): Socket {
+  const client = connect(port, "127.0.0.1").resume();
+  onTestFinished(() => void client.destroy());
+  client.write(upgrade);
+  return client;
+}
+
 it("[HTTP-263] where many WebSockets have begun messages, those that give way end alone, also with frames that wait for their turn", async () => {
   const connections = 60;
-  const server = createServer();
-  const webSockets = new WebSocketServer({ server, maxPayload: 1 << 20, allowSynchronousEvents: false });
   const budget = new SharedBudget(4 << 20);
   let opened = 0;
   let gaveWay = 0;
   let ended = 0;
   const messages: string[] = [];
   const turns = new WorkTurns();
-  webSockets.on("connection", (webSocket, { socket }) => {
+  const port = await webSocketServer((webSocket, socket) => {
     opened++;
     new HeldWebSocket(webSocket, socket, budget, turns.connection("127.0.0.1"), () => gaveWay++);
     webSocket.on("message", (data: Buffer) => messages.push(data.toString()));
     webSocket.on("close", () => ended++);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const clients = Array.from({ length: connections }, () => {
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
-    onTestFinished(() => void socket.destroy());
-    socket.on("error", () => {});
-    socket.write(upgrade);
-    return socket;
-  });
+  const clients = Array.from({ length: connections }, () => openedClient(port).on("error", () => {}));
   await until(() => opened === connections);
   const [bystander, ...others] = clients;
   const long = Buffer.concat([Buffer.from([0x00, 0xfe, 0x03, 0xe8, 0, 0, 0, 0]), Buffer.alloc(1_000, "x")]);
