@@ -33,10 +33,10 @@ export class WorkTurns {
   #immediate: NodeJS.Immediate | undefined;
   /** What waits is being done. */
   #isWorking = false;
+  /** Until when it was, so far. */
+  #workedMs = 0;
   /** The connection of which something that waited was done last. */
   #worked: Connection | undefined;
-  /** When it was, so far. */
-  #workedMs = 0;
   /** Connections that have used up a share. */
   readonly #waiting = new FairOrder<Connection>();
   /** Those of which nothing is known yet: they come before, for half of the time. Thousands may be opened at once. */
@@ -119,8 +119,9 @@ export class WorkTurns {
 
   readonly #end = (): void => {
     this.#isEnding = false;
-    if (this.#running && !this.#isWorking) this.#spendUntil(this.#now(), this.#running);
-    if (!this.#isWorking) this.#running = undefined;
+    if (this.#isWorking) return;
+    if (this.#running) this.#spendUntil(this.#now(), this.#running);
+    this.#running = undefined;
   };
 
   /** What passed since the connection asked last is its own, if no other one has asked since. */
