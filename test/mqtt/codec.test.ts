@@ -168,11 +168,10 @@ describe("codec", () => {
     const decoder = new PacketDecoder(1 << 20);
     decoder.version = 4;
     const message = encodePacket(publishPacket("t", "x".repeat(500_000)), 4);
-    const end = decoder as unknown as { readonly waiting: readonly Buffer[] | undefined };
     decoder.append(Buffer.concat([message, message.subarray(0, 1_500)]));
     expect(decoder.next()?.type).toBe("publish");
     expect(decoder.next()).toBeUndefined();
-    expect(end.waiting?.map(({ buffer }) => buffer.byteLength)).toEqual([1_500]);
+    expect(decoder.heldBytes).toBe(1_500);
     decoder.append(message.subarray(1_500));
     expect(decoder.next()?.type).toBe("publish");
     // It can be asked for.
@@ -180,6 +179,45 @@ describe("codec", () => {
     expect(decoder.unreadBytes).toBe(0);
     expect(decoder.next()).toBeUndefined();
     expect(decoder.heldBytes).toBe(0);
+  });
+
+  it("[MQTT-342] a packet that comes byte by byte takes about its own bytes", () => {
+    const decoder = new PacketDecoder(1 << 20);
+    decoder.version = 4;
+    const message = encodePacket(publishPacket("t", "x".repeat(300_000)), 4);
+    const wire = Buffer.concat([message, Buffer.of(0xc0, 0)]);
+    for (let at = 0; at < message.length - 1; at++) {
+      // As TLS gives it: in memory of its own.
+      const piece = Buffer.allocUnsafeSlow(1);
+      piece[0] = wire[at] as number;
+      decoder.append(piece);
+      if (at > 10) continue;
+      expect(decoder.next()).toBeUndefined();
+    }
+    expect(decoder.heldBytes).toBeLessThan(2 * message.length);
+    decoder.append(wire.subarray(message.length - 1));
+    expect(decoder.next()).toMatchObject({ type: "publish", payload: Buffer.alloc(300_000, "x") });
+    expect(decoder.next()?.type).toBe("pingreq");
+    expect(decoder.next()).toBeUndefined();
+  });
+
+  it("[MQTT-342] what arrives behind packets that wait is copied once, in order", () => {
+    const packets = Array.from({ length: 200 }, (_, index) => publishPacket("t", "x".repeat(index)));
+    const wire = Buffer.concat(packets.map((packet) => encodePacket(packet, 4)));
+    for (const pieceBytes of [1, 7, 1_000, wire.length]) {
+      const decoder = new PacketDecoder(1 << 20);
+      decoder.version = 4;
+      const decoded: Packet[] = [];
+      for (let at = 0; at < wire.length; at += pieceBytes) {
+        decoder.append(wire.subarray(at, at + pieceBytes));
+        if (at % 3 === 0) continue;
+        const packet = decoder.next();
+        if (packet) decoded.push(packet);
+      }
+      for (let packet = decoder.next(); packet; packet = decoder.next()) decoded.push(packet);
+      expect(decoded).toEqual(packets.map((packet) => ({ ...packet, properties: undefined })));
+      expect(decoder.heldBytes).toBe(0);
+    }
   });
 
   it("[MQTT-1] refuses a packet above the maximum before it has arrived", () => {

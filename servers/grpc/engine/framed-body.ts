@@ -1,5 +1,5 @@
 import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
-import { ByteQueue } from "./byte-queue.ts";
+import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { prefixBytes } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 

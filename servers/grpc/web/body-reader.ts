@@ -1,5 +1,5 @@
 import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
-import { ByteQueue } from "../engine/byte-queue.ts";
+import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { type BodyLimits, FramedBody, tooLong, type WireMessage } from "../engine/framed-body.ts";
 import { StatusError } from "../engine/status.ts";
 

@@ -1,3 +1,4 @@
+import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { isTls } from "../../core/net/client-hello.ts";
 import { compacted } from "./byte-reader.ts";
 import { decodePacket } from "./decode-packet.ts";
@@ -8,8 +9,6 @@ const malformed = (message: string) => new PacketError(reasonCode.malformedPacke
 const connectType = 1;
 const publishType = 3;
 const [subscribeType, unsubscribeType] = [8, 10];
-/** The object of a Buffer, which may hold one byte. */
-const chunkBytes = 100;
 
 /**
  * Splits a byte stream into packets: `append` received bytes, then call `next` until it returns undefined.
@@ -23,9 +22,9 @@ export class PacketDecoder {
   private readonly mostItems: number;
   private bytes: Buffer | undefined = undefined;
   private position = 0;
-  /** Chunks of an incomplete packet: joined once it is complete. */
-  private waiting: Buffer[] | undefined = undefined;
-  private waitingBytes = 0;
+  /** An incomplete packet, which may come byte by byte, or what arrived behind `bytes`. */
+  private waiting: ByteQueue | undefined = undefined;
+  /** Of the incomplete packet, as far as it is known; 0 if none is waited for. */
   private needed = 0;
   /** The chunk of the last packet; released when it is used up, so that an idle connection holds no memory. */
   private frame: Buffer | undefined = undefined;
@@ -39,19 +38,25 @@ export class PacketDecoder {
 
   append(chunk: Buffer): void {
     if (this.waiting) {
-      this.waiting.push(chunk);
-      this.waitingBytes += chunk.length;
-      if (this.waitingBytes < this.needed) return;
-      this.bytes = Buffer.concat(this.waiting, this.waitingBytes);
-      this.position = 0;
-      this.waiting = undefined;
+      this.waiting.push(chunk, this.needed || undefined);
+      if (!this.bytes) this.takeWaiting();
     } else if (this.bytes) {
-      this.bytes = Buffer.concat([this.bytes.subarray(this.position), chunk]);
-      this.position = 0;
+      this.waiting = new ByteQueue();
+      this.waiting.push(chunk);
     } else {
       this.bytes = chunk;
       this.position = 0;
     }
+  }
+
+  /** Goes on with what waits, if that is enough. */
+  private takeWaiting(): void {
+    const { waiting } = this;
+    if (!waiting || waiting.length < this.needed) return;
+    this.bytes = waiting.take(waiting.length);
+    this.position = 0;
+    this.waiting = undefined;
+    this.needed = 0;
   }
 
   next(): Packet | undefined {
@@ -95,7 +100,10 @@ export class PacketDecoder {
     if (packet.type === "connect") this.version ??= packet.version;
     // [MQTT5-1.5.5-1]; 3.1.1 does not require it.
     if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");
-    if (end === bytes.length) this.bytes = undefined;
+    if (end === bytes.length) {
+      this.bytes = undefined;
+      this.takeWaiting();
+    }
     return packet;
   }
 
@@ -118,7 +126,7 @@ export class PacketDecoder {
 
   /** Of it, what was not decoded. */
   get unreadBytes(): number {
-    return (this.bytes?.length ?? 0) + (this.waiting ? this.waitingBytes + this.waiting.length * chunkBytes : 0);
+    return (this.bytes?.length ?? 0) + (this.waiting?.heldBytes ?? 0);
   }
 
   discard(): void {
@@ -130,16 +138,20 @@ export class PacketDecoder {
     return this.frame ? this.frame.subarray(this.packetStart, this.position) : Buffer.alloc(0);
   }
 
-  private wait(needed: number): undefined {
+  private wait(needed: number): Packet | undefined {
     const rest = this.bytes?.subarray(this.position);
+    const arrived = this.waiting;
     this.bytes = undefined;
     this.frame = undefined;
     if (!rest || rest.length === 0) return undefined;
+    this.waiting = new ByteQueue();
     // A few bytes must not keep a whole chunk or packet alive.
-    this.waiting = [compacted(rest)];
-    this.waitingBytes = rest.length;
+    this.waiting.push(compacted(rest));
     this.needed = needed;
-    return undefined;
+    if (!arrived) return undefined;
+    this.waiting.push(arrived.take(arrived.length), needed);
+    this.takeWaiting();
+    return this.next();
   }
 }
 

@@ -1,6 +1,10 @@
 const nothing: Buffer = Buffer.alloc(0);
+const leastRoom = 1_024;
 
-/** A queue of received chunks. Bytes within one chunk are returned without a copy; bytes that span chunks are copied at most twice. */
+/**
+ * A queue of received chunks. Bytes within one chunk are returned without a copy; bytes that span chunks are copied at most twice. A client may send chunks of
+ * one byte, each of which would take hundreds in memory of its own: they are copied into one buffer.
+ */
 export class ByteQueue {
   #bytes = nothing;
   #start = 0;
@@ -12,7 +16,13 @@ export class ByteQueue {
     return this.#end - this.#start;
   }
 
-  push(chunk: Buffer): void {
+  /** Memory of the queue: that of the buffer, also where a part of it was taken. */
+  get heldBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** `expected`: the length that the queue is to have when it is complete, if that is known. */
+  push(chunk: Buffer, expected = Number.POSITIVE_INFINITY): void {
     const { length } = this;
     if (length === 0) {
       this.#bytes = chunk;
@@ -23,7 +33,7 @@ export class ByteQueue {
     }
     if (!this.#isOwn || this.#end + chunk.length > this.#bytes.length) {
       // A new buffer: what was taken from the old one stays valid.
-      const room = Buffer.allocUnsafe(Math.max(2 * length, length + chunk.length, 1_024));
+      const room = Buffer.allocUnsafe(Math.max(Math.min(Math.max(2 * length, leastRoom), expected), length + chunk.length));
       this.#bytes.copy(room, 0, this.#start, this.#end);
       this.#bytes = room;
       this.#start = 0;
