@@ -215,12 +215,12 @@ export class WebSocketClients {
       webSocket.on("pong", onPong);
       webSocket.on("error", onError);
       webSocket.on("close", onClose);
-      this.#guard(client, () => onOpen(client));
+      this.run(client, () => onOpen(client));
     });
   }
 
   /** A fault in the work for one client ends its connection alone. */
-  #guard(client: WebSocketClient, work: () => void): void {
+  run(client: WebSocketClient, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -247,7 +247,7 @@ export class WebSocketClients {
       client.input.hold();
       this.#fast.add(client);
     }
-    this.#guard(client, () => this.#carryOut(client, kind, data));
+    this.run(client, () => this.#carryOut(client, kind, data));
     client.held.count();
     // Answers that no room is told of: the hub does not see them.
     if (client.unsentBytes > this.#limits.unsentBytes) client.close(closeCode.goingAway, "it reads too slowly");
@@ -281,7 +281,7 @@ export class WebSocketClients {
         share.later();
         return;
       }
-      this.#guard(client, work);
+      this.run(client, work);
       client.input.release();
     };
     const share = client.work.join(goOn);
@@ -297,7 +297,7 @@ export class WebSocketClients {
   closed(client: WebSocketClient, code: number): void {
     this.#clients.delete(client);
     if (this.#fast.delete(client)) client.input.release();
-    client.input.end(() => this.#guard(client, () => client.handler.onClosed(client, client.why ?? closeText(code))));
+    client.input.end(() => this.run(client, () => client.handler.onClosed(client, client.why ?? closeText(code))));
   }
 
   #tick(): void {

@@ -13,9 +13,13 @@ import {
   parseYWebrtcMessage,
   signalOfYWebrtc,
   type YWebrtcData,
+  type YWebrtcRequest,
   type YWebrtcTopics,
   yWebrtcData,
 } from "./ywebrtc-message.ts";
+
+/** A client announces itself right after it has subscribed, in packets of their own. */
+const joinWaitMs = 50;
 
 export interface YWebrtcDialectOptions {
   readonly hub: Hub;
@@ -45,25 +49,39 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
       hub.refuse(peer, { code: "bad-message", message: request.problem }, as);
       return;
     }
+    const { link } = peer.facts;
+    // A client with several documents announces itself in one after the other.
+    const room = request.type === "publish" ? request.topic : undefined;
+    const subscribed = room === undefined ? undefined : link.subscribed.take(room);
+    if (room !== undefined && subscribed) hub.join(peer, { room }, subscribed);
+    if (subscribed || link.subscribed.isEmpty) carryOut(client, peer, link, request, as);
+    else joinSubscribed(client, peer, link, () => carryOut(client, peer, link, request, as));
+  }
+
+  function carryOut(client: WebSocketClient, peer: Peer, link: YWebrtcLink, request: YWebrtcRequest, as: ClientMessage): void {
     switch (request.type) {
       case "ping":
-        peer.facts.link.send({ type: "pong" });
+        link.send({ type: "pong" });
         return;
-      case "subscribe": {
-        const topics = taken(request, peer, as);
-        // In the turn in which the client announces itself: two that connect at once call one another if both are in before either has.
-        webSockets.goOn(client, () => takeTopics(client, peer, "subscribe", topics));
+      case "subscribe":
+        // Together with its announcement: two that connect at once call one another if both are in before either has announced itself.
+        link.subscribed.add(taken(request, peer, as), () =>
+          client.work.wait(joinWaitMs, () => webSockets.run(client, () => joinSubscribed(client, peer, link))),
+        );
         return;
-      }
       case "unsubscribe":
-        takeTopics(client, peer, request.type, taken(request, peer, as));
+        inTurns(client, peer, taken(request, peer, as), (topic, part) => void hub.leave(peer, topic, part));
         return;
       case "publish":
-        publish(peer, peer.facts.link, request.topic, request.message, as);
+        publish(peer, link, request.topic, request.message, as);
         return;
       default:
         request satisfies never;
     }
+  }
+
+  function joinSubscribed(client: WebSocketClient, peer: Peer, link: YWebrtcLink, then?: () => void): void {
+    inTurns(client, peer, link.subscribed.takeAll(), (topic, part) => void hub.join(peer, { room: topic }, part), then);
   }
 
   /**
@@ -83,13 +101,17 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
     return [...named].map((topic) => [topic, named.size === 1 ? as : partOf(topic)]);
   }
 
-  /** One in each turn of the event loop: of each topic the client may be told all who are in it. */
-  function takeTopics(client: WebSocketClient, peer: Peer, type: YWebrtcTopics["type"], [next, ...others]: readonly NamedTopic[]): void {
-    if (!next || !peer.isConnected) return;
-    const [topic, part] = next;
-    if (type === "subscribe") hub.join(peer, { room: topic }, part);
-    else hub.leave(peer, topic, part);
-    if (others.length > 0) webSockets.goOn(client, () => takeTopics(client, peer, type, others));
+  /** A topic in each turn of the event loop: of each the client may be told all who are in it. */
+  function inTurns(
+    client: WebSocketClient,
+    peer: Peer,
+    [next, ...others]: readonly NamedTopic[],
+    act: (...named: NamedTopic) => void,
+    then?: () => void,
+  ): void {
+    if (next && peer.isConnected) act(...next);
+    if (others.length > 0 && peer.isConnected) webSockets.goOn(client, () => inTurns(client, peer, others, act, then));
+    else then?.();
   }
 
   function publish(peer: Peer, link: YWebrtcLink, topic: string, message: JsonObject, as: ClientMessage): void {
@@ -106,7 +128,9 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
   const handler: WebSocketHandler = {
     onText: receive,
     onClosed(client, reason) {
-      if (client.peer instanceof Peer) hub.disconnect(client.peer, reason, "client");
+      const { peer } = client;
+      if (!(peer instanceof Peer && peer.facts.link instanceof YWebrtcLink)) return;
+      joinSubscribed(client, peer, peer.facts.link, () => hub.disconnect(peer, reason, "client"));
     },
   };
   const upgradeAt = (path: string): UpgradeRoute => ({
@@ -130,12 +154,43 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
 
 type NamedTopic = readonly [topic: string, part: ClientMessage];
 
+/** Topics that a client has subscribed to, and is in when it says something on them, or anything else, or a moment has passed. */
+class SubscribedTopics {
+  readonly #topics = new Map<string, ClientMessage>();
+  #endWait = (): void => {};
+
+  get isEmpty(): boolean {
+    return this.#topics.size === 0;
+  }
+
+  /** `wait` calls for them later; it returns the function that ends the wait. There are none before. */
+  add(topics: readonly NamedTopic[], wait: () => () => void): void {
+    for (const [topic, part] of topics) this.#topics.set(topic, part);
+    if (!this.isEmpty) this.#endWait = wait();
+  }
+
+  take(topic: string): ClientMessage | undefined {
+    const part = this.#topics.get(topic);
+    this.#topics.delete(topic);
+    if (this.isEmpty) this.#endWait();
+    return part;
+  }
+
+  takeAll(): readonly NamedTopic[] {
+    const topics = [...this.#topics];
+    this.#topics.clear();
+    this.#endWait();
+    return topics;
+  }
+}
+
 /**
  * A connection of a client, which serves all of its documents. For each topic the client chooses an id of its own, which the service learns from
  * what it publishes; clients of other dialects are announced to it by their identifiers.
  */
 class YWebrtcLink implements PeerLink {
   sentBytes = 0;
+  readonly subscribed = new SubscribedTopics();
   readonly #client: WebSocketClient;
   readonly #hub: Hub;
   readonly #encode: EncodePublish;
