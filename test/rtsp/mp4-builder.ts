@@ -25,6 +25,8 @@ export interface BuiltFile {
   readonly samplesPerChunk?: number;
   /** Bytes before the samples in mdat. */
   readonly gap?: number;
+  /** Behind its tracks. */
+  readonly inMovie?: Buffer;
 }
 
 export const four = (...values: readonly number[]): Buffer => {
@@ -44,7 +46,7 @@ export const mp4Box = (type: string, ...parts: readonly Buffer[]): Buffer => {
 const full = (type: string, ...parts: readonly Buffer[]) => mp4Box(type, four(0), ...parts);
 
 export function buildMp4(file: BuiltFile): Buffer {
-  const { tracks, isMovieLast = false, isLong = false, samplesPerChunk = 3, gap = 0 } = file;
+  const { tracks, isMovieLast = false, isLong = false, samplesPerChunk = 3, gap = 0, inMovie = Buffer.alloc(0) } = file;
   const fileType = mp4Box("ftyp", Buffer.from("isom"), four(0x200), Buffer.from("isommp41"));
   const head = isLong ? 16 : 8;
   const media = tracks.map(({ samples }) => Buffer.concat(samples.map(({ bytes }) => bytes)));
@@ -56,7 +58,7 @@ export function buildMp4(file: BuiltFile): Buffer {
       position += media[index]?.length ?? 0;
       return trak;
     });
-    return mp4Box("moov", full("mvhd", four(0, 0, 1_000, 0), Buffer.alloc(80)), ...traks);
+    return mp4Box("moov", full("mvhd", four(0, 0, 1_000, 0), Buffer.alloc(80)), ...traks, inMovie);
   };
   const movieBytes = movieOf(0).length;
   const movie = movieOf(fileType.length + head + (isMovieLast ? 0 : movieBytes));

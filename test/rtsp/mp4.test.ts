@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { initSegment, isMp4Track, mediaSegment } from "../../servers/rtsp/hls/fragmented-mp4.ts";
-import { bufferSource } from "../../servers/rtsp/media/mp4/byte-source.ts";
+import { type ByteSource, bufferSource } from "../../servers/rtsp/media/mp4/byte-source.ts";
 import { clipOfBytes, openClip, readClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
 import { samplesOfStep } from "../../servers/rtsp/media/mp4/sample-table.ts";
 import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
@@ -244,6 +244,12 @@ describe("reading MP4", () => {
     expect(
       refusal(Buffer.concat([mp4Box("ftyp"), mp4Box("moov", ...Array.from({ length: 20_000 }, () => mp4Box("free")))])).message,
     ).toMatch(/more than 10000 others/);
+    const large = Buffer.concat([four(2 << 20), Buffer.alloc(2 << 20)]);
+    expect(
+      refusal(buildMp4({ tracks: [{ ...video, samples: pictures(10, 5, 128).map((one) => ({ ...one, bytes: large })) }] })).message,
+    ).toMatch(/has 20971560 bytes of media in 0.1 seconds/);
+    const empty = { ...video, samples: video.samples.map((one) => ({ ...one, bytes: Buffer.alloc(4 * 4_097) })) };
+    expect(refusal(buildMp4({ tracks: [empty] })).message).toMatch(/more than 4096 NAL units/);
     expect(refusal(buildMp4({ tracks: [video] }).subarray(0, 900)).code).toBe("MEDIA_DAMAGED");
     const cut = buildMp4({ tracks: [video], isMovieLast: true, gap: 1_000 }).subarray(0, 500);
     expect(refusal(cut).message).toMatch(/cut off/);
@@ -361,6 +367,35 @@ it("[RTSP-106] the index is read in steps, in whichever table the file has many 
   };
   // Sizes, times, places, what is shown, and the order.
   for (const samplesPerChunk of [1, count]) expect(steps(samplesPerChunk)).toBeGreaterThanOrEqual(5 * Math.floor(count / samplesOfStep));
+});
+
+it("[RTSP-106] no step reads many bytes or boxes, wherever the file has them", () => {
+  const boxes = Buffer.concat(Array.from({ length: 5_000 }, () => mp4Box("free")));
+  const long = mp4Box("free", Buffer.alloc(6 << 20));
+  const withBoxes = (file: Buffer, type: string) => {
+    const at = file.indexOf(type) - 4;
+    return Buffer.concat([file.subarray(0, at), boxes, file.subarray(at)]);
+  };
+  const files = [
+    withBoxes(buildMp4({ tracks: [video], isMovieLast: true }), "moov"),
+    withBoxes(fragmented(), "moof"),
+    buildMp4({ tracks: [video], isMovieLast: true, inMovie: long }),
+  ];
+  for (const file of files) {
+    let [reads, bytes, most] = [0, 0, { reads: 0, bytes: 0 }];
+    const source = bufferSource(file);
+    const counted: ByteSource = {
+      ...source,
+      read(position, length) {
+        [reads, bytes] = [reads + 1, bytes + length];
+        most = { reads: Math.max(most.reads, reads), bytes: Math.max(most.bytes, bytes) };
+        return source.read(position, length);
+      },
+    };
+    for (const _ of readClip(counted)) [reads, bytes] = [0, 0];
+    expect(most.reads).toBeLessThan(100);
+    expect(most.bytes).toBeLessThan(2 << 20);
+  }
 });
 
 /** Two passes of the same frames in four fragments. */

@@ -8,7 +8,8 @@ export const mostUnits = 4_096;
 export function splitLengthPrefixed(sample: Buffer, lengthBytes: 1 | 2 | 4): Buffer[] {
   const units: Buffer[] = [];
   let position = 0;
-  while (position < sample.length) {
+  for (let count = 0; position < sample.length; count++) {
+    if (count === mostUnits) throw new RangeError(`it has more than ${mostUnits} NAL units`);
     if (position + lengthBytes > sample.length) throw new RangeError("it ends within the length of a NAL unit");
     const length = sample.readUIntBE(position, lengthBytes);
     position += lengthBytes;
@@ -16,7 +17,6 @@ export function splitLengthPrefixed(sample: Buffer, lengthBytes: 1 | 2 | 4): Buf
       throw new RangeError(`a NAL unit of ${length} bytes begins where ${sample.length - position} are left`);
     }
     if (length > 0) units.push(sample.subarray(position, position + length));
-    if (units.length > mostUnits) throw new RangeError(`it has more than ${mostUnits} NAL units`);
     position += length;
   }
   return units;

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { damaged } from "./media-file-error.ts";
+import type { Steps } from "./sample-table.ts";
 
-/** A file whose parts are read when they are needed. Reads of a local file are short enough to be done at once. */
+/** A file whose parts are read when they are needed. To read a sample is short enough to be done at once; an index is read in steps. */
 export interface ByteSource {
   readonly size: number;
   /** A buffer of its own. Throws where the file ends before it. */
@@ -27,6 +28,19 @@ function readFully(descriptor: number, position: number, length: number): Buffer
     const count = readSync(descriptor, bytes, filled, length - filled, position + filled);
     if (count === 0) throw damaged("it has become shorter since it was opened");
     filled += count;
+  }
+  return bytes;
+}
+
+/** Read in one step. */
+const stepBytes = 1 << 20;
+
+/** As `read`, for what may be long. */
+export function* readInSteps(source: ByteSource, position: number, length: number): Steps<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length; at += stepBytes) {
+    source.read(position + at, Math.min(stepBytes, length - at)).copy(bytes, at);
+    yield;
   }
   return bytes;
 }

@@ -23,6 +23,8 @@ export class ClipTrack {
   /** Of display; decoding may begin earlier. */
   readonly startSeconds: number;
   readonly endSeconds: number;
+  /** Of all frames. */
+  readonly sampleBytes: number;
   readonly #source: ByteSource;
   readonly #index: number;
   readonly #table: SampleTable;
@@ -41,19 +43,27 @@ export class ClipTrack {
     if (first >= end) throw damaged("the edit list of a track leaves nothing of it");
     let earliest = Number.POSITIVE_INFINITY;
     let latest = Number.NEGATIVE_INFINITY;
+    let bytes = 0;
     for (let sample = first; sample < end; sample++) {
       earliest = Math.min(earliest, table.displayTime(sample));
       latest = Math.max(latest, table.endOfDisplay(sample));
+      bytes += table.sizes[sample] as number;
       if (sample % samplesOfStep === 0) yield;
     }
-    return new ClipTrack(source, index, chosen, { first, end, earliest, latest });
+    return new ClipTrack(source, index, chosen, { first, end, earliest, latest, bytes });
   }
 
   private constructor(
     source: ByteSource,
     index: number,
     { entry, edit, table }: ChosenTrack,
-    { first, end, earliest, latest }: { first: number; end: number; earliest: number; latest: number },
+    {
+      first,
+      end,
+      earliest,
+      latest,
+      bytes,
+    }: { readonly first: number; readonly end: number; readonly earliest: number; readonly latest: number; readonly bytes: number },
   ) {
     this.#source = source;
     this.#index = index;
@@ -63,6 +73,7 @@ export class ClipTrack {
     this.#offsetSeconds = edit.delaySeconds;
     this.#first = first;
     this.#end = end;
+    this.sampleBytes = bytes;
     this.startSeconds = this.#secondsOf(earliest);
     this.endSeconds = this.#secondsOf(latest);
     this.track = entry.track.kind === "video" ? this.#withParameterSets(entry.track) : entry.track;

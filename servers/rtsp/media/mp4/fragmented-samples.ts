@@ -10,16 +10,21 @@ interface Defaults {
 
 /** sample_is_non_sync_sample, ISO/IEC 14496-12 §8.8.3.1. */
 const notSync = 0x1_0000;
+/** In one step, besides their samples. */
+const runsOfStep = 256;
+
+/** `position` is where the moof box begins in the file. */
+export type ReadFragment = (moof: BoxReader, position: number) => Steps<void>;
 
 /** The samples of a file that was written in fragments, as recorders and browsers do (ISO/IEC 14496-12 §8.8). */
 export class FragmentedSamples {
   readonly #defaults = new Map<number, Defaults>();
   readonly #fileBytes: number;
-  readonly #fragments: () => Iterable<{ moof: BoxReader; position: number }>;
+  readonly #readFragments: (read: ReadFragment) => Steps<void>;
 
-  constructor(mvex: BoxReader, fileBytes: number, fragments: () => Iterable<{ moof: BoxReader; position: number }>) {
+  constructor(mvex: BoxReader, fileBytes: number, readFragments: (read: ReadFragment) => Steps<void>) {
     this.#fileBytes = fileBytes;
-    this.#fragments = fragments;
+    this.#readFragments = readFragments;
     for (const box of mvex.children()) {
       if (box.type !== "trex") continue;
       const trex = mvex.of(box);
@@ -33,11 +38,13 @@ export class FragmentedSamples {
   /** The samples of the track with this number, behind those that the table has. */
   *append(id: number, table: SampleTable): Steps<void> {
     const defaults = this.#defaults.get(id) ?? { duration: 0, size: 0, flags: 0 };
-    for (const { moof, position } of this.#fragments()) {
-      for (const box of moof.children())
-        if (box.type === "traf") yield* this.#readTrackFragment(moof.of(box), position, id, defaults, table);
-      yield;
-    }
+    const readTrackFragment = (traf: BoxReader, position: number) => this.#readTrackFragment(traf, position, id, defaults, table);
+    yield* this.#readFragments(function* (moof, position) {
+      for (const box of moof.children()) {
+        if (box.type === "traf") yield* readTrackFragment(moof.of(box), position);
+        yield;
+      }
+    });
   }
 
   *#readTrackFragment(traf: BoxReader, moofPosition: number, id: number, defaults: Defaults, table: SampleTable): Steps<void> {
@@ -59,11 +66,13 @@ export class FragmentedSamples {
       time = declared;
     }
     let offset = base;
+    let runs = 0;
     for (const box of traf.children()) {
       if (box.type !== "trun") continue;
       const run = yield* this.#readRun(traf.of(box), { duration, size, flags: sampleFlags }, base, offset, time, table);
       offset = run.offset;
       time = run.time;
+      if (++runs % runsOfStep === 0) yield;
     }
   }
 

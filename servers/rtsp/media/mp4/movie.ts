@@ -1,7 +1,7 @@
 import { BoxReader, printable } from "./box.ts";
-import type { ByteSource } from "./byte-source.ts";
+import { type ByteSource, readInSteps } from "./byte-source.ts";
 import { formatHeadBytes, formatOf } from "./file-format.ts";
-import { FragmentedSamples } from "./fragmented-samples.ts";
+import { FragmentedSamples, type ReadFragment } from "./fragmented-samples.ts";
 import { convertLine, damaged, unsupported } from "./media-file-error.ts";
 import { readSampleEntry, type SampleEntry } from "./sample-entry.ts";
 import { readSampleTable, type SampleTable, type Steps } from "./sample-table.ts";
@@ -26,11 +26,13 @@ export interface Edit {
 const mostMovieBytes = 128 << 20;
 const mostFragmentBytes = 16 << 20;
 const mostBoxes = 200_000;
+/** Each is a read. */
+const boxesOfStep = 64;
 const mostTracks = 64;
 
 /** Finds moov, before or after the media, and reads the tracks that it declares. */
-export function readMovie(source: ByteSource): MovieTrack[] {
-  const { moov, end } = findMovie(source);
+export function* readMovie(source: ByteSource): Steps<MovieTrack[]> {
+  const { moov, end } = yield* findMovie(source);
   const header = moov.need("mvhd");
   header.skip(header.version() === 1 ? 16 : 8);
   const timescale = header.fourBytes();
@@ -38,8 +40,14 @@ export function readMovie(source: ByteSource): MovieTrack[] {
   const traks = moov.children().filter(({ type }) => type === "trak");
   if (traks.length > mostTracks) throw damaged(`it has ${traks.length} tracks; at most ${mostTracks} are read`);
   const extensions = new BoxReader(moov.bytes, { start: 0, end: moov.end }).find("mvex");
-  const fragmented = extensions && new FragmentedSamples(extensions, source.size, () => fragmentsOf(source, end));
-  return traks.flatMap((trak) => readTrack(moov.of(trak), timescale, source.size, fragmented) ?? []);
+  const fragmented = extensions && new FragmentedSamples(extensions, source.size, (read) => readFragments(source, end, read));
+  const tracks: MovieTrack[] = [];
+  for (const trak of traks) {
+    const track = readTrack(moov.of(trak), timescale, source.size, fragmented);
+    if (track) tracks.push(track);
+    yield;
+  }
+  return tracks;
 }
 
 interface TopBox {
@@ -68,8 +76,9 @@ function* topBoxes(source: ByteSource, start: number): Generator<TopBox> {
   }
 }
 
-function findMovie(source: ByteSource): { moov: BoxReader; end: number } {
+function* findMovie(source: ByteSource): Steps<{ moov: BoxReader; end: number }> {
   let end = 0;
+  let boxes = 0;
   for (const { type, position, headBytes, size } of topBoxes(source, 0)) {
     if (position === 0 && !knownFirst.has(type)) {
       const format = formatOf(source.read(0, Math.min(formatHeadBytes, source.size)));
@@ -77,10 +86,11 @@ function findMovie(source: ByteSource): { moov: BoxReader; end: number } {
       throw unsupported(found, convertLine({ video: "encode", audio: "encode" }));
     }
     end = position + size;
+    if (++boxes % boxesOfStep === 0) yield;
     if (type !== "moov") continue;
     if (size > mostMovieBytes) throw damaged(`its moov box has ${size} bytes; at most ${mostMovieBytes} are read`);
     if (end > source.size) throw damaged("it ends within its moov box");
-    const bytes = source.read(position + headBytes, size - headBytes);
+    const bytes = yield* readInSteps(source, position + headBytes, size - headBytes);
     return { moov: new BoxReader(bytes, { start: 0, end: bytes.length }), end };
   }
   // A recording that was cut off has its media and no moov, which is written last.
@@ -88,13 +98,15 @@ function findMovie(source: ByteSource): { moov: BoxReader; end: number } {
   throw damaged("it has no moov box, which a recorder writes at the end");
 }
 
-/** The moof boxes and where they begin; what was cut off at the end is left out. */
-function* fragmentsOf(source: ByteSource, start: number): Generator<{ moof: BoxReader; position: number }> {
+/** Calls back with the moof boxes and where they begin; what was cut off at the end is left out. */
+function* readFragments(source: ByteSource, start: number, read: ReadFragment): Steps<void> {
+  let boxes = 0;
   for (const { type, position, headBytes, size } of topBoxes(source, start)) {
+    if (++boxes % boxesOfStep === 0) yield;
     if (type !== "moof" || position + size > source.size) continue;
     if (size > mostFragmentBytes) throw damaged(`a moof box has ${size} bytes; at most ${mostFragmentBytes} are read`);
-    const bytes = source.read(position + headBytes, size - headBytes);
-    yield { moof: new BoxReader(bytes, { start: 0, end: bytes.length }), position };
+    const bytes = yield* readInSteps(source, position + headBytes, size - headBytes);
+    yield* read(new BoxReader(bytes, { start: 0, end: bytes.length }), position);
   }
 }
 

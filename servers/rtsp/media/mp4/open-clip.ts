@@ -1,4 +1,4 @@
-import type { WorkConnection } from "../../../core/turns/work-connection.ts";
+import { resultOf, type WorkConnection } from "../../../core/turns/work-connection.ts";
 import type { Clip } from "../track.ts";
 import { type ByteSource, bufferSource, openByteSource } from "./byte-source.ts";
 import { ClipTrack } from "./clip-track.ts";
@@ -10,6 +10,8 @@ import { mostSamples, type SampleTable, type Steps, samplesOfStep } from "./samp
 const shortestSeconds = 0.1;
 const longestSeconds = 30 * 86_400;
 const mostFramesPerSecond = 2_000;
+/** A gigabit. What a few bytes declare may lie at the same place many times. */
+const mostBytesPerSecond = 125_000_000;
 
 /**
  * Opens an MP4 file: its first streamable track of video and of sound. Only the index is kept in memory. Throws ServiceError with
@@ -18,7 +20,7 @@ const mostFramesPerSecond = 2_000;
 export function openClip(file: string): Clip {
   const source = openByteSource(file);
   try {
-    return allOf(readClip(source));
+    return resultOf(readClip(source));
   } catch (error) {
     source.close();
     throw error;
@@ -37,17 +39,10 @@ export async function openClipInTurns(file: string, connection: WorkConnection):
 }
 
 /** The same for a file that is in memory as a whole. */
-export const clipOfBytes = (bytes: Buffer): Clip => allOf(readClip(bufferSource(bytes)));
-
-function allOf<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
+export const clipOfBytes = (bytes: Buffer): Clip => resultOf(readClip(bufferSource(bytes)));
 
 export function* readClip(source: ByteSource): Steps<Clip> {
-  const chosen = chooseTracks(readMovie(source));
+  const chosen = chooseTracks(yield* readMovie(source));
   const samples: SampleTable[] = [];
   for (const track of chosen) samples.push(yield* track.readSamples());
   const sampleCount = samples.reduce((sum, { count }) => sum + count, 0);
@@ -70,6 +65,8 @@ export function* readClip(source: ByteSource): Steps<Clip> {
   if (order.length / durationSeconds > mostFramesPerSecond) {
     throw damaged(`it has ${order.length} frames in ${durationSeconds} seconds`);
   }
+  const bytes = clipTracks.reduce((sum, track) => sum + track.sampleBytes, 0);
+  if (bytes / durationSeconds > mostBytesPerSecond) throw damaged(`it has ${bytes} bytes of media in ${durationSeconds} seconds`);
   for (const track of clipTracks) track.frame(0);
   return {
     tracks: clipTracks.map(({ track }) => track),
