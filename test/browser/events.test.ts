@@ -85,22 +85,50 @@ it("[EV-94] a refused request is a row with its reason, which opens the request 
   expect(await page.getByRole("region", { name: "Requests" }).count()).toBe(0);
   await refuse("{not json", "first/1.0");
   await refuse("{}", "second/1.0");
-  const list = page.getByRole("list", { name: "Requests, newest first" });
-  await list.getByRole("button", { name: /^device_id: .*, and \d+ more$/ }).waitFor();
-  await list.getByRole("button", { name: "Malformed JSON in request body" }).click();
+  const list = page.getByRole("grid", { name: "Requests, newest first" });
+  const malformed = list.getByRole("row", { name: /Malformed JSON in request body/ });
+  await list.getByRole("row", { name: /device_id: .*, and \d+ more/ }).waitFor();
+  await malformed.click();
   const inspector = page.getByRole("complementary");
   await inspector.getByRole("heading", { name: "POST /events" }).waitFor();
   await inspector.getByRole("tab", { name: "Request" }).click();
   await inspector.getByText("{not json").first().waitFor();
   await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("second");
-  await list.getByRole("button", { name: "Malformed JSON in request body" }).waitFor({ state: "detached" });
-  expect(await list.getByRole("button").count()).toBe(1);
+  await malformed.waitFor({ state: "detached" });
+  // With the head.
+  expect(await list.getByRole("row").count()).toBe(2);
   await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("nobody");
   await page.getByText("none matches").waitFor();
   await page.getByRole("textbox", { name: "Filter by reason, client, path" }).fill("");
   await fetch(`${origin}/stats`).then((response) => response.text());
   await page.getByRole("region", { name: "Requests" }).getByText("All", { exact: true }).click();
   await list.getByText("GET /stats").waitFor();
+});
+
+it("[EV-195] the list of requests is moved through by the keys, sends again from its menu, and is held by a pause of the page", async () => {
+  const { page, origin } = await open();
+  const refuse = (query: string) => fetch(`${origin}/events?${query}`, { method: "POST", body: "{" }).then((response) => response.text());
+  await refuse("first");
+  await refuse("second");
+  const list = page.getByRole("grid", { name: "Requests, newest first" });
+  await list.getByRole("row", { name: /second/ }).click();
+  const inspector = page.getByRole("complementary");
+  await inspector.getByRole("heading", { name: "POST /events?second" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await inspector.getByRole("heading", { name: "POST /events?first" }).waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+  await list.getByRole("row", { name: /first/ }).click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Send again" }).click();
+  await page.getByText(/^Sent POST \/events\?first again: 400/).waitFor();
+  await page.getByRole("button", { name: "1 new", exact: true }).click();
+  await list.getByRole("row", { name: /sent again/ }).waitFor();
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  await refuse("third");
+  await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
+  expect(await list.getByRole("row", { name: /third/ }).count()).toBe(0);
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await list.getByRole("row", { name: /third/ }).waitFor();
 });
 
 it("[EV-194] where no sample traffic is sent, its stored events are counted, and deleted in one click", async () => {

@@ -356,8 +356,8 @@ it("[MQTT-303] a refused connection is on the page with its reason, also while n
   onTestFinished(() => void socket.destroy());
   socket.write(connect);
   await once(socket, "data");
-  const list = page.getByRole("list", { name: "Connections and subscriptions, newest first" });
-  await list.getByRole("button").first().click();
+  const list = page.getByRole("grid", { name: "Connections and subscriptions, newest first" });
+  await list.getByRole("row").nth(1).click();
   await page
     .getByRole("complementary")
     .getByText(/was refused: /)
@@ -372,10 +372,10 @@ it("[MQTT-430] what clients connect and subscribe with is on the page", async ()
   const region = page.getByRole("region", { name: "Connections and subscriptions" });
   await region.getByText("none", { exact: true }).waitFor();
   await region.getByText("All", { exact: true }).click();
-  const list = page.getByRole("list", { name: "Connections and subscriptions, newest first" });
+  const list = page.getByRole("grid", { name: "Connections and subscriptions, newest first" });
   await list.getByText("CONNECT tcp").waitFor();
   await list.getByText("SUBSCRIBE a/#").waitFor();
-  await list.getByRole("button", { name: "QoS 1" }).click();
+  await list.getByRole("row", { name: /QoS 1/ }).click();
   await page
     .getByRole("complementary")
     .getByText(/subscribed to a\/#/)

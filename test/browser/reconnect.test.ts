@@ -6,7 +6,12 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 import { newContext } from "./shared-browser.ts";
 
 const start = (port: number, dataDir: string) =>
-  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], { dataDir });
+  startBacklot(
+    ["--headless", "--json", "--dashboard-port", String(port), "--only", "http,events", "--http-port", "0", "--events-port", "0"],
+    {
+      dataDir,
+    },
+  );
 
 const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
 
@@ -84,5 +89,34 @@ describe("a page that stays open while Backlot is started again", () => {
     await page.getByRole("row", { name: /data\?after/ }).waitFor();
     await page.getByRole("row", { name: /data\?before/ }).waitFor({ state: "detached" });
     await inspector.getByText(/^Recorded before Backlot was started again/).waitFor();
+  });
+
+  it("[BL-282] shows no row of another run in the place of one that was opened below a list", async () => {
+    const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
+    const refuse = async (run: ReturnType<typeof start>, query: string) => {
+      const url = (await run.state("events", "running")).endpoints?.[0]?.url ?? "";
+      expect((await fetch(new URL(`/events?${query}`, url), { method: "POST", body: "{" })).status).toBe(400);
+    };
+    const first = start(port, dataDir);
+    const page = await context.newPage();
+    await page.goto((await first.ready()).dashboard);
+    await page.evaluate(() => {
+      location.hash = "#/events/live";
+    });
+    await refuse(first, "before");
+    const list = page.getByRole("grid", { name: "Requests, newest first" });
+    await list.getByRole("row", { name: /before/ }).click();
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByRole("tab", { name: "Response" }).waitFor();
+    first.kill("SIGTERM");
+    await first.ended;
+    const second = start(port, dataDir);
+    await second.ready();
+    // The same number as the row before.
+    await refuse(second, "after");
+    await list.getByRole("row", { name: /after/ }).waitFor();
+    await inspector.getByText(/^Recorded before Backlot was started again/).waitFor();
+    await inspector.getByRole("heading", { name: "POST /events?before" }).waitFor();
+    expect(await list.getByRole("row", { name: /after/ }).getAttribute("aria-selected")).toBe("false");
   });
 });

@@ -69,11 +69,13 @@ export interface DataTableProps<Row> {
   readonly ref?: Ref<DataTableHandle>;
   /** Shown instead of rows. */
   readonly empty?: ReactNode;
+  /** Another table of the page handles the keys while nothing has the focus. */
+  readonly isSecondary?: boolean;
 }
 
 /** Dense, virtualised rows; the cost of a change depends on the visible rows only. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear, followsEnd = false } = props;
+  const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear, followsEnd = false, isSecondary = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
   const { columns, template, fillCh } = useFittedColumns(scroller, props.columns);
@@ -160,6 +162,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   const onBodyKey = useEffectEvent(onKeyDown);
   useEffect(() => {
+    if (isSecondary) return;
     // If nothing has the focus, the table handles the keys that move through rows.
     const listen = (event: globalThis.KeyboardEvent) => {
       if (event.target !== document.body || event.defaultPrevented || !bodyKeys.has(event.key)) return;
@@ -168,7 +171,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
-  }, []);
+  }, [isSecondary]);
 
   const onContextMenu = (event: MouseEvent) => {
     const place = Number((event.target as Element).closest("[aria-rowindex]")?.getAttribute("aria-rowindex")) - firstRowIndex;

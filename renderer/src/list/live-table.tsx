@@ -22,15 +22,20 @@ interface LiveTableProps {
   /** Of the menu that the right button opens on a row. */
   readonly commandsOf: (row: TrafficRow) => readonly Command[];
   /** Shown instead of rows. */
-  readonly empty: ReactNode;
+  readonly empty?: ReactNode;
+  /** It is beside the page's own table. */
+  readonly isSecondary?: boolean;
 }
 
 /** The rows of a live list; only this component renders for each frame with new rows. */
-export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, empty }: LiveTableProps) {
+export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, empty, isSecondary = false }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
   const sort = useRowsView(rows, (view) => view.sort);
   const column = sort && columns.find(({ sortBy }) => sortBy === sort.by);
+  const { chosen, chosenRow } = choice;
+  // A Backlot that was started again numbers its rows from the start: another row may have the same number.
+  const isOther = chosenRow !== undefined && rows.find(chosenRow)?.at !== chosenRow.at;
   const onSort = (id: string) => {
     choice.table.current?.toTop();
     const by = columns.find((one) => one.id === id)?.sortBy;
@@ -46,6 +51,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
         {(onRowMenu) => (
           <DataTable
             {...choice.tableProps}
+            chosen={isOther ? undefined : chosen}
             label={`${capitalized(items)}, ${sort ? "sorted" : "newest first"}`}
             count={count}
             rowAt={rowAt}
@@ -57,6 +63,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
             onEndNear={onEndNear}
             onRowMenu={onRowMenu}
             empty={empty}
+            isSecondary={isSecondary}
           />
         )}
       </RowMenu>

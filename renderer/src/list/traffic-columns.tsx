@@ -66,7 +66,13 @@ export const clientColumn = (rank: number, samples: Pick<Column<TrafficRow>, "mi
   rank,
   cell: ({ client, peer }) => (
     <CellText tone="soft" title={peer}>
-      <ClientName client={client} /> <CellText small>{peer.slice(peer.lastIndexOf(":"))}</CellText>
+      {client === "" ? (
+        peer
+      ) : (
+        <>
+          <ClientName client={client} /> <CellText small>{peer.slice(peer.lastIndexOf(":"))}</CellText>
+        </>
+      )}
     </CellText>
   ),
 });

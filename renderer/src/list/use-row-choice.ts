@@ -13,6 +13,8 @@ export interface RowChoice<Row, Id extends number | string> {
   openId(id: Id): void;
   /** Closes the inspector and gives the focus back to the list. */
   close(): void;
+  /** Closes the inspector; the focus stays where it is. */
+  release(): void;
   /** For the `DataTable`. */
   readonly tableProps: {
     readonly ref: RefObject<DataTableHandle | null>;
@@ -51,10 +53,11 @@ export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) =
     setChosen({ id, row: undefined });
     setOpened({ id, row: undefined });
   }, []);
+  const release = useCallback(() => setOpened(undefined), []);
   const close = useCallback(() => {
-    setOpened(undefined);
+    release();
     table.current?.focus();
-  }, []);
+  }, [release]);
   return useMemo(
     () => ({
       table,
@@ -65,8 +68,9 @@ export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) =
       open,
       openId,
       close,
+      release,
       tableProps: { ref: table, rowId: idOf, chosen, onChoose: choose, onOpen: open, onClose: close },
     }),
-    [chosen, chosenRow, opened, choose, open, openId, close, idOf],
+    [chosen, chosenRow, opened, choose, open, openId, close, release, idOf],
   );
 }

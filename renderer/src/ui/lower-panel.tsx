@@ -12,8 +12,9 @@ interface LowerPanelProps {
   readonly rememberAs: string;
   /** Of the list, until the user changes it. */
   readonly heightPx: number;
-  /** Names of the list and of the handle that changes its height. */
-  readonly listLabel: string;
+  /** Names the list; without it the panel has a table, which fills its height. */
+  readonly listLabel?: string;
+  /** Names the handle that changes the height. */
   readonly heightLabel: string;
   /** There is no list to show. */
   readonly isEmpty: boolean;
@@ -23,7 +24,7 @@ interface LowerPanelProps {
   readonly onEscape?: () => void;
   /** After the title. */
   readonly head: ReactNode;
-  /** Rows. */
+  /** The rows of the list, or the table. */
   readonly children: ReactNode;
 }
 
@@ -67,11 +68,16 @@ export function LowerPanel({
         <SectionTitle>{title}</SectionTitle>
         {head}
       </PanelHead>
-      {showsList && (
-        <LowerList label={listLabel} maxHeightPx={height}>
-          {children}
-        </LowerList>
-      )}
+      {showsList &&
+        (listLabel === undefined ? (
+          <div className={styles.table} style={{ height }}>
+            {children}
+          </div>
+        ) : (
+          <LowerList label={listLabel} maxHeightPx={height}>
+            {children}
+          </LowerList>
+        ))}
     </section>
   );
 }

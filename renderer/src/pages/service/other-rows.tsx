@@ -1,32 +1,28 @@
-import { SegmentedControl, UnstyledButton } from "@mantine/core";
-import { memo, useState } from "react";
+import { SegmentedControl } from "@mantine/core";
+import { useEffect, useState } from "react";
 import { z } from "zod";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
-import { ClientName } from "../../list/client-name.tsx";
 import { LeftOut } from "../../list/list-status.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
+import { LiveTable } from "../../list/live-table.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveFilter, useRowNow } from "../../list/use-live-list.ts";
+import { type RowChoice, useRowChoice } from "../../list/use-row-choice.ts";
 import { useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
-import { LowerPanel, LowerRow } from "../../ui/lower-panel.tsx";
+import { LowerPanel } from "../../ui/lower-panel.tsx";
 import { Caption, Spring } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
-import { shownText } from "../../ui/texts/shown-text.ts";
-import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { otherRowColumns } from "./other-row-columns.tsx";
 import styles from "./other-rows.module.css";
 import { RowDetails } from "./row-details.tsx";
-
-/** The list is not virtual; the filter and the Timeline show older ones. */
-const mostRows = 200;
+import { useRowCommands } from "./use-row-commands.ts";
 
 interface OtherRowsOptions {
   /** "Requests" */
@@ -40,16 +36,24 @@ interface OtherRowsOptions {
 }
 
 const shownRows = z.enum(["unsuccessful", "all"]);
+const rowId = ({ id }: TrafficRow) => id;
 
-/** What the list of a service's page has no rows of, such as its connections: the page shows it below the list; at first what was refused or has failed. */
-export function useOtherRows(id: ServiceId, { ofKind, ...texts }: OtherRowsOptions): OtherRowsState {
+/**
+ * What the list of a service's page has no rows of, such as its connections: the page shows it below the list; at first what was refused or
+ * has failed. `paused`: no rows come into it.
+ */
+export function useOtherRows(id: ServiceId, { ofKind, ...texts }: OtherRowsOptions, paused: boolean): OtherRowsState {
   const [shown, setShown] = useRemembered(`${id}.others.shown`, "unsuccessful", shownRows);
   const chosen: TrafficFilter = { ...noFilter, tone: shown, ofKind };
   const rows = useTrafficRows(id, chosen);
   const [text, setText] = useState("");
-  const [opened, open] = useState<TrafficRow>();
+  const choice = useRowChoice(rowId);
   useLiveFilter(rows, { ...chosen, text });
-  return { ...texts, id, rows, shown, setShown, text, setText, opened, open };
+  useEffect(() => {
+    if (paused) rows.pause();
+    else rows.resume();
+  }, [paused, rows]);
+  return { ...texts, id, rows, shown, setShown, text, setText, choice };
 }
 
 export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
@@ -59,29 +63,26 @@ export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
   readonly setShown: (shown: z.infer<typeof shownRows>) => void;
   readonly text: string;
   readonly setText: (text: string) => void;
-  /** The row in the inspector. */
-  readonly opened: TrafficRow | undefined;
-  readonly open: (row: TrafficRow | undefined) => void;
+  readonly choice: RowChoice<TrafficRow, number>;
 }
 
 /** Absent while nothing is kept of the service. `unrecorded`: how many more there were than could have a row each. */
 export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRowsState; readonly unrecorded?: number }) {
-  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, opened, open } = others;
+  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, choice } = others;
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
-  useRowsView(rows, (view) => view.version);
+  const commandsOf = useRowCommands(choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
   return (
     <LowerPanel
       title={title}
       rememberAs={`${id}.others`}
-      heightPx={110}
-      listLabel={`${title}, newest first`}
+      heightPx={126}
       heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
       isOptional={hasNone}
-      onEscape={() => open(undefined)}
+      onEscape={choice.release}
       head={
         <>
           <SegmentedControl
@@ -104,58 +105,32 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
         </>
       }
     >
-      {rows
-        .toArray()
-        .slice(0, mostRows)
-        .map((row) => (
-          <OtherRow key={row.id} row={row} opened={row.id === opened?.id && row.at === opened.at} onOpen={open} />
-        ))}
+      <LiveTable
+        rows={rows}
+        choice={choice}
+        items={title.toLowerCase()}
+        columns={otherRowColumns}
+        onFollow={() => {
+          choice.table.current?.toTop();
+          rows.resume();
+        }}
+        commandsOf={commandsOf}
+        isSecondary
+      />
     </LowerPanel>
   );
 }
 
-/** Without a reason of its own the outcome is the reason. */
-const toneWord = ({ tone }: TrafficRow): string => (tone === "aborted" ? "failed" : tone);
-
-const OtherRow = memo(function OtherRow({
-  row,
-  opened,
-  onOpen,
-}: {
-  readonly row: TrafficRow;
-  readonly opened: boolean;
-  readonly onOpen: (row: TrafficRow) => void;
-}) {
-  const reason = shownText(row.reason ?? row.outcome);
-  return (
-    <LowerRow className={styles.request} data-opened={opened || undefined}>
-      <span className={styles.time} title={isoTime(row.at)}>
-        {clockTime(row.at)}
-      </span>
-      <ToneMark tone={rowMark(row)} word={row.reason === undefined ? toneWord(row) : statusWord(row)} title={row.outcome} />
-      <span className={styles.target} title={shownText(row.target)}>
-        {shownText(`${row.verb} ${row.target}`)}
-      </span>
-      <UnstyledButton className={styles.reason} title={reason} onClick={() => onOpen(row)}>
-        {reason}
-      </UnstyledButton>
-      <span className={styles.client}>
-        <ClientName client={row.client || row.peer} />
-      </span>
-    </LowerRow>
-  );
-});
-
 /** The row that was opened, as in the lists of other services. */
 export const OtherRowInspector = ({ others }: { readonly others: OtherRowsState }) =>
-  others.opened && <OpenedRow others={others} row={others.opened} />;
+  others.choice.opened?.row && <OpenedRow others={others} row={others.choice.opened.row} />;
 
 function OpenedRow({ others, row }: { readonly others: OtherRowsState; readonly row: TrafficRow }) {
-  const { id, rows, inspectors, open } = others;
+  const { id, rows, inspectors, choice } = others;
   const live = useRowNow(rows, row);
   return (
     <InspectorSlot shows={row.id}>
-      <RowDetails service={id} row={row.id} live={live} opened={row} inspectors={inspectors} onClose={() => open(undefined)} />
+      <RowDetails service={id} row={row.id} live={live} opened={row} inspectors={inspectors} onClose={choice.close} />
     </InspectorSlot>
   );
 }

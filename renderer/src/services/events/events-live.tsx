@@ -70,7 +70,7 @@ export function EventsLive() {
   const deletion = useDeletion(filter);
   const choice = useRowChoice(rowId);
   const { table, opened } = choice;
-  const others = useOtherRows("events", requests);
+  const others = useOtherRows("events", requests, view.mode === "paused");
   const [generating, setGenerating] = useState(false);
   const [report, setReport] = useState<EventJob>();
   const ask = eventsAsk(client);
@@ -166,12 +166,12 @@ export function EventsLive() {
           <DataTable
             {...choice.tableProps}
             onChoose={(row) => {
-              others.open(undefined);
-              if (others.opened) choice.open(row);
+              others.choice.release();
+              if (others.choice.opened) choice.open(row);
               else choice.choose(row);
             }}
             onOpen={(row) => {
-              others.open(undefined);
+              others.choice.release();
               choice.open(row);
             }}
             label={isNewestFirst ? "Events, newest first" : "Events, sorted"}
@@ -215,7 +215,7 @@ export function EventsLive() {
         <ImportReport job={report} onClose={() => setReport(undefined)} />
       </Boundary>
       <OtherRowInspector others={others} />
-      {!others.opened && opened?.row && (
+      {!others.choice.opened && opened?.row && (
         <InspectorSlot shows={opened.row.id}>
           <EventInspector
             row={opened.row}

@@ -55,7 +55,7 @@ export function MqttLive() {
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
-  const others = useOtherRows("mqtt", connections);
+  const others = useOtherRows("mqtt", connections, paused);
   const unrecorded = useMqttView("figures", (figures) => figures.unrecordedEvents);
   const isBare = useIsBare(branches);
   /** Only the last clear can be undone. */
