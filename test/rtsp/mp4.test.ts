@@ -2,11 +2,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
-import { initSegment, isMp4Track, mediaSegment } from "../../servers/rtsp/hls/fragmented-mp4.ts";
-import { type ByteSource, bufferSource } from "../../servers/rtsp/media/mp4/byte-source.ts";
-import { clipOfBytes, openClip, readClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
-import { samplesOfStep } from "../../servers/rtsp/media/mp4/sample-table.ts";
-import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
+import { clipOfBytes, openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { ffmpeg, hasEncoder, lacksFfmpeg, runProgram } from "./media-programs.ts";
@@ -23,15 +19,8 @@ import {
   lengthPrefixed,
   mp4Box,
   pictures,
-  sounds,
 } from "./mp4-builder.ts";
-
-/** AAC-LC, 48 kHz, one channel. */
-const mono = Buffer.from("1188", "hex");
-const video: BuiltTrack = { handler: "vide", timescale: 12_800, entry: avcEntry(), samples: pictures(10) };
-const sound: BuiltTrack = { handler: "soun", timescale: 48_000, entry: aacEntry(mono), samples: sounds(18) };
-const allFrames = (clip: Clip): Frame[] => Array.from({ length: clip.frameCount }, (_, index) => clip.frame(index));
-const ofTrack = (clip: Clip, track: number) => allFrames(clip).filter((frame) => frame.track === track);
+import { allFrames, fragmented, mono, ofTrack, sound, video } from "./mp4-samples.ts";
 
 function refusal(bytes: Buffer): { code: string; message: string; hint: string } {
   try {
@@ -348,72 +337,6 @@ describe.skipIf(lacksFfmpeg)("files of ffmpeg", () => {
     clip.close();
   });
 });
-
-it("[RTSP-106] the index is read in steps, in whichever table the file has many entries", () => {
-  const count = 40_000;
-  const samples = Array.from({ length: count }, (_, index) => ({ bytes: Buffer.of(index), duration: 1_024, isSync: true }));
-  const steps = (samplesPerChunk: number) => {
-    const reading = readClip(bufferSource(buildMp4({ tracks: [{ ...sound, samples }], samplesPerChunk })));
-    let steps = 0;
-    for (;;) {
-      const { done, value } = reading.next();
-      if (!done) {
-        steps++;
-        continue;
-      }
-      expect(value.frameCount).toBe(count);
-      return steps;
-    }
-  };
-  // Sizes, times, places, what is shown, and the order.
-  for (const samplesPerChunk of [1, count]) expect(steps(samplesPerChunk)).toBeGreaterThanOrEqual(5 * Math.floor(count / samplesOfStep));
-});
-
-it("[RTSP-106] no step reads many bytes or boxes, wherever the file has them", () => {
-  const boxes = Buffer.concat(Array.from({ length: 5_000 }, () => mp4Box("free")));
-  const long = mp4Box("free", Buffer.alloc(6 << 20));
-  const withBoxes = (file: Buffer, type: string) => {
-    const at = file.indexOf(type) - 4;
-    return Buffer.concat([file.subarray(0, at), boxes, file.subarray(at)]);
-  };
-  const files = [
-    withBoxes(buildMp4({ tracks: [video], isMovieLast: true }), "moov"),
-    withBoxes(fragmented(), "moof"),
-    buildMp4({ tracks: [video], isMovieLast: true, inMovie: long }),
-  ];
-  for (const file of files) {
-    let [reads, bytes, most] = [0, 0, { reads: 0, bytes: 0 }];
-    const source = bufferSource(file);
-    const counted: ByteSource = {
-      ...source,
-      read(position, length) {
-        [reads, bytes] = [reads + 1, bytes + length];
-        most = { reads: Math.max(most.reads, reads), bytes: Math.max(most.bytes, bytes) };
-        return source.read(position, length);
-      },
-    };
-    for (const _ of readClip(counted)) [reads, bytes] = [0, 0];
-    expect(most.reads).toBeLessThan(100);
-    expect(most.bytes).toBeLessThan(2 << 20);
-  }
-});
-
-/** Two passes of the same frames in four fragments. */
-function fragmented(): Buffer {
-  const clip = clipOfBytes(buildMp4({ tracks: [video, sound] }));
-  const tracks = clip.tracks.filter(isMp4Track);
-  const segments = [0, 1, 2, 3].map((number) => {
-    const pass = Math.floor(number / 2);
-    const fragments = tracks.map(({ clockRate }, track) => {
-      const all = ofTrack(clip, track);
-      const half = all.slice(number % 2 === 0 ? 0 : all.length / 2, number % 2 === 0 ? all.length / 2 : all.length);
-      const samples = half.map((frame) => ({ frame, duration: track === 0 ? 3_600 : 1_024 }));
-      return { track, samples, decodeTime: (half[0]?.dts ?? 0) + pass * 0.4 * clockRate };
-    });
-    return mediaSegment(number + 1, tracks, fragments);
-  });
-  return Buffer.concat([initSegment(tracks), ...segments]);
-}
 
 function shortLengths(sample: Buffer, bytes: 1 | 2): Buffer {
   const parts: Buffer[] = [];
