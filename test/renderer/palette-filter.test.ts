@@ -22,3 +22,14 @@ it("[BL-384] the palette finds the words of a query in any order, in titles, des
   expect(found("")).toEqual([["start-http"], ["tab-http-config", "tab-rtsp-port", "tab-http-port"]]);
   expect(found("http nothing")).toEqual([]);
 });
+
+it("[BL-426] the palette shows the 50 best matches, and groups that are only searched not before a query", () => {
+  const many = [
+    { group: "Services", actions: [{ id: "page", label: "Page" }] },
+    { group: "Configuration", actions: Array.from({ length: 100 }, (_, index) => ({ id: `field-${index}`, label: `Page size ${index}` })) },
+  ];
+  const ids = (query: string) => filterPalette(query, many, ["Configuration"]).flatMap(({ actions }) => actions.map(({ id }) => id));
+  expect(ids("")).toEqual(["page"]);
+  expect(ids("page")).toEqual(["page", ...Array.from({ length: 49 }, (_, index) => `field-${index}`)]);
+  expect(ids("size 99")).toEqual(["field-99"]);
+});

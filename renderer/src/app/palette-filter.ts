@@ -1,5 +1,8 @@
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
 
+/** Each one that is shown costs time at each key. */
+const mostFound = 50;
+
 const textOf = ({ label = "", description = "", keywords = [] }: SpotlightActionData): string =>
   `${label} ${description} ${[keywords].flat().join(" ")}`.toLowerCase();
 
@@ -12,10 +15,16 @@ function rankOf(action: SpotlightActionData, query: string, words: readonly stri
   return words.every((word) => text.includes(word)) ? 2 : undefined;
 }
 
-/** The entries that have all words of a query, the best ones and their groups first. */
-export function filterPalette(query: string, groups: readonly SpotlightActionGroupData[]): SpotlightActionGroupData[] {
+/** The entries that have all words of a query, the best ones and their groups first: at most 50. Without a query all, except those of groups that are only searched. */
+export function filterPalette(
+  query: string,
+  groups: readonly SpotlightActionGroupData[],
+  searchedOnly: readonly string[] = [],
+): SpotlightActionGroupData[] {
   const needle = query.trim().toLowerCase();
+  if (needle === "") return groups.filter(({ group }) => !searchedOnly.includes(group));
   const words = needle.split(/\s+/);
+  let room = mostFound;
   return groups
     .map(({ group, actions }) => {
       const found = actions
@@ -26,5 +35,10 @@ export function filterPalette(query: string, groups: readonly SpotlightActionGro
     })
     .filter((one): one is SpotlightActionGroupData & { readonly rank: number } => one.rank !== undefined)
     .sort((one, other) => one.rank - other.rank)
-    .map(({ group, actions }) => ({ group, actions }));
+    .map(({ group, actions }) => {
+      const shown = actions.slice(0, room);
+      room -= shown.length;
+      return { group, actions: shown };
+    })
+    .filter(({ actions }) => actions.length > 0);
 }

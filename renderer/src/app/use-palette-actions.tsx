@@ -33,6 +33,9 @@ import { schemes } from "./scheme-menu.tsx";
 
 const icon = (Icon: NonNullable<Command["icon"]>) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
+/** Hundreds of fields: they are found by their names. */
+export const configurationGroup = "Configuration";
+
 /** The entries of the palette, in groups, while it is open. */
 export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const client = useControl();
@@ -187,7 +190,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
       ],
     },
     {
-      group: "Configuration",
+      group: configurationGroup,
       actions: built.flatMap(({ id, title }, place) =>
         (configs[place]?.fields ?? []).map(({ name, title: field, group, env, flag }) => ({
           id: `field-${id}-${name}`,
