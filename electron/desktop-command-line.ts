@@ -13,7 +13,13 @@ export function parseDesktopCommandLine(argv: readonly string[], isPackaged: boo
   const own = argv.slice(1).filter((argument) => !chromiumSwitch.test(argument) && (isPackaged || !developmentSwitch.test(argument)));
   // If the runtime is not packaged, the first argument is the program's folder.
   const commandLine = parseCommandLine(isPackaged ? own : own.slice(1), services);
-  if (commandLine.shell === "browser" || commandLine.shell === "headless" || commandLine.json || commandLine.dashboardPort !== undefined) {
+  if (
+    commandLine.shell === "browser" ||
+    commandLine.shell === "headless" ||
+    commandLine.json ||
+    commandLine.dashboardPort !== undefined ||
+    commandLine.dashboardConnections !== undefined
+  ) {
     throw new ServiceError(
       "USAGE",
       "The desktop window serves no dashboard at a URL",

@@ -15,6 +15,8 @@ export interface CommandLine {
   readonly dataDir: string | undefined;
   /** Undefined: 7070, or the next free one. */
   readonly dashboardPort: number | undefined;
+  /** Connections to the dashboard that have shown no token. Undefined: 256. */
+  readonly dashboardConnections: number | undefined;
   readonly json: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -30,6 +32,11 @@ const programFlags = {
   "start-all": { type: "boolean", help: "Start every service; one that fails does not end the others" },
   "data-dir": { type: "string", argument: "DIR", help: "Where settings and data are kept" },
   "dashboard-port": { type: "string", argument: "N", help: "Port of the dashboard (7070); 0 picks a free one" },
+  "dashboard-connections": {
+    type: "string",
+    argument: "N",
+    help: "Most connections to the dashboard's port without its token (256)",
+  },
   json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
   help: { type: "boolean", help: "Show this text" },
   version: { type: "boolean", help: "Show the version" },
@@ -63,10 +70,17 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     throw usage((cause as Error).message.split(". ")[0] ?? "unknown option", cause);
   }
   const text = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
+  const parseCount = (name: string, least: number, most: number): number | undefined => {
+    const given = text(name);
+    if (given === undefined) return undefined;
+    const count = Number(given);
+    if (!/^\d+$/.test(given) || count < least || count > most) throw usage(`--${name} takes ${least} to ${most}, not "${given}"`);
+    return count;
+  };
 
   const shells = (["desktop", "browser", "headless"] as const).filter((name) => values[name] === true);
   if (shells.length > 1) throw usage(`--${shells.join(" and --")} exclude each other`);
-  const notDesktop = (["json", "dashboard-port"] as const).find((name) => values[name] !== undefined);
+  const notDesktop = (["json", "dashboard-port", "dashboard-connections"] as const).find((name) => values[name] !== undefined);
   if (shells[0] === "desktop" && notDesktop) throw usage(`--desktop and --${notDesktop} exclude each other`);
   const only = text("only");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
@@ -88,7 +102,8 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     start: values["start-all"] ? services.map(({ id }) => id) : only === undefined ? [] : parseIds(only, services),
     only: only !== undefined,
     dataDir: text("data-dir"),
-    dashboardPort: parsePort(text("dashboard-port")),
+    dashboardPort: parseCount("dashboard-port", 0, 65_535),
+    dashboardConnections: parseCount("dashboard-connections", 1, 100_000),
     json: values.json === true,
     help: values.help === true,
     version: values.version === true,
@@ -128,13 +143,6 @@ function parseIds(text: string, services: readonly Service[]): ServiceId[] {
     }
     return id;
   });
-}
-
-function parsePort(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw usage(`--dashboard-port takes 0 to 65535, not "${text}"`);
-  return port;
 }
 
 const usage = (problem: string, cause?: unknown) => new ServiceError("USAGE", problem, "See npm start -- --help.", { cause });

@@ -36,6 +36,8 @@ export interface ControlServerOptions {
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
   /** The export that a link's token leads to, once. */
   readonly claimExport: (token: string) => ClaimedExport | undefined;
+  /** Connections that have shown no token. Of those the oldest that has sent nothing, or else the oldest, gives way to a new one: no program keeps a dashboard out. */
+  readonly mostWithoutToken?: number | undefined;
 }
 
 export interface ControlServer {
@@ -54,8 +56,7 @@ const exportTypes: Readonly<Record<string, string>> = {
 const maxBufferedBytes = 32 << 20;
 /** Of all answers, which share the bytes of a file. A browser pauses a download until its user has chosen a folder. */
 const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
-/** Connections that have shown no token. Of those the oldest that has sent nothing, or else the oldest, gives way to a new one: no program keeps a dashboard out. */
-const mostWithoutToken = 256;
+const standardWithoutToken = 256;
 /** A page offers two: the protocol and its token. */
 const mostProtocols = 4;
 /** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5), and what follows is not gathered. */
@@ -67,6 +68,7 @@ const refusedSockets = { maxPayload: 125, closeTimeout: 1_000 };
  * DNS rebinding. There is no cookie: a browser would send it to every server of 127.0.0.1. Throws PORT_IN_USE and the like.
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
+  const { mostWithoutToken = standardWithoutToken } = options;
   const releases: (() => Promise<void>)[] = [];
   const files = new DashboardFiles(options.dashboardDir);
   // Both choose a subprotocol, since a browser needs one of those that it offered. Which one shows the page whether its token is accepted.

@@ -101,7 +101,14 @@ async function serve(options: BacklotOptions, { attach, claimExport, log }: Supe
   const asked = commandLine.dashboardPort;
   for (let port = asked ?? dashboardPort; ; ) {
     try {
-      const server = await startControlServer({ port, dashboardDir, secret, attach, claimExport });
+      const server = await startControlServer({
+        port,
+        dashboardDir,
+        secret,
+        attach,
+        claimExport,
+        mostWithoutToken: commandLine.dashboardConnections,
+      });
       if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
       return server;
     } catch (error) {

@@ -9,6 +9,7 @@ import {
   portField,
   recordedMessageField,
   recordedRateField,
+  tlsHandshakesField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
@@ -114,6 +115,7 @@ export const grpcConfig = z.strictObject({
     help: "Open at the same time; more are closed at once.",
     env: "GRPC_CONNECTIONS_PER_ADDRESS",
   }),
+  tlsHandshakes: tlsHandshakesField("GRPC"),
   metadataBytes: limitField(1 << 10, 1 << 20, 64 << 10, {
     title: "Metadata of a call",
     help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED. All open calls together may have 64 times this limit, or 1 KiB for each of “Open calls”.",

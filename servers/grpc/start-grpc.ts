@@ -125,7 +125,11 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     },
     behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(() => served.pool) },
     tls: config.tls
-      ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }
+      ? {
+          certificates: await tlsSource(context),
+          tlsHandshakes: config.tlsHandshakes,
+          requireClientCertificate: config.clientCertificates === "required",
+        }
       : undefined,
   };
   let { webPort } = config;

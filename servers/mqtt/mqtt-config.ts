@@ -5,6 +5,7 @@ import {
   field,
   portField,
   redisAddressField,
+  tlsHandshakesField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -115,6 +116,7 @@ export const mqttConfig = z.strictObject({
   }),
 
   ...limitFields,
+  tlsHandshakes: tlsHandshakesField("MQTT", "Limits of the broker"),
 
   ...protocolFields,
   sysIntervalSeconds: field(wholeNumber(0, 3_600, 10), {

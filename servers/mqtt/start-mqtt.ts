@@ -160,6 +160,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
       return tls.source;
     },
     ports: listenerPorts(config),
+    tlsHandshakes: config.tlsHandshakes,
   });
   listening = ports;
   // Runs before the listeners close: they wait for the connections to end.

@@ -8,6 +8,7 @@ import {
   portPairField,
   recordedMessageField,
   recordedRateField,
+  tlsHandshakesField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -187,6 +188,7 @@ export const rtspConfig = z.strictObject({
     help: "Open at the same time from one address, of RTSP, and as many of HTTP and of RTMP. A further one is closed at once.",
     env: "RTSP_CONNECTIONS_PER_ADDRESS",
   }),
+  tlsHandshakes: tlsHandshakesField("RTSP"),
   paths: limit(1, 100_000, 500, {
     title: "Paths",
     help: "A publisher of a further path is refused with 503.",

@@ -117,7 +117,7 @@ export async function startRtsp(
     onStop,
     tunnels: new HttpTunnels(),
     handle: createRequestHandler({ paths, sessions, access, faults, limits: { ...limits, tracks: config.tracks } }),
-    tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates() } : undefined,
+    tls: config.tls ? { port: config.tlsPort, certificates: await context.certificates(), tlsHandshakes: config.tlsHandshakes } : undefined,
     connections: config.connections,
     connectionsPerAddress: config.connectionsPerAddress,
     allRequestBytes: config.allRequestBytes,

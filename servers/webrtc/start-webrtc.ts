@@ -153,6 +153,7 @@ export async function startWebrtc(
     certificates,
     routes,
     recorder: httpRecorder,
+    turns,
     held,
     faults,
     log,

@@ -9,6 +9,7 @@ import {
   recordedMessageField,
   recordedRateField,
   redisAddressField,
+  tlsHandshakesField,
   usersField,
   wholeNumber,
 } from "../core/config/common-fields.ts";
@@ -100,6 +101,7 @@ export const webrtcConfig = z.strictObject({
 
   ...mediaLimitFields,
   ...connectionFields("WEBRTC"),
+  tlsHandshakes: tlsHandshakesField("WEBRTC"),
   unansweredRequests: unansweredField("WEBRTC"),
   peers: limitField(1, 100_000, 10_000, { title: "Peers", help: "Clients of signalling. More are refused.", env: "WEBRTC_PEERS" }),
   rooms: limitField(1, 1_000_000, 10_000, { title: "Rooms", help: "Joining one more is refused.", env: "WEBRTC_ROOMS" }),

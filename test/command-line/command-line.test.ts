@@ -23,6 +23,7 @@ describe("command line", () => {
       only: false,
       dataDir: undefined,
       dashboardPort: undefined,
+      dashboardConnections: undefined,
       json: false,
       help: false,
       version: false,
@@ -66,6 +67,8 @@ describe("command line", () => {
         message: expect.stringContaining("--dashboard-port takes 0 to 65535"),
       });
     }
+    expect(parse("--dashboard-connections", "9").dashboardConnections).toBe(9);
+    expect(failure("--dashboard-connections=0")).toMatchObject({ message: expect.stringContaining("takes 1 to 100000") });
   });
 
   it("[BL-73] has a flag for every field, as text for the configuration to read", () => {

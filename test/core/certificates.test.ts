@@ -13,6 +13,7 @@ import { adoptAuthority, openAuthority } from "../../servers/core/certificates/c
 import { computerNames, openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
 import { FaultLog } from "../../servers/core/net/fault-log.ts";
 import { listenTls } from "../../servers/core/net/tls-listener.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
@@ -57,6 +58,8 @@ it("[BL-150] processes that open it at the same time share one authority, whose 
   expect(readFileSync(path.join(folder, "backlot-authority.crt"), "utf8")).toBe(first);
   expect(readdirSync(folder).sort()).toEqual(["authority-with-private-key.pem", "backlot-authority.crt"]);
 });
+
+const limits = { turns: new WorkTurns(), tlsHandshakes: 100 };
 
 it("[BL-150] an authority that this user may not read is named, and left alone", async () => {
   const folder = temporaryDir();
@@ -143,7 +146,7 @@ it("[BL-152] listeners use a renewed certificate for new connections", async () 
   let names = ["localhost", "127.0.0.1"];
   const certificates = await open(folder, { names: () => names, checkEveryMs: 20 });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
-  const common = { port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults: { handshakeFailed() {} } };
+  const common = { port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults: { handshakeFailed() {} }, ...limits };
   const ports = [
     await listenTls({ ...common, createServer: (tls) => createTlsServer(tls, (socket) => socket.on("error", () => {})) }),
     await listenTls({ ...common, createServer: (tls) => createServer(tls) }),
@@ -167,6 +170,7 @@ it("[BL-336] a client that does not trust the certificate, or speaks no TLS, is 
     certificates,
     handshakeMs: 5_000,
     faults,
+    ...limits,
   };
   const ports = [
     await listenTls({ ...common, createServer: (tls) => createTlsServer(tls) }),

@@ -8,10 +8,13 @@ import { openCertificates } from "../../servers/core/certificates/installation-c
 import { clientHelloState } from "../../servers/core/net/client-hello.ts";
 import { TlsAdmission } from "../../servers/core/net/tls-admission.ts";
 import { listenTls } from "../../servers/core/net/tls-listener.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 const faults = { handshakeFailed() {} };
+const limits = (turns = new WorkTurns()) => ({ turns, tlsHandshakes: 4_096 });
 const host = "127.0.0.1";
 
 /** The first message of a real client. */
@@ -51,10 +54,11 @@ async function clients(port: number, count: number): Promise<Socket[]> {
 }
 
 /** What a TLS server is to the admission, without its work. */
-async function countingServer(admission: TlsAdmission) {
+async function countingServer(admission: TlsAdmission, onBegun = () => {}) {
   const begun: Socket[] = [];
   const server = createTcpServer((socket) => {
     begun.push(socket.on("error", () => {}));
+    onBegun();
     socket.resume();
   });
   admission.admit(server as unknown as TlsServer, 5_000, faults);
@@ -70,7 +74,7 @@ async function countingServer(admission: TlsAdmission) {
 
 it("[BL-355] many first messages of TLS at once begin few handshakes in a turn of the event loop", async () => {
   const hello = await clientHello();
-  const { port, begun } = await countingServer(new TlsAdmission());
+  const { port, begun } = await countingServer(new TlsAdmission(limits()));
   const sockets = await clients(port, 200);
   let before = 0;
   let most = 0;
@@ -87,6 +91,40 @@ it("[BL-355] many first messages of TLS at once begin few handshakes in a turn o
   expect(most).toBeLessThanOrEqual(20);
 });
 
+it("[BL-355] handshakes of two listeners and other work of the service share the time of a turn", async () => {
+  const hello = await clientHello();
+  const { turns, pass } = workTime();
+  const servers = [
+    await countingServer(new TlsAdmission(limits(turns)), pass),
+    await countingServer(new TlsAdmission(limits(turns)), pass),
+  ];
+  const sockets = (await Promise.all(servers.map(({ port }) => clients(port, 200)))).flat();
+  let [done, most, before] = [0, 0, 0];
+  const items = () => done + servers.reduce((sum, { begun }) => sum + begun.length, 0);
+  for (let client = 0; client < 200; client++) {
+    const steps = Array.from({ length: 5 }, () => () => {
+      pass();
+      done++;
+    });
+    void turns.connection("").run(
+      (function* () {
+        for (const step of steps) {
+          step();
+          yield;
+        }
+      })(),
+    );
+  }
+  for (const socket of sockets) socket.write(hello);
+  while (items() < 1_400) {
+    await nextTurn();
+    most = Math.max(most, items() - before);
+    before = items();
+  }
+  // A turn, and what began before the first of them.
+  expect(most).toBeLessThanOrEqual(1.5 * itemsOfTurn);
+});
+
 /** A server of TLS, and clients of it whose bytes wait on the way until `letThrough`. */
 async function listenBehindGate(onSocket: (socket: TLSSocket) => void) {
   const certificates = await openCertificates({
@@ -96,7 +134,7 @@ async function listenBehindGate(onSocket: (socket: TLSSocket) => void) {
   });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
   const createServer = (tls: object) => createTlsServer(tls, (socket) => onSocket(socket.on("error", () => {})));
-  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, createServer });
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, ...limits(), createServer });
   const waiting: { readonly to: Socket; readonly bytes: Buffer }[] = [];
   let isOpen = true;
   const gate = createTcpServer((from) => {
@@ -213,7 +251,7 @@ it("[BL-355] of hundreds of handshakes at once, of which most do not end, the ot
   });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
   const createServer = (tls: object) => createTlsServer(tls, (socket) => socket.on("error", () => {}).pipe(socket));
-  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, createServer });
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, ...limits(), createServer });
   const hello = await clientHello();
   for (const socket of await clients(port, 300)) socket.write(hello);
   const ca = certificates.authority.cert;
@@ -251,7 +289,7 @@ it("[BL-355] a handshake begins when its first message is complete, however it i
   });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
   const createServer = (tls: object) => createTlsServer(tls, (socket) => socket.end("hello"));
-  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults, createServer });
+  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults, ...limits(), createServer });
   const [socket] = (await clients(port, 1)) as [Socket];
   for (const byte of inRecords(hello, 100)) socket.write(Buffer.from([byte]));
   const [answer] = (await once(socket, "data")) as [Buffer];
@@ -268,7 +306,7 @@ it("[BL-355] a handshake begins when its first message is complete, however it i
 });
 
 it("[BL-356] beyond the bound of open handshakes those of the address with most are ended, and a stop ends them all", async () => {
-  const admission = new TlsAdmission(16);
+  const admission = new TlsAdmission({ ...limits(), tlsHandshakes: 16 });
   const { port } = await countingServer(admission);
   const sockets = await clients(port, 40);
   await eventually(() => sockets.filter(({ closed }) => !closed).length <= 16, "the others are closed");

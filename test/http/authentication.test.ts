@@ -180,6 +180,22 @@ it("[HTTP-84] a replayed, used-up or foreign nonce is refused; the first two are
   expect((await httpRequest(`${url}${path}?require-cookie=1`)).headers["set-cookie"]).toEqual(["fake=fake_value; Path=/"]);
 });
 
+it("[HTTP-84] a count is used once, in any order near the highest, and those of a nonce that is forgotten are stale", () => {
+  let now = 1_000_000;
+  const nonces = createDigestNonces(() => now);
+  const first = nonces.issue(Number.POSITIVE_INFINITY);
+  const use = (nonce: string, count: number) => nonces.use(nonce, count.toString(16).padStart(8, "0"));
+  expect([1, 3, 2, 3, 2, 1].map((count) => use(first, count))).toEqual(["fresh", "fresh", "fresh", "stale", "stale", "stale"]);
+  expect([34, 4, 3, 34, 0xffff_ffff, 35].map((count) => use(first, count))).toEqual(["fresh", "fresh", "stale", "stale", "fresh", "stale"]);
+  const limited = nonces.issue(1);
+  expect([use(limited, 1), use(limited, 2)]).toEqual(["fresh", "stale"]);
+  const unused = nonces.issue(Number.POSITIVE_INFINITY);
+  now++;
+  const later = Array.from({ length: 10_001 }, () => nonces.issue(Number.POSITIVE_INFINITY));
+  for (const nonce of later) expect(use(nonce, 1)).toBe("fresh");
+  expect([use(first, 0xffff_ffff), use(unused, 1), use(later.at(-1) as string, 2)]).toEqual(["stale", "stale", "fresh"]);
+});
+
 it("[HTTP-85] a nonce is stale after five minutes", () => {
   let now = 1_000_000;
   const nonces = createDigestNonces(() => now);

@@ -25,7 +25,7 @@ describe("STUN", () => {
   it.each(["udp", "tcp", "tls"] as const)(
     "[WEBRTC-1] Binding over %s gets the client's address, with SOFTWARE and FINGERPRINT",
     async (transport) => {
-      const tls = transport === "tls" ? { tls: { port: 0, certificates: await testCertificates() } } : {};
+      const tls = transport === "tls" ? { tls: { port: 0, certificates: await testCertificates(), tlsHandshakes: 100 } } : {};
       const server = await startTurn(tls);
       for (const host of hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"]) {
         const client = await TurnClientUnderTest.connect(server, transport as Transport, host);

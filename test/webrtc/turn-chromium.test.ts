@@ -46,7 +46,9 @@ async function callThroughRelays(server: IceServer): Promise<{ readonly answer: 
 }
 
 it.each(["udp", "tcp", "tls"] as const)("[WEBRTC-71] two ends in Chromium exchange data by relays alone, over %s", async (transport) => {
-  const server = await startTurn(transport === "tls" ? { tls: { port: 0, certificates: await testCertificates() } } : {});
+  const server = await startTurn(
+    transport === "tls" ? { tls: { port: 0, certificates: await testCertificates(), tlsHandshakes: 100 } } : {},
+  );
   const page = await browser.newPage();
   const { username, credential } = issueCredentials(secret, "page", 600);
   const { port, tlsPort } = server;

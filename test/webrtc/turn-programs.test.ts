@@ -17,7 +17,7 @@ function runUclient(args: readonly string[]): Promise<string> {
 
 it("[WEBRTC-70] coturn's turnutils_uclient relays without loss in each of its modes", async () => {
   const certificates = await testCertificates();
-  const server = await startTurn({ tls: { port: 0, certificates }, limits: { allocationsPerUser: 1_000 } });
+  const server = await startTurn({ tls: { port: 0, certificates, tlsHandshakes: 100 }, limits: { allocationsPerUser: 1_000 } });
   const modes: Readonly<Record<string, readonly string[]>> = {
     "channels over UDP, with a reserved port for RTCP": longTerm,
     "Send and Data indications": [...longTerm, "-s"],

@@ -33,6 +33,15 @@ export const wholeNumber = (minimum: number, maximum: number, standard: number) 
 export const limitField = (minimum: number, maximum: number, standard: number, meta: Omit<FieldMeta, "group">) =>
   field(wholeNumber(minimum, maximum, standard), { ...meta, group: "Limits" });
 
+/** For every service that listens with TLS. */
+export const tlsHandshakesField = (prefix: string, group = "Limits") =>
+  field(wholeNumber(1, 100_000, 4_096), {
+    title: "TLS handshakes",
+    help: "Of all clients at a time, some 50 KB each. Beyond it, the address that has most of them loses some.",
+    env: `${prefix}_TLS_HANDSHAKES`,
+    group,
+  });
+
 /** 0 lets the system pick a free port. */
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });

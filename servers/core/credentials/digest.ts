@@ -113,18 +113,55 @@ export interface DigestNonces {
 }
 
 const standardLifetimeMs = 300_000;
-const remembered = 1_000;
+/** Nonces in use. */
+const remembered = 10_000;
+
+/** The counts of one nonce that were seen: the highest, and which of those before it. */
+class SeenCounts {
+  uses = 0;
+  #highest = 0;
+  /** Bit n is for the count n before the highest. */
+  #mask = 0;
+
+  /** False for one that was seen, or is too far behind to be known: requests of parallel connections overtake each other by a few. */
+  add(count: number): boolean {
+    const ahead = count - this.#highest;
+    if (ahead <= -32 || (ahead <= 0 && this.#mask & (1 << -ahead))) return false;
+    if (ahead > 0) {
+      this.#mask = ahead < 32 ? this.#mask << ahead : 0;
+      this.#highest = count;
+    }
+    this.#mask |= ahead > 0 ? 1 : 1 << -ahead;
+    this.uses++;
+    return true;
+  }
+}
 
 /** Nonces that contain their age and number of uses, signed; only the counts seen are stored. */
 export function createDigestNonces(now: () => number = Date.now, lifetimeMs = standardLifetimeMs): DigestNonces {
   const key = createSecretKey(randomBytes(32));
-  const seen = new Map<string, Set<number>>();
+  /** In the order of their first use. */
+  const seen = new Map<string, SeenCounts>();
+  /** What was used of nonces issued until then is not known any more. */
+  let forgottenUntil = Number.NEGATIVE_INFINITY;
   const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+  const issuedAt = (nonce: string) => Number.parseInt(nonce, 36);
 
   function ageOf(nonce: string): NonceUse {
-    const [issued = "", uses = "", random = "", signature = ""] = nonce.split(".");
+    const [issued = "", uses = "", random = "", signature = ""] = nonce.split(".", 5);
     if (signature !== sign(`${issued}.${uses}.${random}`)) return "foreign";
-    return now() - Number.parseInt(issued, 36) > lifetimeMs ? "stale" : "fresh";
+    return now() - issuedAt(issued) > lifetimeMs ? "stale" : "fresh";
+  }
+
+  function remember(nonce: string): SeenCounts {
+    const counts = new SeenCounts();
+    seen.set(nonce, counts);
+    const [oldest] = seen.keys();
+    if (seen.size > remembered && oldest !== undefined) {
+      seen.delete(oldest);
+      forgottenUntil = Math.max(forgottenUntil, issuedAt(oldest));
+    }
+    return counts;
   }
 
   return {
@@ -134,17 +171,14 @@ export function createDigestNonces(now: () => number = Date.now, lifetimeMs = st
       return `${text}.${sign(text)}`;
     },
     use(nonce, nonceCount) {
-      const [, uses = ""] = nonce.split(".");
+      const [, uses = ""] = nonce.split(".", 2);
       if (!/^[0-9a-f]{8}$/i.test(nonceCount)) return "foreign";
       const age = ageOf(nonce);
       if (age !== "fresh") return age;
-      const counts = seen.get(nonce) ?? new Set<number>();
-      const count = Number.parseInt(nonceCount, 16);
-      if (counts.has(count) || counts.size >= (uses === "" ? remembered : Number(uses))) return "stale";
-      counts.add(count);
-      if (!seen.has(nonce) && seen.size >= remembered) seen.delete(seen.keys().next().value ?? "");
-      seen.set(nonce, counts);
-      return "fresh";
+      const known = seen.get(nonce);
+      if (!known && issuedAt(nonce) <= forgottenUntil) return "stale";
+      if (uses !== "" && (known?.uses ?? 0) >= Number(uses)) return "stale";
+      return (known ?? remember(nonce)).add(Number.parseInt(nonceCount, 16)) ? "fresh" : "stale";
     },
   };
 }

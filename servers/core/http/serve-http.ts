@@ -8,7 +8,7 @@ import { FaultLog } from "../net/fault-log.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
-import type { WorkTurns } from "../turns/work-turns.ts";
+import { WorkTurns } from "../turns/work-turns.ts";
 import { budgetOf } from "./connections/body-budget.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
 import type { HttpRoute } from "./http-route.ts";
@@ -24,6 +24,7 @@ export interface HttpBaseConfig extends ConnectionLimits {
   readonly port: number;
   readonly https: boolean;
   readonly httpsPort: number;
+  readonly tlsHandshakes: number;
   readonly openToLan: boolean;
   readonly headerBytes: number;
   /** Default: ten seconds, or the request's timeout if that is shorter. */
@@ -81,7 +82,7 @@ export interface HttpServing {
  */
 export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, SampleViews>, options: HttpOptions): Promise<HttpServing> {
   const { config, log, onStop } = context;
-  const { redaction, maskPath } = options;
+  const { redaction, maskPath, turns = new WorkTurns() } = options;
   const recorder = createHttpRecorder({
     traffic: context.traffic,
     log,
@@ -89,7 +90,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     bodyBudget: budgetOf(config.recordedBodyRate),
     ...(redaction && { redaction }),
     ...(maskPath && { maskPath }),
-    turns: options.turns,
+    turns,
   });
   const cors = createCors(options.cors);
   const held = new SharedBudget(config.allRequestBytes);
@@ -124,7 +125,8 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     const certificates = await context.certificates();
     const createTlsServer = (tls: TlsOptions) => createLimited(tls) as unknown as TlsServer;
     const handshakeMs = limits.headersTimeoutMs;
-    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, faults, handshakeMs, createServer: createTlsServer, onStop });
+    const handshakes = { certificates, faults, handshakeMs, turns, tlsHandshakes: config.tlsHandshakes };
+    httpsPort = await listenTls({ port: httpsPort, openToLan, ...handshakes, createServer: createTlsServer, onStop });
     https = { port: httpsPort, ca: certificates.authority.cert };
   }
   onStop(() => recorder.connections.destroyAll());

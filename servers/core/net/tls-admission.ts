@@ -1,14 +1,18 @@
 import type { Socket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { type BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
-import { WorkTurns } from "../turns/work-turns.ts";
+import type { WorkTurns } from "../turns/work-turns.ts";
 import { clientHelloState } from "./client-hello.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readFirstBytes } from "./first-bytes.ts";
 import { TlsTransport } from "./tls-transport.ts";
 
-/** Of all clients. Each has some 50 KB. */
-const mostOpen = 4_096;
+export interface HandshakeLimits {
+  /** Of the service: what comes behind a handshake takes turns with what its other listeners get. */
+  readonly turns: WorkTurns;
+  /** Handshakes that have not ended; beyond it, the address that has most of them loses some. */
+  readonly tlsHandshakes: number;
+}
 
 /** Where handshakes that fail are written. */
 export type HandshakeFaults = Pick<FaultLog, "handshakeFailed">;
@@ -18,14 +22,14 @@ export type HandshakeFaults = Pick<FaultLog, "handshakeFailed">;
  * server gets the connection, which gets what follows by a `TlsTransport`.
  */
 export class TlsAdmission {
-  readonly #turns = new WorkTurns();
+  readonly #turns: WorkTurns;
   readonly #budget: SharedBudget;
   readonly #open = new Map<string, { readonly socket: Socket; readonly share: BudgetShare }>();
   #isClosed = false;
 
-  /** Beyond `most` handshakes that have not ended, the address that has most of them loses some. */
-  constructor(most = mostOpen) {
-    this.#budget = new SharedBudget(most);
+  constructor({ turns, tlsHandshakes }: HandshakeLimits) {
+    this.#turns = turns;
+    this.#budget = new SharedBudget(tlsHandshakes);
   }
 
   /** To be called with a server of `node:tls` or `node:https` that nobody else listens to yet. A client has `withinMs` for its first message. */

@@ -1,6 +1,6 @@
 import { createSecureContext, type Server, type TlsOptions } from "node:tls";
 import { type ListenOptions, listenTcp } from "./tcp-listener.ts";
-import { type HandshakeFaults, TlsAdmission } from "./tls-admission.ts";
+import { type HandshakeFaults, type HandshakeLimits, TlsAdmission } from "./tls-admission.ts";
 
 /** PEM texts. */
 export interface TlsMaterial {
@@ -26,7 +26,7 @@ export interface TlsServerOptions {
   readonly createServer: (tls: TlsOptions) => Server;
 }
 
-export interface ListenTlsOptions extends Omit<ListenOptions, "createServer">, TlsServerOptions {}
+export interface ListenTlsOptions extends Omit<ListenOptions, "createServer">, TlsServerOptions, HandshakeLimits {}
 
 /**
  * Without a list, OpenSSL serves P-384, P-521 and finite fields too, which take 15 to 40 times as long: work for which a client needs to send only
@@ -68,7 +68,7 @@ export function createTlsServer(options: TlsServerOptions, admission: TlsAdmissi
 
 /** As `listenTcp`; connections after a change of the certificate get the new one. */
 export async function listenTls(options: ListenTlsOptions): Promise<number> {
-  const admission = new TlsAdmission();
+  const admission = new TlsAdmission(options);
   const port = await listenTcp({ ...options, createServer: () => createTlsServer(options, admission) });
   options.onStop(async () => admission.close());
   return port;

@@ -19,6 +19,9 @@ interface Due {
   readonly waits: Set<Wait>;
 }
 
+/** Node's timers: a longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Waits of connections. Thousands may end at once, and those whose time has come have it in the turns of all. */
 export class WaitTurns {
   readonly #dueAt = new Map<number, Due>();
@@ -52,7 +55,7 @@ export class WaitTurns {
       this.#dueAt.delete(dueMs);
       this.#over.push(waits);
       if (this.#over.length === 1) this.#wake();
-    }, leftMs);
+    }, Math.min(leftMs, longestTimerMs));
     const due = { timer, waits };
     this.#dueAt.set(dueMs, due);
     return due;

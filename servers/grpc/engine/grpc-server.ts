@@ -19,7 +19,9 @@ export interface GrpcServerOptions extends ListenerCallsOptions, ConnectionsOpti
   readonly largestMessage: number;
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
-  readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
+  readonly tls:
+    | { readonly certificates: TlsSource; readonly tlsHandshakes: number; readonly requireClientCertificate: boolean }
+    | undefined;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -59,7 +61,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         port: wanted,
         openToLan,
         onStop,
-        certificates: options.tls.certificates,
+        turns: options.turns,
+        ...options.tls,
         faults,
         handshakeMs: options.handshakeMs,
         createServer: createTlsServer(options.tls),

@@ -28,7 +28,9 @@ export interface WebServerOptions extends ListenerCallsOptions, ConnectionsOptio
   readonly requestMs: number;
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
-  readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
+  readonly tls:
+    | { readonly certificates: TlsSource; readonly tlsHandshakes: number; readonly requireClientCertificate: boolean }
+    | undefined;
   readonly corsOrigins: readonly string[];
   readonly errors: ConnectErrors;
   readonly grpcPort: () => number;
@@ -188,7 +190,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         port: wanted,
         openToLan,
         onStop,
-        certificates: tls.certificates,
+        turns: options.turns,
+        ...tls,
         faults,
         handshakeMs: options.handshakeMs,
         createServer: (material) => createServers(material) as unknown as TlsServer,

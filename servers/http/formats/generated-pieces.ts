@@ -32,14 +32,22 @@ export function fillBySeed(seed: string): Fill {
   };
 }
 
-export const fillWithStars: Fill = (bytes) => void bytes.fill("*");
+const repeated = (text: string): Buffer => Buffer.alloc(standardPiece + text.length, text);
+const stars = repeated("*");
+const alphabet = "abcdefghijklmnopqrstuvwxyz";
+const letters = repeated(alphabet);
 
-const letters = Buffer.from("abcdefghijklmnopqrstuvwxyz");
+/** Pieces of bytes that all answers share. */
+function* sharedPieces(shared: Buffer, period: number, first: number, count: number, pieceBytes: number): Generator<Buffer, void> {
+  const most = Math.min(pieceBytes, standardPiece);
+  for (let at = 0; at < count; at += most) {
+    const from = (first + at) % period;
+    yield shared.subarray(from, from + Math.min(most, count - at));
+  }
+}
+
+export const starPieces = (count: number): Iterable<Buffer> => sharedPieces(stars, 1, 0, count, standardPiece);
 
 /** The letters a to z over and over, from this one on. */
-export const fillWithLetters =
-  (first: number): Fill =>
-  (bytes, start) => {
-    const from = (first + start) % letters.length;
-    bytes.fill(Buffer.concat([letters.subarray(from), letters.subarray(0, from)]));
-  };
+export const letterPieces = (first: number, count: number, pieceBytes: number): Iterable<Buffer> =>
+  sharedPieces(letters, alphabet.length, first, count, pieceBytes);

@@ -2,7 +2,7 @@ import { waitWithClient } from "../../core/http/connections/client-wait.ts";
 import { writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { fillBySeed, fillWithRandom, fillWithStars, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
+import { fillBySeed, fillWithRandom, generatedPieces, standardPiece, starPieces } from "../formats/generated-pieces.ts";
 import { viewRequest } from "../formats/request-view.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
@@ -106,7 +106,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   for (let step = 0, sent = 0; step < steps; step++) {
     if (step > 0) await waitWithClient(response, pauseMs, request.pacedWork);
     const due = Math.round(((step + 1) * count) / steps);
-    await writeForClient(paced, response, generatedPieces(due - sent, standardPiece, fillWithStars));
+    await writeForClient(paced, response, starPieces(due - sent));
     sent = due;
   }
   response.end();

@@ -1,7 +1,7 @@
 import { waitWithClient } from "../../core/http/connections/client-wait.ts";
 import { writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { fillWithLetters, generatedPieces, standardPiece } from "../formats/generated-pieces.ts";
+import { letterPieces, standardPiece } from "../formats/generated-pieces.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { etagMatches } from "./caching-routes.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
@@ -77,10 +77,10 @@ type Part = Buffer | ByteRange;
 
 const lengthOf = (part: Part): number => (Buffer.isBuffer(part) ? part.length : part.end - part.start + 1);
 
-function* piecesOf(parts: readonly Part[], pieceBytes: number): Generator<Buffer | undefined, void> {
+function* piecesOf(parts: readonly Part[], pieceBytes: number): Generator<Buffer, void> {
   for (const part of parts) {
     if (Buffer.isBuffer(part)) yield part;
-    else yield* generatedPieces(lengthOf(part), pieceBytes, fillWithLetters(part.start));
+    else yield* letterPieces(part.start, lengthOf(part), pieceBytes);
   }
 }
 
@@ -96,7 +96,6 @@ async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pac
     else {
       const paced = { socket: request.socket, work: request.pacedWork };
       for (const piece of piecesOf(parts, Math.min(pace.chunkSize, standardPiece))) {
-        if (!piece) continue;
         await writeForClient(paced, response, [piece]);
         await waitWithClient(response, piece.length * pace.msPerByte, paced.work);
       }

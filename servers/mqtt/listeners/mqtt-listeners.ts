@@ -6,6 +6,7 @@ import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
+import { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ListenerPorts } from "../mqtt-endpoints.ts";
 import { serveSocket } from "./socket-transport.ts";
@@ -19,6 +20,7 @@ export interface ListenersOptions {
   readonly allowedOrigins: readonly string[];
   /** Called only if a port needs it. */
   readonly tls: () => Promise<TlsSource>;
+  readonly tlsHandshakes: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -27,7 +29,9 @@ const longestHandshakeMs = 3_000;
 const oneMore = 16;
 
 /** Resolves with the real ports when all of them listen. */
-export async function startListeners({ engine, ports, openToLan, allowedOrigins, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
+export async function startListeners(options: ListenersOptions): Promise<ListenerPorts> {
+  const { engine, ports, openToLan, allowedOrigins, tls, tlsHandshakes, onStop } = options;
+  const turns = new WorkTurns();
   const { connectTimeoutMs, sockets } = engine.limits;
   const isOriginAllowed = createOriginCheck(allowedOrigins);
   // Sockets with unfinished handshakes are not connections of the engine yet.
@@ -47,7 +51,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       ? undefined
       : await listen(ports.webSocket, () => {
           const server = createHttpServer(requestTimes);
-          serveWebSockets(engine, server, { encrypted: false, isOriginAllowed });
+          serveWebSockets(engine, server, { encrypted: false, isOriginAllowed, turns });
           return server;
         });
   if (ports.mqtts === undefined && ports.secureWebSocket === undefined)
@@ -63,6 +67,8 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       openToLan,
       onStop,
       certificates,
+      turns,
+      tlsHandshakes,
       faults,
       handshakeMs,
       createServer: (options) => bounded(createServer(options)),
@@ -79,7 +85,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
       ? undefined
       : await listenEncrypted(ports.secureWebSocket, (options) => {
           const server = createHttpsServer({ ...options, ...requestTimes });
-          serveWebSockets(engine, server, { encrypted: true, isOriginAllowed });
+          serveWebSockets(engine, server, { encrypted: true, isOriginAllowed, turns });
           return server;
         });
   return { mqtt, webSocket, mqtts, secureWebSocket };

@@ -7,7 +7,7 @@ import { readFramesInTurns } from "../../core/http/websocket/frames-in-turns.ts"
 import { arrivingBytes } from "../../core/http/websocket/held-web-socket.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { oneStep } from "../../core/turns/work-connection.ts";
-import { WorkTurns } from "../../core/turns/work-turns.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { Connection } from "../engine/connection/connection.ts";
 import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
@@ -79,12 +79,14 @@ class WebSocketTransport implements Transport {
 export interface WebSocketOptions {
   readonly encrypted: boolean;
   readonly isOriginAllowed: (origin: string | undefined) => boolean;
+  /** Of all listeners. */
+  readonly turns: WorkTurns;
 }
 
 const refusedOriginLogMs = 10_000;
 
 /** Serves MQTT over WebSocket (§6) on every path of an HTTP server. */
-export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed }: WebSocketOptions): void {
+export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed, turns }: WebSocketOptions): void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   const webSockets = new WebSocketServer({
     noServer: true,
@@ -107,7 +109,6 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     socket.once("close", () => engine.places.free(place));
   });
   // Of what is no upgrade only the first request is answered, and no more is read.
-  const turns = new WorkTurns();
   const pipelineOf = boundPipelines(server, 1, turns);
   server.on("request", (_request, response) => {
     response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade, close" });

@@ -14,7 +14,7 @@ export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "w
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
-  readonly tls: { readonly port: number; readonly certificates: TlsSource } | undefined;
+  readonly tls: { readonly port: number; readonly certificates: TlsSource; readonly tlsHandshakes: number } | undefined;
   /** That are received in part, of all connections. */
   readonly allRequestBytes: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -59,7 +59,15 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
 
   const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
   const tlsPort = options.tls
-    ? await listenTls({ ...options.tls, openToLan, faults, handshakeMs, createServer: (tls) => createTlsServer(tls, accept), onStop })
+    ? await listenTls({
+        ...options.tls,
+        turns: options.turns,
+        openToLan,
+        faults,
+        handshakeMs,
+        createServer: (tls) => createTlsServer(tls, accept),
+        onStop,
+      })
     : 0;
   onStop(() => faults.flush());
   const stopTicking = everySecondInTurns(

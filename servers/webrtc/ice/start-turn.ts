@@ -45,7 +45,7 @@ export function startTurn({ config, secret, certificates, observer, turns, log, 
     users: loadDigestUsers(config.turnUsers, config.turnRealm),
     secrets: [secret],
     passwordAlgorithms: ["SHA-256", "MD5"],
-    ...(config.turns && { tls: { port: config.turnsPort, certificates } }),
+    ...(config.turns && { tls: { port: config.turnsPort, certificates, tlsHandshakes: config.tlsHandshakes } }),
     relays: { addresses, ports: relayPorts(config), receiveBufferBytes: relayBufferBytes },
     // Relays of this server reach one another by the addresses that clients are told.
     allowedPeers: [...config.allowedPeers, ...own],

@@ -18,7 +18,7 @@ import { UdpClients } from "./udp-clients.ts";
 export interface TurnServerOptions extends TurnEngineOptions {
   /** Of UDP and TCP; 0 picks one that is free for both. */
   readonly port: number;
-  readonly tls?: { readonly port: number; readonly certificates: TlsSource } | undefined;
+  readonly tls?: { readonly port: number; readonly certificates: TlsSource; readonly tlsHandshakes: number } | undefined;
   readonly streams: ConnectionLimits & {
     readonly unsentBytes: number;
     /** Of all clients. */
@@ -99,6 +99,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const tlsPort = tls
     ? await listenTls({
         ...tls,
+        turns,
         openToLan,
         faults,
         handshakeMs,

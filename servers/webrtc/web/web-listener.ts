@@ -20,6 +20,7 @@ import { TlsAdmission } from "../../core/net/tls-admission.ts";
 import { createTlsServer, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { createUpgradeTable, type WebRoutes } from "./web-routes.ts";
 
 export interface WebListenerOptions {
@@ -30,7 +31,9 @@ export interface WebListenerOptions {
   readonly recorder: HttpRecorder;
   /** Pages that may use the service. */
   readonly allowsOrigin: OriginRule;
-  readonly limits: HttpServerLimits & ConnectionLimits & { readonly bodyBytes: number };
+  readonly limits: HttpServerLimits & ConnectionLimits & { readonly bodyBytes: number; readonly tlsHandshakes: number };
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   /** Of bodies and WebSocket messages. */
   readonly held: SharedBudget;
   readonly faults: FaultLog;
@@ -45,10 +48,10 @@ const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
  * and from there to the route of its path. Resolves with the port when it listens.
  */
 export async function listenWeb(options: WebListenerOptions): Promise<number> {
-  const { routes, recorder, allowsOrigin, limits, held, faults, log, certificates, onStop } = options;
+  const { routes, recorder, allowsOrigin, limits, turns, held, faults, log, certificates, onStop } = options;
   const upgradeOf = createUpgradeTable(routes.flatMap(({ upgrades = [] }) => upgrades));
   const sockets = new Set<Socket>();
-  const admission = new TlsAdmission();
+  const admission = new TlsAdmission({ turns, tlsHandshakes: limits.tlsHandshakes });
   const connections = new ConnectionCount(limits, faults);
 
   const cors = createCors({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type FieldMeta, field, portField, wholeNumber } from "../../config/common-fields.ts";
+import { type FieldMeta, field, portField, tlsHandshakesField, wholeNumber } from "../../config/common-fields.ts";
 
 interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */
@@ -118,6 +118,7 @@ export const httpsFields = ({ prefix, port }: { readonly prefix: string; readonl
     group: "Listening",
   }),
   httpsPort: portField(port, { title: "HTTPS port", env: `${prefix}_HTTPS_PORT` }),
+  tlsHandshakes: tlsHandshakesField(prefix),
 });
 
 /** Proxies whose X-Forwarded-For is trusted, for services that count by address. */

@@ -4,7 +4,7 @@ import type { Log } from "../../service/log.ts";
 import { countOf, countText } from "../../service/quantity.ts";
 import type { Counters, TrafficSink } from "../../service/service.ts";
 import { createLatencyWindow } from "../../traffic/latency-window.ts";
-import { WorkTurns } from "../../turns/work-turns.ts";
+import type { WorkTurns } from "../../turns/work-turns.ts";
 import type { BodyBudget } from "../connections/body-budget.ts";
 import { createHttpConnections, type HttpConnections } from "../connections/http-connections.ts";
 import { createClientNames } from "../messages/client-name.ts";
@@ -26,7 +26,7 @@ export interface HttpRecorderOptions {
   /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
   /** Of all clients of the service. */
-  readonly turns?: WorkTurns | undefined;
+  readonly turns: WorkTurns;
 }
 
 export interface HttpRecorder {
@@ -60,7 +60,7 @@ export interface EntryFacts {
 }
 
 export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
-  const { traffic, log, bodyLimit, bodyBudget, redaction, maskPath, turns = new WorkTurns() } = options;
+  const { traffic, log, bodyLimit, bodyBudget, redaction, maskPath, turns } = options;
   const connections = createHttpConnections(turns);
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
