@@ -75,6 +75,15 @@ it("[BL-381] connections whose waits end at once are woken in turns, those that 
   expect(done).toBe(waits);
 });
 
+it("[BL-381] a wait as long as a timer can be does not end at once", async () => {
+  const { turns } = workTime();
+  let ended = 0;
+  const end = turns.connection("10.0.0.1").wait(2 ** 31 - 1, () => ended++);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(ended).toBe(0);
+  end();
+});
+
 it("[BL-381] a client that leaves while it waits for its turn is not answered", async () => {
   const leaving: WaitingResponse & EventEmitter = response({
     wait(_milliseconds: number, act: () => void) {

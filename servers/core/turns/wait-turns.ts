@@ -51,11 +51,14 @@ export class WaitTurns {
 
   #add(dueMs: number, leftMs: number): Due {
     const waits = new Set<Wait>();
-    const timer = setTimeout(() => {
-      this.#dueAt.delete(dueMs);
-      this.#over.push(waits);
-      if (this.#over.length === 1) this.#wake();
-    }, Math.min(leftMs, longestTimerMs));
+    const timer = setTimeout(
+      () => {
+        this.#dueAt.delete(dueMs);
+        this.#over.push(waits);
+        if (this.#over.length === 1) this.#wake();
+      },
+      Math.min(leftMs, longestTimerMs),
+    );
     const due = { timer, waits };
     this.#dueAt.set(dueMs, due);
     return due;
