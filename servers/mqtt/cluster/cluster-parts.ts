@@ -27,6 +27,8 @@ export interface ClusterParts {
   note(operation: RedisOperation): void;
   /** Commits all queued operations and entries now. */
   flush(): void;
+  /** Resolves when Redis has taken most of what was committed, or is lost. */
+  caughtUp(): Promise<void>;
   /** `buried`: the other brokers declared this one dead, and Redis refuses its commits. */
   lost(reason: string, buried?: boolean): void;
 }

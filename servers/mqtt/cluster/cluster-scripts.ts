@@ -20,7 +20,8 @@ const refillingMs = 60_000;
  * Each script is atomic. ARGV[1] is the prefix, ARGV[2] the calling broker.
  * Keys: `journal`, a stream of frames; `brokers`, a set; for each broker `broker:`, with the journal position that its stored sessions
  * include, `alive:`, which expires, and `buried:`, once it was declared dead; `owners`, from client identifier to broker;
- * `session:` for each client; `members`, from group and client to broker; `waiting:`, the messages waiting for a group.
+ * `session:` for each client; `messages`, the messages of the sessions' deliveries by name, and `message-uses`, the number of deliveries
+ * that name each; `members`, from group and client to broker; `waiting:`, the messages waiting for a group.
  */
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
@@ -79,13 +80,50 @@ if redis.call('EXISTS', journal) == 1 then
   end
 end`;
 
+/**
+ * Uses are counted here, by what is there and in the same step as the deliveries: whatever becomes of a broker, the count is right, and a
+ * message goes with the last delivery that names it (`deliveryText`).
+ */
+const messageFunctions = `
+local messages, uses, released, lacksMessage = prefix .. 'messages', prefix .. 'message-uses', {}, false
+local function use(name, count, body)
+  if body ~= '' then redis.call('HSET', messages, name, body)
+  elseif redis.call('HEXISTS', messages, name) == 0 then lacksMessage = true end
+  redis.call('HINCRBY', uses, name, count)
+end
+local function release(name)
+  if name then released[name] = (released[name] or 0) + 1 end
+end
+local function endSession(session)
+  if redis.call('TYPE', session).ok == 'hash' then
+    local cursor = '0'
+    repeat
+      local page = redis.call('HSCAN', session, cursor, 'MATCH', 'd*', 'COUNT', 1000)
+      cursor = page[1]
+      for field = 2, #page[2], 2 do release(string.match(page[2][field], '^%d %d (%S+)')) end
+    until cursor == '0'
+  end
+  redis.call('DEL', session)
+end
+local function settle()
+  for name, count in pairs(released) do
+    if redis.call('HINCRBY', uses, name, -count) <= 0 then
+      redis.call('HDEL', uses, name)
+      redis.call('HDEL', messages, name)
+    end
+  end
+end
+`;
+
 const sources = {
   /**
-   * The changes of one tick: position, seq, most bytes of the journal, then operations, each with the number of its arguments. Returns the clients whose sessions
-   * stay here because the broker that requested them is dead.
+   * The changes of one tick: position, seq, most bytes of the journal, then operations, each with the number of its arguments. Returns
+   * 'done', or 'lacking' if a message that a delivery names is not there, and the clients whose sessions stay here because the broker that
+   * requested them is dead.
    */
   commit: `${begin}
 ${journalFunctions}
+${messageFunctions}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
 redis.call('HSET', prefix .. 'broker:' .. me, 'position', ARGV[3], 'seq', ARGV[4])
 local journalBytes = tonumber(ARGV[5])
@@ -94,6 +132,14 @@ while at <= #ARGV do
   local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   if operation == 'call' then
     redis.call(unpack(ARGV, first, last))
+  elseif operation == 'use message' then
+    use(ARGV[first], ARGV[first + 1], ARGV[last])
+  elseif operation == 'release messages' then
+    for field = first + 1, last, 2 do
+      if redis.call('HDEL', ARGV[first], ARGV[field]) == 1 then release(ARGV[field + 1]) end
+    end
+  elseif operation == 'end session' then
+    endSession(ARGV[first])
   elseif operation == 'share' then
     local channel, envelope, frameLength, durable = unpack(ARGV, first, last)
     local id = ''
@@ -118,7 +164,8 @@ while at <= #ARGV do
   end
   at = last + 1
 end
-return { 'done', kept }
+settle()
+return { lacksMessage and 'lacking' or 'done', kept }
 `,
   /** ARGV[3] milliseconds. Returns the position, and the members of shared subscriptions. */
   join: `${begin}
@@ -266,6 +313,12 @@ export const replyList = (reply: Reply | undefined): readonly Reply[] => (Array.
 /** One change to Redis; the script `commit` applies all changes of a tick. */
 export type RedisOperation =
   | { readonly type: "call"; readonly values: readonly ScriptArgument[] }
+  /** So many deliveries of the same commit name the message; `body` if Redis does not have it. */
+  | { readonly type: "use message"; readonly name: string; readonly count: number; readonly body: Buffer | undefined }
+  /** Removes deliveries of a session: `released` has the field of each, and the name of its message. */
+  | { readonly type: "release messages"; readonly key: string; readonly released: readonly string[] }
+  /** Removes a session with its deliveries. */
+  | { readonly type: "end session"; readonly key: string }
   /** Appends a frame to the journal if it is durable, and sends it to all brokers. */
   | { readonly type: "share"; readonly channel: string; readonly envelope: Buffer; readonly frameLength: number; readonly durable: boolean }
   /** Hands the client's session over to another broker, if that is alive; `at` is the journal position of the stored state. */
@@ -286,10 +339,16 @@ export function operationArguments(operations: readonly RedisOperation[]): Scrip
   return all;
 }
 
-function valuesOf(operation: RedisOperation): readonly ScriptArgument[] {
+export function valuesOf(operation: RedisOperation): readonly ScriptArgument[] {
   switch (operation.type) {
     case "call":
       return operation.values;
+    case "use message":
+      return [operation.name, operation.count, operation.body ?? ""];
+    case "release messages":
+      return [operation.key, ...operation.released];
+    case "end session":
+      return [operation.key];
     case "share":
       return [operation.channel, operation.envelope, operation.frameLength, operation.durable ? 1 : 0];
     case "surrender":

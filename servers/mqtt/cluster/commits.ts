@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { operationArguments, type RedisOperation, replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
+import { operationArguments, type RedisOperation, replyList, replyText, type ScriptArgument, valuesOf } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
 import type { GroupMembers } from "./group-members.ts";
@@ -68,10 +68,13 @@ export class Commits {
     const connected = parts.isConnected;
     if (connected) members.announce();
     const frames = parts.outgoing.seal(parts.brokerId, connected);
+    // The broker's whole state is rewritten when Redis is back.
+    if (!connected) {
+      this.drop();
+      return;
+    }
     const operations = [...parts.store.take(), ...this.operations];
     this.operations = [];
-    // The broker's whole state is rewritten when Redis is back.
-    if (!connected) return;
     for (const frame of frames) operations.push(...this.share(frame));
     if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq);
   }
@@ -111,7 +114,7 @@ export class Commits {
     const number = promises ? gate.begin() : 0;
     let bytes = 0;
     for (const operation of operations)
-      if (operation.type === "call") for (const value of operation.values) bytes += typeof value === "number" ? 0 : value.length;
+      if (operation.type !== "share") for (const value of valuesOf(operation)) bytes += typeof value === "number" ? 0 : value.length;
     this.bytes += bytes;
     const values: ScriptArgument[] = [position, seq, parts.engine.limits.journalBytes, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
@@ -121,6 +124,8 @@ export class Commits {
           parts.lost("the other brokers declared this one dead", true);
           return;
         }
+        // What was acknowledged is here, and is written again.
+        if (replyText(state) === "lacking") parts.lost("messages of sessions are missing in it");
         gate.end(number);
         const clients = replyList(kept).map(replyText);
         if (clients.length > 0) this.options.onKept(clients);
@@ -159,9 +164,9 @@ export class Commits {
     commit();
   }
 
-  /** Drops queued operations for a session that another broker owns now. */
+  /** Drops what is queued: without Redis, and if another broker owns the sessions now. */
   drop(): void {
-    this.options.parts.store.take();
+    this.options.parts.store.drop();
     this.operations = [];
   }
 }

@@ -194,6 +194,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.backlog.whenBelow(resume);
   }
 
+  caughtUp(): Promise<void> {
+    return this.isBehind ? new Promise((resolve) => this.whenCaughtUp(resolve)) : Promise.resolve();
+  }
+
   note(operation: RedisOperation): void {
     this.commits.note(operation);
   }

@@ -1,20 +1,22 @@
 import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Message } from "../engine/routing/message.ts";
-import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
+import type { Subscription } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
-import type { HeldRows, SavedSession, SessionKey, SessionStore } from "../engine/session/session-store.ts";
+import type { HeldRows, SavedSession, SessionKey, SessionStore, StoredDelivery } from "../engine/session/session-store.ts";
 import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 import {
-  deliveryBytes,
-  messageField,
-  optionsText,
+  deliveryField,
+  deliveryText,
   progressField,
   progressText,
+  type ReadDelivery,
   receivedField,
   sessionField,
   sessionText,
   subscriptionField,
+  subscriptionText,
 } from "./session-fields.ts";
+import { type LoadedMessages, type StoredMessage, StoredMessages } from "./stored-messages.ts";
 
 const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId}`;
 
@@ -24,14 +26,16 @@ const valuesAtOnce = 1_000;
 /** Fields that are written in about as long as clients have in a turn of the event loop. */
 const fieldsOfTurn = 4_000;
 
-/** The same in bytes of their values. */
+/** The same in bytes of their values and of messages. */
 const bytesOfTurn = 1 << 20;
 
 /** Changes of one session since the last commit; the last change of a field wins. */
 interface Change {
   /** The hash is removed first. */
   anew: boolean;
-  readonly fields: Map<string, string | Buffer | undefined>;
+  readonly fields: Map<string, string | undefined>;
+  /** By the number of the delivery; without text those that are removed. */
+  readonly deliveries: Map<number, { readonly stored: StoredMessage; readonly text: string | undefined }>;
 }
 
 export interface RedisSessionStoreOptions {
@@ -45,12 +49,17 @@ export interface RedisSessionStoreOptions {
 
 /** Collects changes of sessions; each commit sends them to Redis as operations. */
 export class RedisSessionStore implements SessionStore {
+  readonly messages = new StoredMessages();
   private changes = new Map<string, Change>();
   private lastDelivery = 0;
+  /** Number of the last shared subscription that a delivery named. */
+  private lastShared = 0;
+  /** Messages that the next commit writes. */
+  private unwritten = new Set<StoredMessage>();
   /** Since `commit` was called last. */
   private noted = 0;
   private notedBytes = 0;
-  /** Of the values that are not taken. */
+  /** Of the values and messages that are not taken. */
   heldBytes = 0;
   private readonly options: RedisSessionStoreOptions;
 
@@ -62,16 +71,20 @@ export class RedisSessionStore implements SessionStore {
     let change = this.changes.get(clientId);
     if (!change) {
       if (this.changes.size === 0) this.options.noted();
-      change = { anew: false, fields: new Map() };
+      change = { anew: false, fields: new Map(), deliveries: new Map() };
       this.changes.set(clientId, change);
     }
     return change;
   }
 
-  private set(clientId: string, field: string, value: string | Buffer | undefined): void {
+  private count(bytes: number): void {
+    this.notedBytes += bytes;
+    this.heldBytes += bytes;
+  }
+
+  private set(clientId: string, field: string, value: string | undefined): void {
     this.noted++;
-    this.notedBytes += value?.length ?? 0;
-    this.heldBytes += value?.length ?? 0;
+    this.count(value?.length ?? 0);
     this.change(clientId).fields.set(field, value);
   }
 
@@ -80,14 +93,19 @@ export class RedisSessionStore implements SessionStore {
   }
 
   removeSession({ clientId }: Pick<SessionKey, "clientId">, held?: HeldRows): void {
-    for (const delivery of held?.deliveries ?? []) delivery.storedId = 0;
+    if (held) this.handedOver(held.deliveries);
+    this.begin(clientId);
+  }
+
+  private begin(clientId: string): void {
     const change = this.change(clientId);
     change.anew = true;
     change.fields.clear();
+    change.deliveries.clear();
   }
 
-  subscribed({ clientId }: SessionKey, filter: string, options: SubscriptionOptions): void {
-    this.set(clientId, subscriptionField(filter), optionsText(options));
+  subscribed({ clientId }: SessionKey, subscription: Pick<Subscription, "filter" | "options" | "storedId">): void {
+    this.set(clientId, subscriptionField(subscription.filter), subscriptionText(subscription));
   }
 
   unsubscribed({ clientId }: SessionKey, filter: string): void {
@@ -95,9 +113,30 @@ export class RedisSessionStore implements SessionStore {
   }
 
   queued(session: SessionKey, delivery: Delivery): void {
+    this.put(session, delivery, this.messages.use(delivery.message), delivery.shared);
+  }
+
+  private put(session: SessionKey, delivery: Delivery, stored: StoredMessage, shared: Subscription | undefined): void {
+    const sharedAs = this.numberOf(session, shared);
     delivery.storedId = ++this.lastDelivery;
-    this.set(session.clientId, messageField(delivery.storedId), deliveryBytes(delivery));
+    const text = deliveryText(delivery, stored, sharedAs);
+    this.noted++;
+    this.count(text.length);
+    this.change(session.clientId).deliveries.set(delivery.storedId, { stored, text });
+    if (!this.messages.isWritten(stored) && !this.unwritten.has(stored)) {
+      this.unwritten.add(stored);
+      this.count(stored.message.bytes);
+    }
     if (delivery.packetId > 0) this.updated(session, delivery);
+  }
+
+  private numberOf(session: SessionKey, shared: Subscription | undefined): number {
+    if (!shared) return 0;
+    if (shared.storedId === 0) {
+      shared.storedId = ++this.lastShared;
+      this.subscribed(session, shared);
+    }
+    return shared.storedId;
   }
 
   updated({ clientId }: SessionKey, delivery: Delivery): void {
@@ -105,10 +144,21 @@ export class RedisSessionStore implements SessionStore {
   }
 
   removed({ clientId }: SessionKey, delivery: Delivery): void {
-    if (delivery.storedId === 0) return;
-    this.set(clientId, messageField(delivery.storedId), undefined);
-    this.set(clientId, progressField(delivery.storedId), undefined);
+    const { storedId, message } = delivery;
+    if (storedId === 0) return;
     delivery.storedId = 0;
+    const stored = this.messages.release(message);
+    const { deliveries } = this.change(clientId);
+    // Redis does not know of it yet.
+    if (!deliveries.delete(storedId) && stored) deliveries.set(storedId, { stored, text: undefined });
+    this.set(clientId, progressField(storedId), undefined);
+  }
+
+  handedOver(deliveries: Iterable<Delivery>): void {
+    for (const delivery of deliveries) {
+      if (delivery.storedId > 0) this.messages.release(delivery.message);
+      delivery.storedId = 0;
+    }
   }
 
   received({ clientId }: SessionKey, packetId: number): void {
@@ -119,14 +169,37 @@ export class RedisSessionStore implements SessionStore {
     this.set(clientId, receivedField(packetId), undefined);
   }
 
+  /** The deliveries of a session that was read, with their messages, which `messages.load` returned; without those whose message is lost. */
+  *restored(deliveries: readonly ReadDelivery[], { messages, era }: LoadedMessages): Generator<StoredDelivery> {
+    for (const delivery of deliveries) {
+      if (delivery.message) {
+        const { message } = this.messages.use(delivery.message);
+        yield { ...delivery, message };
+        continue;
+      }
+      const loaded = messages.get(delivery.name);
+      if (!loaded) continue;
+      const { message } = this.messages.useNamed(delivery.name, loaded, era);
+      yield { ...delivery, message };
+    }
+  }
+
   /** Writes the whole session, replacing what Redis has. */
   rewrite(session: Session): void {
-    this.removeSession(session);
+    this.begin(session.clientId);
     this.saveSession(session);
     if (!session.store) return;
-    for (const { filter, options } of session.subscriptions.values()) this.subscribed(session, filter, options);
+    for (const subscription of session.subscriptions.values()) {
+      // Another broker may have given the same number to another one.
+      subscription.storedId = 0;
+      this.subscribed(session, subscription);
+    }
     for (const packetId of session.received.all()) this.received(session, packetId);
-    for (const delivery of session.deliveries()) this.queued(session, delivery);
+    for (const delivery of session.deliveries()) {
+      const { message, storedId, shared } = delivery;
+      const stored = (storedId > 0 && this.messages.of(message)) || this.messages.use(message);
+      this.put(session, delivery, stored, shared && session.subscriptions.get(shared.filter));
+    }
   }
 
   /** Drops the session's collected changes. */
@@ -157,25 +230,48 @@ export class RedisSessionStore implements SessionStore {
   }
 
   take(): RedisOperation[] {
+    const uses = new Map<StoredMessage, number>();
     const operations: RedisOperation[] = [];
-    for (const [clientId, { anew, fields }] of this.changes) {
+    for (const [clientId, { anew, fields, deliveries }] of this.changes) {
       const key = sessionKey(clientId);
-      if (anew) operations.push({ type: "call", values: ["DEL", key] });
-      const written: (string | Buffer)[] = [];
+      if (anew) operations.push({ type: "end session", key });
+      const written: string[] = [];
       const removed: string[] = [];
+      const released: string[] = [];
       for (const [field, value] of fields) {
         if (value !== undefined) written.push(field, value);
         else if (!anew) removed.push(field);
       }
+      for (const [number, { stored, text }] of deliveries) {
+        if (text === undefined) {
+          if (!anew) released.push(deliveryField(number), stored.name);
+          continue;
+        }
+        written.push(deliveryField(number), text);
+        uses.set(stored, (uses.get(stored) ?? 0) + 1);
+      }
       operations.push(...calls("HSET", key, written), ...calls("HDEL", key, removed));
+      if (released.length > 0) operations.push({ type: "release messages", key, released });
     }
     this.changes = new Map();
+    this.unwritten = new Set();
     this.heldBytes = 0;
-    return operations;
+    const used: RedisOperation[] = [];
+    for (const [stored, count] of uses) used.push({ type: "use message", name: stored.name, count, body: this.messages.toWrite(stored) });
+    // First: a message that another session still needs must not lose its last use in between.
+    return [...used, ...operations];
+  }
+
+  /** Redis is lost, or the sessions are: nothing of it is written. */
+  drop(): void {
+    this.changes = new Map();
+    this.unwritten = new Set();
+    this.heldBytes = 0;
+    this.messages.unknown();
   }
 }
 
-function calls(command: string, key: string, values: readonly (string | Buffer)[]): RedisOperation[] {
+function calls(command: string, key: string, values: readonly string[]): RedisOperation[] {
   const operations: RedisOperation[] = [];
   for (let at = 0; at < values.length; at += valuesAtOnce) {
     operations.push({ type: "call", values: [command, key, ...values.slice(at, at + valuesAtOnce)] });

@@ -1,21 +1,24 @@
 import { ByteReader } from "../codec/byte-reader.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery/delivery.ts";
-import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
+import type { Message } from "../engine/routing/message.ts";
+import type { Subscription, SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { SavedSession, StoredDelivery, StoredSession, StoredSubscription } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
-import { FrameWriter } from "./frame-writer.ts";
 import { isJournalId } from "./journal.ts";
-import { malformed, putMessage, readMessage } from "./message-fields.ts";
+import { malformed, readMessage } from "./message-fields.ts";
+import type { StoredMessage } from "./stored-messages.ts";
 
 /**
  * A session is one hash in Redis, so that it is moved and removed atomically. Its fields: `session`; `f` + filter for a subscription;
- * `d` + number for the message of a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; and `at`.
- * Clients choose filters: no other field begins with `f`. The former `s` + filter is read, too.
+ * `d` + number for a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; and `at`. Messages and
+ * filters may be long: a delivery has the name of its message (`StoredMessages`), and of a shared subscription the number that is with
+ * its filter. Clients choose filters: no other field begins with `f`. The former `s` + filter is read, too, and deliveries that contain
+ * their message.
  */
 export const sessionField = "session";
 export const subscriptionField = (filter: string): string => `f${filter}`;
-export const messageField = (delivery: number): string => `d${delivery}`;
+export const deliveryField = (delivery: number): string => `d${delivery}`;
 export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
 const atField = "at";
@@ -44,26 +47,27 @@ export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will
   });
 }
 
-export const optionsText = ({ qos, noLocal, retainAsPublished, retainHandling, identifier }: SubscriptionOptions): string =>
-  [qos, Number(noLocal), Number(retainAsPublished), retainHandling, identifier].join(" ");
+export function subscriptionText({ options, storedId }: Pick<Subscription, "options" | "storedId">): string {
+  const { qos, noLocal, retainAsPublished, retainHandling, identifier } = options;
+  return [qos, Number(noLocal), Number(retainAsPublished), retainHandling, identifier, storedId].join(" ");
+}
 
 export const progressText = ({ packetId, state, order }: Delivery): string =>
   [packetId, Number(state === "awaiting pubcomp"), order].join(" ");
 
-export function deliveryBytes({ message, qos, retain, identifiers, shared }: Delivery): Buffer {
-  const writer = new FrameWriter();
-  writer
-    .byte(qos)
-    .byte(Number(retain))
-    .string(shared?.filter ?? "")
-    .fourBytes(identifiers?.length ?? 0);
-  for (const identifier of identifiers ?? []) writer.fourBytes(identifier);
-  putMessage(writer, message);
-  return writer.take();
+/** `shared`: the number of its shared subscription, or 0. */
+export const deliveryText = ({ qos, retain, identifiers }: Delivery, { name }: StoredMessage, shared: number): string =>
+  [qos, Number(retain), name, shared, identifiers?.join(",") ?? ""].join(" ");
+
+/** A delivery of which the message is still to be loaded, if it has a name. */
+export interface ReadDelivery extends Omit<StoredDelivery, "message"> {
+  readonly message: Message | undefined;
+  readonly name: string;
 }
 
 export interface ReadSession {
-  readonly session: StoredSession;
+  readonly session: Omit<StoredSession, "deliveries">;
+  readonly deliveries: readonly ReadDelivery[];
   /** Absent if a living broker has it, or nothing was missed. */
   readonly at: StateAt | undefined;
   /** Fields that could not be read. */
@@ -75,16 +79,28 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
   const head = parseHead(fields.get(sessionField));
   if (!head) return undefined;
   const subscriptions: StoredSubscription[] = [];
-  const deliveries: (StoredDelivery & { readonly order: number })[] = [];
+  const filters = new Map<number, string>();
+  const deliveries: (ReadDelivery & { readonly order: number })[] = [];
   const received: number[] = [];
   let broken = 0;
   for (const [name, value] of fields) {
     try {
       const rest = name.slice(1);
       if (name === sessionField || name === atField) continue;
-      if (name.startsWith("f") || name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value), storedId: 0 });
-      else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
-      else if (name.startsWith("d")) deliveries.push(readDelivery(wholeNumber(rest), value, fields.get(progressField(Number(rest)))));
+      if (name.startsWith("f") || name.startsWith("s")) {
+        const subscription = readSubscription(rest, value);
+        subscriptions.push(subscription);
+        if (subscription.storedId > 0) filters.set(subscription.storedId, rest);
+      } else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
+    } catch {
+      broken++;
+    }
+  }
+  for (const [name, value] of fields) {
+    if (!name.startsWith("d")) continue;
+    try {
+      const id = wholeNumber(name.slice(1));
+      deliveries.push(readDelivery(id, value, fields.get(progressField(id)), filters));
     } catch {
       broken++;
     }
@@ -93,7 +109,8 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
   deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
   const at = fields.get(atField);
   return {
-    session: { clientId, storedId: 0, ...head, subscriptions, deliveries, received },
+    session: { clientId, storedId: 0, ...head, subscriptions, received },
+    deliveries,
     at: at && parseStateAt(at.toString("utf8")),
     broken,
   };
@@ -117,18 +134,53 @@ function parseHead(value: Buffer | undefined): Head | undefined {
   }
 }
 
-function parseOptions(value: Buffer): SubscriptionOptions {
-  const [qos, noLocal, retainAsPublished, retainHandling, identifier] = numbers(value);
-  return {
+function readSubscription(filter: string, value: Buffer): StoredSubscription {
+  const [qos, noLocal, retainAsPublished, retainHandling, identifier, storedId] = words(value);
+  const options: SubscriptionOptions = {
     qos: wholeNumber(qos, 2) as Qos,
     noLocal: noLocal === "1",
     retainAsPublished: retainAsPublished === "1",
     retainHandling: wholeNumber(retainHandling, 2) as 0 | 1 | 2,
     identifier: wholeNumber(identifier, 0x0fff_ffff),
   };
+  return { filter, options, storedId: wholeNumber(storedId ?? 0) };
 }
 
-function readDelivery(id: number, value: Buffer, progress: Buffer | undefined): StoredDelivery & { readonly order: number } {
+function readDelivery(
+  id: number,
+  value: Buffer,
+  progress: Buffer | undefined,
+  filters: ReadonlyMap<number, string>,
+): ReadDelivery & { readonly order: number } {
+  const [packetId, released, order] = progress ? words(progress) : [];
+  return {
+    id,
+    ...((value[0] ?? 0) < firstDigit ? readWithMessage(value) : readWithName(value, filters)),
+    packetId: wholeNumber(packetId ?? 0, 0xffff),
+    released: released === "1",
+    order: wholeNumber(order ?? 0),
+  };
+}
+
+type DeliveryFields = Pick<ReadDelivery, "qos" | "retain" | "name" | "message" | "identifiers" | "sharedFilter">;
+
+const firstDigit = 0x30;
+
+function readWithName(value: Buffer, filters: ReadonlyMap<number, string>): DeliveryFields {
+  const [qos, retain, name = "", shared, identifiers = ""] = words(value);
+  if (name === "") throw malformed("The delivery names no message.");
+  return {
+    qos: wholeNumber(qos, 2) as Qos,
+    retain: retain === "1",
+    name,
+    message: undefined,
+    sharedFilter: filters.get(wholeNumber(shared)) ?? "",
+    identifiers: identifiers === "" ? [] : identifiers.split(",").map((identifier) => wholeNumber(identifier, 0x0fff_ffff)),
+  };
+}
+
+/** The former form. */
+function readWithMessage(value: Buffer): DeliveryFields {
   const reader = new ByteReader();
   reader.open(value, 0, value.length);
   const qos = wholeNumber(reader.byte(), 2) as Qos;
@@ -137,21 +189,11 @@ function readDelivery(id: number, value: Buffer, progress: Buffer | undefined): 
   const identifiers: number[] = [];
   for (let count = reader.fourBytes(); count > 0; count--) identifiers.push(reader.fourBytes());
   const message = readMessage(reader);
-  const [packetId, released, order] = progress ? numbers(progress) : [];
-  return {
-    id,
-    message,
-    qos,
-    retain,
-    identifiers,
-    packetId: wholeNumber(packetId ?? 0, 0xffff),
-    released: released === "1",
-    sharedFilter,
-    order: wholeNumber(order ?? 0),
-  };
+  message.compact();
+  return { qos, retain, name: "", message, sharedFilter, identifiers };
 }
 
-const numbers = (value: Buffer): string[] => value.toString("latin1").split(" ");
+const words = (value: Buffer): string[] => value.toString("latin1").split(" ");
 
 function wholeNumber(value: unknown, maximum = Number.MAX_SAFE_INTEGER): number {
   const number = Number(value);

@@ -12,6 +12,7 @@ import type { GroupMembers } from "./group-members.ts";
 import { firstJournalId, framesAfter, isLater, type Received } from "./journal.ts";
 import { FrameHistory, MissedMessages } from "./missed-messages.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
+import type { LoadedMessages } from "./stored-messages.ts";
 
 const ownersKey = `${keyPrefix}owners`;
 /** Interval of retries: requests and answers are not in the journal. */
@@ -193,12 +194,13 @@ export class SessionOwnership {
     const { history, stop } = await this.historySince(read);
     try {
       for (const one of read) {
+        const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
         const missed = one.at && new MissedMessages(history, one.at, one.session);
         const { scheduler } = parts.engine;
         while (missed && !missed.gather(parts.incoming.position, () => scheduler.isTurnOver())) await nextTurn();
         // They were claimed under an identifier that the others have declared dead meanwhile.
         if (parts.brokerId !== brokerId) return;
-        this.adoptOne(one, missed?.messages ?? []);
+        this.adoptOne(one, loaded, missed?.messages ?? []);
         if (scheduler.isTurnOver()) await nextTurn();
       }
     } finally {
@@ -207,13 +209,15 @@ export class SessionOwnership {
   }
 
   /** `missed` has all that was applied here and is not in its state. */
-  private adoptOne({ session: kept, at, broken }: ReadSession, missed: readonly Message[]): void {
+  private adoptOne({ session: kept, deliveries, at, broken }: ReadSession, loaded: LoadedMessages, missed: readonly Message[]): void {
     const { parts } = this;
     // Messages published here before go into a frame.
     parts.flush();
-    if (broken > 0) parts.log.warning(`${broken} parts of the session of ${kept.clientId} cannot be read and are left out.`);
+    const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
+    if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
     if (parts.engine.sessions.has(kept.clientId)) return;
-    const session = adoptSession(parts.engine, kept, at ? [...missed, ...this.notReceivedBack(at)] : []);
+    const stored = { ...kept, deliveries: parts.store.restored(deliveries, loaded) };
+    const session = adoptSession(parts.engine, stored, at ? [...missed, ...this.notReceivedBack(at)] : []);
     parts.store.rewrite(session);
     if (isOver(session, Date.now())) parts.engine.endSession(session);
   }
@@ -304,6 +308,7 @@ export class SessionOwnership {
     for (const session of [...engine.sessions.values()]) {
       if (engine.scheduler.isTurnOver()) {
         this.parts.flush();
+        await this.parts.caughtUp();
         await nextTurn();
       }
       if (!this.parts.isConnected) return;

@@ -130,7 +130,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       }
       rows += held.rows;
     },
-    subscribed(session, filter, { qos, noLocal, retainAsPublished, retainHandling, identifier }) {
+    subscribed(session, { filter, options }) {
+      const { qos, noLocal, retainAsPublished, retainHandling, identifier } = options;
       write(putSubscription, idOf(session), filter, qos, noLocal ? 1 : 0, retainAsPublished ? 1 : 0, retainHandling, identifier);
     },
     unsubscribed: (session, filter) => write(deleteSubscription, idOf(session), filter),

@@ -195,7 +195,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
     session.groups ??= new Set();
     session.groups.add(group);
   } else parts.trie.add(filter, session, subscription);
-  session.store?.subscribed(session, filter, options);
+  session.store?.subscribed(session, subscription);
   if (group) parts.cluster?.memberChanged(filter, session.clientId);
   return isNew;
 }

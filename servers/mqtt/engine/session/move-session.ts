@@ -120,6 +120,7 @@ export function surrenderAll(parts: MoveParts): void {
 function forgetSession(parts: MoveParts, session: Session): void {
   parts.away.delete(session);
   parts.sessions.delete(session.clientId);
+  parts.store?.handedOver?.(session.deliveries());
   session.release();
   parts.endedSubscriptions.remove(session);
 }

@@ -1,6 +1,6 @@
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
-import type { SubscriptionOptions } from "../routing/subscription.ts";
+import type { Subscription, SubscriptionOptions } from "../routing/subscription.ts";
 import type { PendingWill } from "./pending-will.ts";
 
 /**
@@ -11,13 +11,15 @@ export interface SessionStore {
   saveSession(session: SavedSession): void;
   /** With all that it holds. */
   removeSession(session: SessionKey, held?: HeldRows): void;
-  subscribed(session: SessionKey, filter: string, options: SubscriptionOptions): void;
+  subscribed(session: SessionKey, subscription: Pick<Subscription, "filter" | "options" | "storedId">): void;
   unsubscribed(session: SessionKey, filter: string): void;
   /** A message with QoS 1 or 2 is queued or in flight for the session. */
   queued(session: SessionKey, delivery: Delivery): void;
   /** The delivery's packet identifier or state changed. */
   updated(session: SessionKey, delivery: Delivery): void;
   removed(session: SessionKey, delivery: Delivery): void;
+  /** The session of these deliveries belongs to another broker: they stay in the store, and are no longer known here. */
+  handedOver?(deliveries: Iterable<Delivery>): void;
   /** A QoS 2 message of the client was received; later released. */
   received(session: SessionKey, packetId: number): void;
   released(session: SessionKey, packetId: number): void;
