@@ -58,6 +58,24 @@ export interface WebrtcSignal {
 
 export type TurnTransport = "udp" | "tcp" | "tls";
 
+export interface StunAttributeView {
+  /** As in the RFC, or "0x" and the number of one that is not known. */
+  readonly name: string;
+  /** Of its value. */
+  readonly bytes: number;
+  /** Its value in words; empty where it has none, and of MESSAGE-INTEGRITY. */
+  readonly text: string;
+}
+
+/** A message of STUN as it crossed the wire. */
+export interface StunMessageView {
+  readonly bytes: number;
+  /** Magic cookie and transaction id, in hexadecimal digits. */
+  readonly transaction: string;
+  /** In order; of a long message the first ones. */
+  readonly attributes: readonly StunAttributeView[];
+}
+
 /** A request of STUN or TURN with its answer. The row's verb is the method. */
 export interface TurnRequest {
   readonly kind: "turn-request";
@@ -75,6 +93,10 @@ export interface TurnRequest {
   /** As the client wrote it, right or wrong. */
   readonly username?: string;
   readonly software?: string;
+  /** Absent in rows of older versions. */
+  readonly request?: StunMessageView;
+  /** Absent where none was sent. */
+  readonly answer?: StunMessageView;
 }
 
 export interface TurnDataCount {

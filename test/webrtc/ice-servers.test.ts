@@ -107,29 +107,39 @@ it.each([
   ["udp", ":TURNPORT?transport=udp"],
   ["tcp", ":TURNPORT?transport=tcp"],
   ["tls", ":TLSPORT?transport=tcp"],
-])("[WEBRTC-110] [WEBRTC-142] two pages call one another by the relays of their welcome alone, over %s", async (transport, ending) => {
-  const service = await startWebrtc();
-  const portOf = (label: string) => /:(\d+)(?:\?|$)/.exec(service.urlOf(label))?.[1] ?? "";
-  const only = ending.replace("TURNPORT", portOf("TURN")).replace("TLSPORT", portOf("TURNS"));
-  const [one, other] = [await openPage(service), await openPage(service)];
-  const url = service.urlOf("WS");
-  const [caller, callee] = await Promise.all([
-    one.evaluate(callByRelays, { url, room: "call", transport: only, calls: true }),
-    other.evaluate(callByRelays, { url, room: "call", transport: only, calls: false }),
-  ]);
-  expect(caller).toEqual({ texts: ["callee has it", "data of the callee"], types: ["relay", "relay"] });
-  expect(callee).toEqual({ texts: ["caller has it", "data of the caller"], types: ["relay", "relay"] });
-  await one.close();
-  await other.close();
-  const relay = await service.ended(({ kind, bytesIn, bytesOut }) => kind === "turn-allocation" && bytesIn > 0 && bytesOut > 0);
-  const detail = service.detail(relay.id);
-  expect(detail).toMatchObject({ kind: "turn-allocation", transport, permissions: ["127.0.0.1"], ended: expect.any(String) });
-  const requests = service.rows().filter(({ kind, parent }) => kind === "turn-request" && parent === relay.id);
-  expect(requests.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["allocate", "create permission"]));
-  expect(service.rows().filter(({ kind, outcome }) => kind === "turn-request" && outcome === "401").length).toBeGreaterThan(0);
-  const signals = service.rows().filter(({ kind }) => kind === "webrtc-signal");
-  expect(signals.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["join", "offer", "answer", "candidate", "chat"]));
-});
+])(
+  "[WEBRTC-110] [WEBRTC-142] [WEBRTC-521] two pages call one another by the relays of their welcome alone, over %s",
+  async (transport, ending) => {
+    const service = await startWebrtc();
+    const portOf = (label: string) => /:(\d+)(?:\?|$)/.exec(service.urlOf(label))?.[1] ?? "";
+    const only = ending.replace("TURNPORT", portOf("TURN")).replace("TLSPORT", portOf("TURNS"));
+    const [one, other] = [await openPage(service), await openPage(service)];
+    const url = service.urlOf("WS");
+    const [caller, callee] = await Promise.all([
+      one.evaluate(callByRelays, { url, room: "call", transport: only, calls: true }),
+      other.evaluate(callByRelays, { url, room: "call", transport: only, calls: false }),
+    ]);
+    expect(caller).toEqual({ texts: ["callee has it", "data of the callee"], types: ["relay", "relay"] });
+    expect(callee).toEqual({ texts: ["caller has it", "data of the caller"], types: ["relay", "relay"] });
+    await one.close();
+    await other.close();
+    const relay = await service.ended(({ kind, bytesIn, bytesOut }) => kind === "turn-allocation" && bytesIn > 0 && bytesOut > 0);
+    const detail = service.detail(relay.id);
+    expect(detail).toMatchObject({ kind: "turn-allocation", transport, permissions: ["127.0.0.1"], ended: expect.any(String) });
+    const requests = service.rows().filter(({ kind, parent }) => kind === "turn-request" && parent === relay.id);
+    expect(requests.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["allocate", "create permission"]));
+    const challenge = service.rows().find(({ kind, outcome }) => kind === "turn-request" && outcome === "401");
+    expect(service.detail(challenge?.id ?? 0)).toMatchObject({
+      request: {
+        bytes: challenge?.bytesIn,
+        attributes: expect.arrayContaining([expect.objectContaining({ name: "REQUESTED-TRANSPORT", text: "UDP" })]),
+      },
+      answer: { bytes: challenge?.bytesOut, attributes: expect.arrayContaining([expect.objectContaining({ name: "NONCE" })]) },
+    });
+    const signals = service.rows().filter(({ kind }) => kind === "webrtc-signal");
+    expect(signals.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["join", "offer", "answer", "candidate", "chat"]));
+  },
+);
 
 it.each<readonly [ClientLibrary, ClientLibrary]>([
   ["werift", "node-datachannel"],

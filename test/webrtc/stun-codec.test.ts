@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { SocketAddress } from "node:net";
 import { expect, it } from "vitest";
+import { describeStun } from "../../servers/webrtc/stun/describe-stun.ts";
 import { hasIntegrity } from "../../servers/webrtc/stun/message-integrity.ts";
 import { stunAttributes } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { attributeOf, parseStun, type StunMessage } from "../../servers/webrtc/stun/stun-message.ts";
@@ -194,4 +195,58 @@ it("[WEBRTC-470] the framing stops between two messages, and goes on with the re
   expect([frames, rest?.length]).toEqual([4, 20]);
   expect(framing.push(rest ?? chunk, count)).toHaveLength(0);
   expect(frames).toBe(5);
+});
+
+it("[WEBRTC-521] attributes are named and told in words, in order; what checks the integrity has no value", () => {
+  const told = (bytes: Buffer) => describeStun(bytes).attributes.map(({ name, text, bytes: length }) => [name, text || length]);
+  expect(told(vectors.request)).toEqual([
+    ["SOFTWARE", "STUN test client"],
+    ["PRIORITY", "1845494271"],
+    ["ICE-CONTROLLED", "932ff9b151263b36"],
+    ["USERNAME", "evtj:h6vY"],
+    ["MESSAGE-INTEGRITY", 20],
+    ["FINGERPRINT", "e57a3bcf"],
+  ]);
+  expect(told(vectors.ipv4)[1]).toEqual(["XOR-MAPPED-ADDRESS", "192.0.2.1:32853"]);
+  expect(told(vectors.ipv6)[1]).toEqual(["XOR-MAPPED-ADDRESS", "[2001:db8:1234:5678:11:2233:4455:6677]:32853"]);
+  const { transaction } = parsed(vectors.request);
+  const attributes = [
+    [stunAttributes.requestedTransport, Buffer.from([17, 0, 0, 0])],
+    [stunAttributes.requestedAddressFamily, Buffer.from([2, 0, 0, 0])],
+    [stunAttributes.evenPort, Buffer.from([0x80])],
+    [stunAttributes.dontFragment, Buffer.alloc(0)],
+    [stunAttributes.lifetime, Buffer.from([0, 0, 2, 88])],
+    [stunAttributes.channelNumber, Buffer.from([0x40, 1, 0, 0])],
+    [stunAttributes.errorCode, Buffer.from([0, 0, 4, 38, 0x53])],
+    [stunAttributes.unknownAttributes, Buffer.from([0x7f, 0xff, 0, 0x1a])],
+    [stunAttributes.passwordAlgorithms, Buffer.from([0, 2, 0, 0, 0, 1, 0, 0])],
+    [stunAttributes.xorPeerAddress, Buffer.from([1, 2, 3])],
+    [0x7ffe, Buffer.from([1, 2])],
+  ] as const;
+  const message = writeStun({ messageClass: "request", method: 3, transaction, attributes, fingerprint: false });
+  expect(told(message)).toEqual([
+    ["REQUESTED-TRANSPORT", "UDP"],
+    ["REQUESTED-ADDRESS-FAMILY", "IPv6"],
+    ["EVEN-PORT", "and the next one is reserved"],
+    ["DONT-FRAGMENT", 0],
+    ["LIFETIME", "600 s"],
+    ["CHANNEL-NUMBER", "0x4001"],
+    ["ERROR-CODE", "438 S"],
+    ["UNKNOWN-ATTRIBUTES", "0x7fff, DONT-FRAGMENT"],
+    ["PASSWORD-ALGORITHMS", "SHA-256, MD5"],
+    ["XOR-PEER-ADDRESS", "010203"],
+    ["0x7ffe", "0102"],
+  ]);
+  expect(describeStun(message).bytes).toBe(message.length);
+});
+
+it("[WEBRTC-521] any bytes are described without an error", () => {
+  const random = seededRandom(521);
+  const types = Object.values(stunAttributes);
+  for (let round = 0; round < 5_000; round++) {
+    const bytes = Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
+    for (let at = 20; at + 4 <= bytes.length; at += 4 + random.below(24))
+      bytes.writeUInt16BE(types[random.below(types.length)] as number, at);
+    describeStun(bytes);
+  }
 });

@@ -1,7 +1,7 @@
 import type { IceRequestCount } from "../../../contract/services/webrtc-ice-check.ts";
 import type { TurnRequest } from "../../../contract/traffic/webrtc.ts";
 import { socketText } from "../observe/allocation-entry.ts";
-import type { AllocationState, TurnObserver, TurnRequestEvent } from "../turn/turn-observer.ts";
+import type { AllocationState, AnsweredRequest, TurnObserver } from "../turn/turn-observer.ts";
 import { unauthenticated } from "./allocation-refusals.ts";
 import type { SeenRelay } from "./ice-side.ts";
 import { hostOf } from "./networks.ts";
@@ -67,7 +67,7 @@ export class RequestHistory implements TurnObserver {
     return this.#options.now?.() ?? Date.now();
   }
 
-  onRequest({ client, method, code, username, allocation }: TurnRequestEvent): void {
+  onRequest({ client, method, code, username, allocation }: AnsweredRequest): void {
     const at = this.#now;
     const use = allocation !== undefined && code === 0 ? this.#uses.get(allocation) : undefined;
     if (use) use.lastRequestAt = at;

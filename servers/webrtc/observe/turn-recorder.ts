@@ -7,6 +7,8 @@ import { AllocationEntry, socketText } from "./allocation-entry.ts";
 import { turnTransports } from "./turn-records.ts";
 
 const rowTextLength = 300;
+/** Of a request, and of its answer. */
+const mostMessageBytes = 2_048;
 
 const tones: Readonly<Record<CloseReason, Tone>> = {
   "refreshed with lifetime 0": "ok",
@@ -68,14 +70,22 @@ export class TurnRecorder implements TurnObserver {
   }
 }
 
+const noBytes = Buffer.alloc(0);
+
+/** A copy: what was read is a part of a larger buffer. */
+const keptOf = (message: Buffer): Buffer => Buffer.from(message.subarray(0, mostMessageBytes));
+
 function requestEntry(id: number, event: TurnRequestEvent, parent: number | undefined): TrafficEntry {
   const { client, method, code, why, username, software } = event;
   const at = Date.now();
+  const request = keptOf(event.request);
+  const answer = event.answer && keptOf(event.answer);
+  const [bytesIn, bytesOut] = [event.request.length, event.answer?.length ?? 0];
   // The first request of a client is without credentials: it only asks for the nonce.
   const isChallenge = code === 401 && username === undefined;
   return {
     id,
-    heldBytes: 400,
+    heldBytes: 500 + request.length + (answer?.length ?? 0),
     open: false,
     queueSlot: notQueued,
     write(record) {
@@ -89,8 +99,8 @@ function requestEntry(id: number, event: TurnRequestEvent, parent: number | unde
         tone: code === 0 ? "ok" : isChallenge ? "neutral" : "refused",
         outcome: code === 0 ? "success" : String(code),
         tookMs: 0,
-        bytesIn: 0,
-        bytesOut: 0,
+        bytesIn,
+        bytesOut,
         client: software?.slice(0, rowTextLength) ?? "",
         peer: socketText(client),
         preview: "",
@@ -101,6 +111,8 @@ function requestEntry(id: number, event: TurnRequestEvent, parent: number | unde
       record.u32(code);
       record.text(username?.slice(0, rowTextLength) ?? "");
       record.text(software?.slice(0, rowTextLength) ?? "");
+      record.bytes(request);
+      record.bytes(answer ?? noBytes);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { TurnAllocation, TurnRequest, TurnTransport } from "../../../contra
 import { rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+import { describeStun } from "../stun/describe-stun.ts";
 import type { RecordBytes } from "./webrtc-records.ts";
 
 export const turnTransports: readonly TurnTransport[] = ["udp", "tcp", "tls"];
@@ -9,7 +10,9 @@ export const turnTransports: readonly TurnTransport[] = ["udp", "tcp", "tls"];
 /** Tags of the pieces of an allocation's detail. */
 export const allocationTag = { head: 1, state: 2 } as const;
 
-/** Neither has a password: names of users and nonces are sent in the clear. */
+const noBytes = Buffer.alloc(0);
+
+/** Neither has a password: names of users and nonces are sent in the clear, and MESSAGE-INTEGRITY is not shown. */
 export const turnRequestDecoder: DetailDecoder<"turn-request"> = {
   detail: readTurnRequest,
   withoutCredentials: ({ row, detail }, found) => ({ row: rowWithoutCredentials(row, found), detail }),
@@ -21,6 +24,8 @@ export function readTurnRequest({ row, detail }: RecordBytes): TurnRequest {
   const transport = turnTransports[reader.u8()] ?? "udp";
   const code = reader.u32();
   const [username, software] = [reader.text(), reader.text()];
+  // Rows of older versions have no messages.
+  const [request, answer] = reader.atEnd ? [noBytes, noBytes] : [reader.bytes(), reader.bytes()];
   return {
     kind: "turn-request",
     id: row.id,
@@ -33,6 +38,8 @@ export function readTurnRequest({ row, detail }: RecordBytes): TurnRequest {
     ...(row.reason !== undefined && { why: row.reason }),
     ...(username !== "" && { username }),
     ...(software !== "" && { software }),
+    ...(request.length > 0 && { request: describeStun(request) }),
+    ...(answer.length > 0 && { answer: describeStun(answer) }),
   };
 }
 

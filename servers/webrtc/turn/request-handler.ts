@@ -280,36 +280,39 @@ export class RequestHandler {
     username: string | undefined,
     integrity: IntegrityKey | undefined,
   ): void {
-    this.#respond(request, "success", attributes, integrity);
-    this.#report(request, 0, undefined, username);
+    const answer = this.#respond(request, "success", attributes, integrity);
+    this.#report(request, { code: 0, why: undefined, username, answer });
   }
 
   #refuse(request: Request, refusal: StunRefusal, username: string | undefined, integrity: IntegrityKey | undefined): void {
     const error: WrittenAttribute = [stunAttributes.errorCode, errorCodeValue(refusal.code)];
-    this.#respond(request, "error", [error, ...refusal.attributes], integrity);
-    this.#report(request, refusal.code, refusal.message, username);
+    const answer = this.#respond(request, "error", [error, ...refusal.attributes], integrity);
+    this.#report(request, { code: refusal.code, why: refusal.message, username, answer });
   }
 
+  /** Returns what was sent. */
   #respond(
     { message, client }: Request,
     messageClass: "success" | "error",
     attributes: readonly WrittenAttribute[],
     integrity: IntegrityKey | undefined,
-  ): void {
+  ): Buffer | undefined {
     const { method, transaction, isClassic, bytes } = message;
     // Whoever sends under another's address must not send it many bytes for few.
     const isUnproven = messageClass === "error" && !integrity;
-    if (isUnproven && !this.#options.mayAnswer(client)) return;
+    if (isUnproven && !this.#options.mayAnswer(client)) return undefined;
     const all = isClassic || isUnproven ? attributes : [...attributes, this.#software];
     const response = writeStun({ messageClass, method, transaction, attributes: all, integrity, fingerprint: !isClassic });
     if (integrity) this.#options.transactions.add(client, bytes, response);
     client.send(response);
+    return response;
   }
 
-  #report({ client, message, method }: Request, code: number, why: string | undefined, username: string | undefined): void {
+  #report({ client, message, method }: Request, result: Pick<TurnRequestEvent, "code" | "why" | "username" | "answer">): void {
     const { transport, address, port, allocation } = client;
     const software = softwareOf(message);
-    this.#options.onRequest({ client: { transport, address, port }, method, code, why, username, software, allocation: allocation?.id });
+    const request = message.bytes;
+    this.#options.onRequest({ client: { transport, address, port }, method, ...result, software, allocation: allocation?.id, request });
   }
 }
 

@@ -9,8 +9,7 @@ export interface SocketAddress {
 
 export type RequestMethod = "binding" | "allocate" | "refresh" | "create permission" | "channel bind";
 
-/** A request and how it was answered; a repeated one that gets the same answer is not named again. */
-export interface TurnRequestEvent {
+export interface AnsweredRequest {
   readonly client: SocketAddress & { readonly transport: ClientTransport };
   readonly method: RequestMethod;
   /** 0 for success, else the error code. */
@@ -21,6 +20,13 @@ export interface TurnRequestEvent {
   readonly username: string | undefined;
   readonly software: string | undefined;
   readonly allocation: number | undefined;
+}
+
+/** A request and how it was answered; a repeated one that gets the same answer is not named again. */
+export interface TurnRequestEvent extends AnsweredRequest {
+  /** The whole messages, valid during the call. The answer is absent where none was sent. */
+  readonly request: Buffer;
+  readonly answer: Buffer | undefined;
 }
 
 /** An allocation as it stands now. While it is open, its lists are made when they are read: there may be hundreds of it, with hundreds of entries each. */

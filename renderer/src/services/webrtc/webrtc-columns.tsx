@@ -67,10 +67,11 @@ function Sender({ row: { kind, user = "", parent, peer } }: { readonly row: Traf
 }
 
 /** The receiver of a signal by its name, where that is known. */
-function Target({ row: { kind, target } }: { readonly row: TrafficRow }) {
+function Target({ row: { kind, target, reason } }: { readonly row: TrafficRow }) {
   const isPeer = kind === "webrtc-signal" && target !== "" && !target.startsWith("#");
   const name = usePeerName(isPeer ? target : undefined);
-  if (kind === "turn-request") return <CellText tone="quiet">{`over ${target}`}</CellText>;
+  if (kind === "turn-request")
+    return <CellText tone="quiet">{`over ${target}${reason === undefined ? "" : `: ${shownText(reason)}`}`}</CellText>;
   if (name === undefined) return <code>{shownText(target)}</code>;
   return (
     <>
