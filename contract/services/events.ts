@@ -140,6 +140,7 @@ export interface OutcomePlot {
   readonly at: readonly number[];
   /** `counts[i]` belongs to `at[i]`. */
   readonly series: readonly { readonly outcome: string; readonly counts: readonly number[] }[];
+  /** The 50 with the most events, then the rest. */
   readonly byLanguage: readonly AcceptanceBar[];
   readonly byProvider: readonly AcceptanceBar[];
   readonly total: number;
@@ -151,7 +152,10 @@ export interface OutcomePlot {
 }
 
 export interface AcceptanceBar {
+  /** Empty where events have none, and of the rest. */
   readonly name: string;
+  /** All names together that have no bar of their own. */
+  readonly isRest?: boolean;
   readonly total: number;
   readonly accepted: number;
 }

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AcceptanceBar, type EventFilter, type EventRange, eventOutcomes, type OutcomePlot } from "../../contract/services/events.ts";
+import type { EventFilter, EventRange, OutcomePlot } from "../../contract/services/events.ts";
 import { eventTime } from "./completion-event.ts";
 import { catchUpPlots } from "./count-matching.ts";
-import type { EventStore, PlotCount, PlotStep } from "./store/event-store.ts";
+import { PlotSums } from "./plot-sums.ts";
+import type { EventStore, PlotCount, PlotKey, PlotSlice, PlotStep } from "./store/event-store.ts";
 import { isPlotFilter } from "./store/filter-sql.ts";
 import { stepLength } from "./store/sqlite-plots.ts";
 
@@ -21,6 +22,8 @@ const ranges = {
 const mostSteps = 4_000;
 /** Time allowed for a scan where the plot rollups cannot answer; the plot shows what was counted until then. */
 const scanBudgetMs = 400;
+/** Likewise where the rollups have a row for nearly each event, since each names another language. */
+const tablesBudgetMs = 2_000;
 const eventsAtOnce = 20_000;
 
 /** Up to this number of days a finer step is used. */
@@ -48,74 +51,89 @@ async function plotOfRange(store: EventStore, range: EventRange, filter: EventFi
   const { step, stepMs, spanMs } = ranges[range];
   const end = Math.floor(now / stepMs) * stepMs;
   const start = Number.isFinite(spanMs) ? end - spanMs + stepMs : undefined;
-  const { counts, behind, sampled } = isPlotFilter(filter)
-    ? await countFromTables(store, step, start, filter)
-    : await countByScan(store, step, start, filter);
-  const at = stepTimes(counts, start, end, stepMs);
+  const sums = new PlotSums();
+  const { behind, sampled } = isPlotFilter(filter)
+    ? await countFromTables(store, sums, step, start, filter)
+    : await countByScan(store, sums, step, start, filter);
+  const steps = [...sums.steps].map(([name, counts]) => ({ time: stepTime(name), counts })).filter(({ time }) => !Number.isNaN(time));
+  const at = stepTimes(
+    steps.map(({ time }) => time),
+    start,
+    end,
+    stepMs,
+  );
   const position = new Map(at.map((time, index) => [time, index]));
-  const series = new Map<string, number[]>(eventOutcomes.map((outcome) => [outcome, at.map(() => 0)]));
-  const byLanguage = new Map<string, AcceptanceBar>();
-  const byProvider = new Map<string, AcceptanceBar>();
-  const all = new Map<string, AcceptanceBar>();
-  for (const count of counts) {
-    const { outcome, events } = count;
-    const index = position.get(stepTime(count.at));
-    let values = series.get(outcome);
-    if (!values) {
-      values = at.map(() => 0);
-      series.set(outcome, values);
+  const series = new Map([...sums.outcomes].map((outcome) => [outcome, at.map(() => 0)]));
+  for (const { time, counts } of steps) {
+    const index = position.get(time);
+    if (index === undefined) continue;
+    for (const [outcome, events] of counts) {
+      const values = series.get(outcome);
+      if (values) values[index] = (values[index] ?? 0) + events;
     }
-    if (index !== undefined) values[index] = (values[index] ?? 0) + events;
-    addTo(byLanguage, count.language, count);
-    addTo(byProvider, count.provider, count);
-    addTo(all, "", count);
   }
-  const { total = 0, accepted = 0 } = all.get("") ?? {};
   return {
     step,
     at,
-    series: [...series].map(([outcome, values]) => ({ outcome, counts: values })),
-    byLanguage: largestFirst(byLanguage),
-    byProvider: largestFirst(byProvider),
-    total,
-    accepted,
+    series: [...series].map(([outcome, counts]) => ({ outcome, counts })),
+    byLanguage: sums.languages.bars(),
+    byProvider: sums.providers.bars(),
+    total: sums.total,
+    accepted: sums.accepted,
     behind,
     ...(sampled !== undefined && { sampled }),
   };
 }
 
 interface Counted {
-  readonly counts: readonly PlotCount[];
   readonly behind: number;
   readonly sampled?: number;
 }
 
-async function countFromTables(store: EventStore, step: PlotStep, start: number | undefined, filter: EventFilter): Promise<Counted> {
+/** The newest steps first, as far as the time allows. */
+async function countFromTables(
+  store: EventStore,
+  sums: PlotSums,
+  step: PlotStep,
+  start: number | undefined,
+  filter: EventFilter,
+): Promise<Counted> {
   const behind = await catchUpPlots(store);
   const since = start === undefined ? "" : eventTime(start).slice(0, stepLength[step]);
-  return { counts: await store.plot({ step, since, filter }), behind };
+  const startedAt = performance.now();
+  let below: PlotKey | undefined;
+  do {
+    const slice: PlotSlice<PlotCount[]> = await store.plot({ step, since, filter, below });
+    for (const count of slice.found) sums.add(count);
+    below = slice.edge;
+    if (below && performance.now() - startedAt > tablesBudgetMs) return { behind, sampled: sums.total };
+    if (below) await nextTurn();
+  } while (below);
+  return { behind };
 }
 
-/** The newest first, as far as the time allows. */
-async function countByScan(store: EventStore, step: PlotStep, start: number | undefined, filter: EventFilter): Promise<Counted> {
+/** The newest events first, as far as the time allows. */
+async function countByScan(
+  store: EventStore,
+  sums: PlotSums,
+  step: PlotStep,
+  start: number | undefined,
+  filter: EventFilter,
+): Promise<Counted> {
   const timed = start === undefined ? filter : { ...filter, from: Math.max(start, filter.from ?? start) };
   const startedAt = performance.now();
-  const counts: PlotCount[] = [];
   let from: number | undefined;
   for (;;) {
     const part = await store.plotBetween(timed, step, { direction: "descending", from, limit: eventsAtOnce });
-    for (const count of part.found) counts.push(count);
+    for (const count of part.found) sums.add(count);
     from = part.reached;
-    if (part.ended) return { counts, behind: 0 };
-    if (performance.now() - startedAt > scanBudgetMs) {
-      return { counts, behind: 0, sampled: counts.reduce((sum, { events }) => sum + events, 0) };
-    }
+    if (part.ended) return { behind: 0 };
+    if (performance.now() - startedAt > scanBudgetMs) return { behind: 0, sampled: sums.total };
     await nextTurn();
   }
 }
 
-function stepTimes(counts: readonly PlotCount[], start: number | undefined, end: number, stepMs: number): number[] {
-  const times = counts.map(({ at }) => stepTime(at)).filter((time) => !Number.isNaN(time));
+function stepTimes(times: readonly number[], start: number | undefined, end: number, stepMs: number): number[] {
   const last = times.reduce((latest, time) => Math.max(latest, time), start === undefined ? (times[0] ?? end) : end);
   const first = Math.max(start ?? times.reduce((earliest, time) => Math.min(earliest, time), last), last - (mostSteps - 1) * stepMs);
   return Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
@@ -123,11 +141,3 @@ function stepTimes(counts: readonly PlotCount[], start: number | undefined, end:
 
 /** "2026-11-20", "…T23", "…T23:2" and "…T23:28" as milliseconds. */
 const stepTime = (name: string) => Date.parse(`${name}${"0000-00-00T00:00:00Z".slice(name.length)}`.replace(/^(.{15})0:00Z?$/, "$10:00Z"));
-
-function addTo(bars: Map<string, AcceptanceBar>, name: string, { outcome, events }: PlotCount): void {
-  const { total = 0, accepted = 0 } = bars.get(name) ?? {};
-  bars.set(name, { name, total: total + events, accepted: accepted + (outcome === "accepted" ? events : 0) });
-}
-
-const largestFirst = (bars: ReadonlyMap<string, AcceptanceBar>): AcceptanceBar[] =>
-  [...bars.values()].sort((left, right) => right.total - left.total);

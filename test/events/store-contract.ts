@@ -292,6 +292,28 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
     });
 
+    it("[EV-196] plots and counts are right where nearly each event names another language and provider, and show the 50 largest", async () => {
+      const store = await makeStore();
+      const names = 4_500;
+      const many = manyEvents(names).map((event, index) => ({ ...event, language: `l${index}`, provider: `p${index}` }));
+      const go = manyEvents(20).map((event) => ({ ...event, language: "go", provider: "p1" }));
+      await fill(store, [...many, ...go]);
+      const now = start + 10 * dayMs;
+      const plot = await outcomePlot(store, "7d", {}, start + names * 7_000);
+      const { series, byLanguage, byProvider, total } = plot;
+      expect([total, plot.sampled]).toEqual([names + 20, undefined]);
+      expect(series.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)).toBe(names + 20);
+      expect([byLanguage[0]?.name, byLanguage[0]?.total, byProvider[0]?.total]).toEqual(["go", 20, 21]);
+      for (const bars of [byLanguage, byProvider]) {
+        expect(bars.length).toBe(51);
+        expect(bars.at(-1)).toMatchObject({ name: "", isRest: true });
+        expect(bars.reduce((sum, bar) => sum + bar.total, 0)).toBe(names + 20);
+      }
+      const count = async (filter: EventFilter) => (await countMatching(store, filter)).matching;
+      expect([await count({ provider: "p1" }), await count({ language: "l4000" }), await count({ language: "none" })]).toEqual([21, 1, 0]);
+      expect(await count({ from: start, to: now })).toBe(names + 20);
+    });
+
     it("[EV-79] counts the stored events that equal others in all but the id", async () => {
       const store = await makeStore();
       const odd = stored({ last_char: "\u0080", language: "ÿ 'q\" \\\0", relative_position: 0.1, typing_speed: 1e-7, recent_actions: [] });

@@ -66,11 +66,23 @@ export type PlotStep = "minute" | "10 minutes" | "hour" | "day";
 /** The dimensions of the plot rollups. */
 export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
 
+/** A row of the plot rollups. */
+export type PlotKey = Pick<PlotCount, "at" | "language" | "provider" | "outcome">;
+
 export interface PlotQuery {
   readonly step: PlotStep;
   /** "2026-11-20T23:28", truncated to the step; empty for all. */
   readonly since: string;
   readonly filter: PlotFilter;
+  /** `edge` of the slice before. */
+  readonly below: PlotKey | undefined;
+}
+
+/** Of a bounded number of rows of the plot rollups. */
+export interface PlotSlice<Found> {
+  readonly found: Found;
+  /** The last one of these rows; undefined if there are no others. */
+  readonly edge: PlotKey | undefined;
 }
 
 /** Number of events of one step, language, provider and outcome. */
@@ -121,8 +133,8 @@ export interface EventStore {
 
   /** Counts a bounded number of new events into the plot rollups; resolves with how many are left. */
   catchUpPlots(): Promise<number>;
-  /** Counts from the plot rollups, as far as they are up to date. */
-  plot(query: PlotQuery): Promise<PlotCount[]>;
+  /** Counts from the plot rollups, as far as they are up to date, the newest steps first; a step may be named more than once. */
+  plot(query: PlotQuery): Promise<PlotSlice<PlotCount[]>>;
   /** Likewise the number of matches in whole steps of time; `edges` are the times that a scan has to count. */
   countPlotted(filter: PlotFilter, time: TimeRange): Promise<{ readonly found: number; readonly edges: readonly TimeRange[] }>;
   close(): Promise<void>;

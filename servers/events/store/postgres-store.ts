@@ -3,8 +3,9 @@ import { type EventFilter, type EventRow, eventColumns } from "../../../contract
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
-import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotQuery, Scanned, ScanRange } from "./event-store.ts";
-import { filterSql, plotFilter, postgresDialect } from "./filter-sql.ts";
+import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotKey, PlotQuery, PlotSlice, Scanned, ScanRange } from "./event-store.ts";
+import { filterSql, postgresDialect } from "./filter-sql.ts";
+import { edgeSql, type SlicePlace, sliceSql, sumOfSlices } from "./plot-slices.ts";
 import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
 import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
 import {
@@ -165,27 +166,29 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
       return newest - upTo;
     });
 
-  async function plot({ step, since, filter }: PlotQuery): Promise<PlotCount[]> {
-    const { where, values } = filterSql(plotFilter(filter), postgresDialect, 3);
+  async function edgeOf(place: SlicePlace): Promise<PlotKey | undefined> {
+    const { sql, values } = edgeSql(postgresDialect, place);
+    return (await all<PlotKey>(sql, values))[0];
+  }
+
+  async function plot({ step, since, filter, below }: PlotQuery): Promise<PlotSlice<PlotCount[]>> {
+    const place = { span: { step: stepSource[step], since }, below };
+    const edge = await edgeOf(place);
+    const { where, values } = sliceSql(postgresDialect, place, edge, filter);
     const named = `substr(at, 1, ${stepLength[step]}) AS at, language, provider, outcome, sum(n)::bigint AS events`;
-    return await all(
-      `SELECT ${named} FROM roll_plot WHERE step = $1 AND at >= $2 AND n > 0 AND ${where} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-      [stepSource[step], since, ...values],
-    );
+    return { found: await all(`SELECT ${named} FROM roll_plot WHERE ${where} AND n > 0 GROUP BY 1, 2, 3, 4`, values), edge };
+  }
+
+  async function sumOfSlice(place: SlicePlace, filter: PlotFilter): Promise<PlotSlice<number>> {
+    const edge = await edgeOf(place);
+    const { where, values } = sliceSql(postgresDialect, place, edge, filter);
+    const [row] = await all<{ n: number }>(`SELECT coalesce(sum(n), 0)::bigint AS n FROM roll_plot WHERE ${where}`, values);
+    return { found: row?.n ?? 0, edge };
   }
 
   async function countPlotted(filter: PlotFilter, time: TimeRange) {
-    const { where, values } = filterSql(plotFilter(filter), postgresDialect, 4);
     const { spans, edges } = coverTime(time, now());
-    let found = 0;
-    for (const { step, since, until } of spans) {
-      const [row] = await all<{ n: number }>(
-        `SELECT coalesce(sum(n), 0)::bigint AS n FROM roll_plot WHERE step = $1 AND at >= $2 AND ($3::text IS NULL OR at < $3) AND ${where}`,
-        [step, since, until ?? null, ...values],
-      );
-      found += row?.n ?? 0;
-    }
-    return { found, edges };
+    return { found: await sumOfSlices(spans, (place) => sumOfSlice(place, filter)), edges };
   }
 
   return {

@@ -1,10 +1,11 @@
 import type { Database } from "better-sqlite3";
 import type { EventRow } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
-import type { PlotCount, PlotFilter, PlotQuery } from "./event-store.ts";
-import { filterSql, plotFilter, sqliteDialect } from "./filter-sql.ts";
+import type { PlotCount, PlotFilter, PlotKey, PlotQuery, PlotSlice } from "./event-store.ts";
+import { sqliteDialect } from "./filter-sql.ts";
+import { edgeSql, type SlicePlace, sliceSql } from "./plot-slices.ts";
 import type { SqliteRollups } from "./sqlite-rollups.ts";
-import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
+import { hourPlotMs, minutePlotMs } from "./time-cover.ts";
 
 /** Number of ids that one turn counts: some tens of milliseconds. */
 const turnIds = 16_384;
@@ -36,6 +37,11 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
   const lower = database.prepare(
     "UPDATE roll_plot SET n = n - ? WHERE step = ? AND at = ? AND language = ? AND provider = ? AND outcome = ?",
   );
+
+  function edgeOf(place: SlicePlace): PlotKey | undefined {
+    const { sql, values } = edgeSql(sqliteDialect, place);
+    return database.prepare(sql).get(...values) as PlotKey | undefined;
+  }
 
   return {
     /** Subtracts deleted events, summed up first: events of one time share their rows here. Within a transaction. */
@@ -71,30 +77,25 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
       return end - upTo;
     },
 
-    read({ step, since, filter }: PlotQuery): PlotCount[] {
-      const { where, values } = filterSql(plotFilter(filter), sqliteDialect);
+    read({ step, since, filter, below }: PlotQuery): PlotSlice<PlotCount[]> {
+      const place = { span: { step: stepSource[step], since }, below };
+      const edge = edgeOf(place);
+      const { where, values } = sliceSql(sqliteDialect, place, edge, filter);
       const columns = `substr(at, 1, ${stepLength[step]}) AS at, language, provider, outcome, sum(n) AS events`;
-      return database
-        .prepare(
-          `SELECT ${columns} FROM roll_plot WHERE step = ? AND at >= ? AND n > 0 AND ${where} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-        )
-        .all(stepSource[step], since, ...values) as PlotCount[];
+      const found = database
+        .prepare(`SELECT ${columns} FROM roll_plot WHERE ${where} AND n > 0 GROUP BY 1, 2, 3, 4`)
+        .all(...values) as PlotCount[];
+      return { found, edge };
     },
 
-    count(filter: PlotFilter, time: TimeRange, now: number): { found: number; edges: readonly TimeRange[] } {
-      const { where, values } = filterSql(plotFilter(filter), sqliteDialect);
-      const { spans, edges } = coverTime(time, now);
-      let found = 0;
-      for (const { step, since, until } of spans) {
-        const bound = until === undefined ? [] : [until];
-        found += database
-          .prepare(
-            `SELECT coalesce(sum(n), 0) FROM roll_plot WHERE step = ? AND at >= ?${until === undefined ? "" : " AND at < ?"} AND ${where}`,
-          )
-          .pluck()
-          .get(step, since, ...bound, ...values) as number;
-      }
-      return { found, edges };
+    sum(place: SlicePlace, filter: PlotFilter): PlotSlice<number> {
+      const edge = edgeOf(place);
+      const { where, values } = sliceSql(sqliteDialect, place, edge, filter);
+      const found = database
+        .prepare(`SELECT coalesce(sum(n), 0) FROM roll_plot WHERE ${where}`)
+        .pluck()
+        .get(...values) as number;
+      return { found, edge };
     },
   };
 }

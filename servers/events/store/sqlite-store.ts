@@ -7,9 +7,10 @@ import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
 import { createEqualCounts } from "./equal-events.ts";
-import type { EventStore, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
+import type { EventStore, Scanned, ScanRange } from "./event-store.ts";
 import { createFileRefusal } from "./file-refusal.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
+import { sumOfSlices } from "./plot-slices.ts";
 import { type RollupSource, rollUp } from "./rollup.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
 import { createSqlitePages } from "./sqlite-pages.ts";
@@ -17,7 +18,7 @@ import { createSqlitePlots, type Plotted } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
 import { between, createSqliteScans } from "./sqlite-scans.ts";
 import { createSqliteTimeScans } from "./sqlite-time-scans.ts";
-import type { TimeRange } from "./time-cover.ts";
+import { coverTime } from "./time-cover.ts";
 
 export interface SqliteStoreOptions {
   readonly file: string;
@@ -126,7 +127,10 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
       }),
     catchUpPlots: () => guarded(({ catchUpPlots }) => catchUpPlots()),
     plot: (query) => guarded(({ plots }) => plots.read(query)),
-    countPlotted: (filter, time) => guarded(({ countPlotted }) => countPlotted(filter, time)),
+    async countPlotted(filter, time) {
+      const { spans, edges } = coverTime(time, now());
+      return { found: await sumOfSlices(spans, (place) => guarded(({ plots }) => plots.sum(place, filter))), edges };
+    },
     async close() {
       closeFile();
     },
@@ -204,8 +208,7 @@ function prepare(database: Sqlite.Database, now: () => number) {
     });
   }
 
-  const countPlotted = (filter: PlotFilter, time: TimeRange) => plots.count(filter, time, now());
   const catchUpPlots = () => (newestId.get() === rollups.counter("plotted") ? 0 : inTransaction(() => plots.catchUp(now())));
 
-  return { database, newestId, devices, plots, scans, timeScans, pages, add, stats, remove, countPlotted, catchUpPlots };
+  return { database, newestId, devices, plots, scans, timeScans, pages, add, stats, remove, catchUpPlots };
 }

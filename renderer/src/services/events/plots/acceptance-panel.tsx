@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { OutcomePlot } from "../../../../../contract/services/events.ts";
 import { SectionTitle } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { ShownFilter } from "../event-filter.ts";
 import { shareText } from "./outcome-bars.ts";
@@ -52,7 +53,7 @@ export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePa
             const share = row.total === 0 ? 0 : (row.accepted / row.total) * 100;
             const isSet = filter[by] === row.name && row.name !== "";
             return (
-              <li key={row.name}>
+              <li key={`${row.isRest ?? false} ${row.name}`}>
                 <UnstyledButton
                   className={styles.bar}
                   disabled={row.name === ""}
@@ -60,7 +61,7 @@ export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePa
                   title={`${formatCount(row.accepted)} of ${formatCount(row.total)} accepted · ${isSet ? "show all" : "show only these"}`}
                   onClick={() => onFilter({ ...filter, [by]: isSet ? "" : row.name })}
                 >
-                  <span className={styles.name}>{row.name || "(none)"}</span>
+                  <span className={styles.name}>{row.isRest ? "(others)" : shownText(row.name) || "(none)"}</span>
                   <span className={styles.track}>
                     <span className={styles.fill} style={{ width: `${share}%` }} />
                     <span className={styles.mark} style={{ left: `${overall}%` }} />
