@@ -126,7 +126,7 @@ it("[BL-355] handshakes of two listeners and other work of the service share the
 });
 
 /** A server of TLS, and clients of it whose bytes wait on the way until `letThrough`. */
-async function listenBehindGate(onSocket: (socket: TLSSocket) => void) {
+async function listenBehindGate(onSocket: (socket: TLSSocket) => void, turns?: WorkTurns) {
   const certificates = await openCertificates({
     folder: temporaryDir(),
     log: { info() {}, warning() {} },
@@ -134,7 +134,16 @@ async function listenBehindGate(onSocket: (socket: TLSSocket) => void) {
   });
   const onStop = (release: () => Promise<void>) => onTestFinished(release);
   const createServer = (tls: object) => createTlsServer(tls, (socket) => onSocket(socket.on("error", () => {})));
-  const port = await listenTls({ port: 0, openToLan: false, onStop, certificates, handshakeMs: 20_000, faults, ...limits(), createServer });
+  const port = await listenTls({
+    port: 0,
+    openToLan: false,
+    onStop,
+    certificates,
+    handshakeMs: 20_000,
+    faults,
+    ...limits(turns),
+    createServer,
+  });
   const waiting: { readonly to: Socket; readonly bytes: Buffer }[] = [];
   let isOpen = true;
   const gate = createTcpServer((from) => {
@@ -187,6 +196,28 @@ it("[BL-355] records of one byte that many connections send at once are decrypte
   }
   expect(received).toBe(30_000);
   expect(most).toBeLessThan(15_000);
+});
+
+it("[BL-355] the ends of many connections that are cut together are passed on in turns", async () => {
+  let nowMs = 0;
+  const connections = 60;
+  let opened = 0;
+  const { open } = await listenBehindGate(
+    (socket) => {
+      opened++;
+      socket.resume().once("end", () => nowMs++);
+    },
+    new WorkTurns(() => nowMs),
+  );
+  const sockets = await Promise.all(Array.from({ length: connections }, open));
+  await eventually(() => opened === connections, "all are open");
+  for (const socket of sockets) socket.destroy();
+  let most = 0;
+  for (let before = 0; nowMs < connections; before = nowMs) {
+    await nextTurn();
+    most = Math.max(most, nowMs - before);
+  }
+  expect(most).toBeLessThanOrEqual(16);
 });
 
 it("[BL-355] short records are not decrypted for a service that does not read, and all of them when it does", async () => {

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import type { WorkConnection, WorkShare } from "../turns/work-connection.ts";
+import { oneStep, type WorkConnection, type WorkShare } from "../turns/work-connection.ts";
 import { startReading, stopReading } from "./socket-reading.ts";
 
 /** RFC 8446 §5.1: content type, version and length. */
@@ -31,10 +31,12 @@ export class TlsTransport extends EventEmitter {
   readonly readable = true;
   readonly writable = true;
   readonly readableLength = 0;
+  readonly #connection: WorkConnection;
   readonly #share: WorkShare;
   #rest: Buffer = Buffer.alloc(0);
   #isFlowing = false;
   #hasEnded = false;
+  #isEndPassedOn = false;
   #isDestroyed = false;
   /** Bytes of the record that has begun, and of the header of the next one. */
   #left = 0;
@@ -51,8 +53,11 @@ export class TlsTransport extends EventEmitter {
     super();
     this.socket = socket;
     this.allowHalfOpen = socket.allowHalfOpen;
+    // Else it would be closed at its end, with what waits here.
+    socket.allowHalfOpen = true;
     // Node passes it on to sockets only.
     socket.setNoDelay(true);
+    this.#connection = connection;
     this.#share = connection.join(this.#goOn);
     socket.on("data", (bytes: Buffer) => {
       stopReading(socket);
@@ -106,8 +111,18 @@ export class TlsTransport extends EventEmitter {
       if (this.#tls && !this.#hasData(this.#tls)) this.#fail(new Error(`${recordsWithoutData} records of TLS in a row have no data`));
     }
     if (this.#isDestroyed) return;
-    if (!this.#hasEnded) startReading(this.socket);
-    else if (this.#isFlowing) this.emit("end");
+    if (!this.#hasEnded) {
+      startReading(this.socket);
+      return;
+    }
+    if (!this.#isFlowing || this.#isEndPassedOn) return;
+    // Thousands may be cut at once.
+    if (this.#share.isOver) {
+      this.#share.later();
+      return;
+    }
+    this.#isEndPassedOn = true;
+    this.emit("end");
   };
 
   #hasData({ bytesRead }: Socket): boolean {
@@ -169,6 +184,6 @@ export class TlsTransport extends EventEmitter {
     this.#isDestroyed = true;
     this.#rest = Buffer.alloc(0);
     this.socket.destroy();
-    process.nextTick(() => this.emit("close"));
+    process.nextTick(() => void this.#connection.run(oneStep(() => this.emit("close"))));
   }
 }
