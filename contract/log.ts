@@ -22,6 +22,18 @@ export interface LogLine {
 /** What is kept longer than other lines, and shown in "Worth knowing". */
 export const isNotable = ({ notable, level }: LogLine): boolean => notable === true || level === "warning" || level === "error";
 
-/** A line of the log as it is copied and saved. */
+/** Control characters, and those that change the direction of text or end a line. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const everyUnsafe = new RegExp(unsafe, "gu");
+
+function escapeOf(character: string): string {
+  const code = character.charCodeAt(0);
+  return code > 0xff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\x${code.toString(16).padStart(2, "0")}`;
+}
+
+/** What a client sent must not drive a terminal, or show as another line. Most lines have nothing of it: a search is cheaper than a replacement. */
+const printable = (text: string): string => (unsafe.test(text) ? text.replace(everyUnsafe, escapeOf) : text);
+
+/** A line of the log as it is printed, copied and saved. */
 export const logText = ({ at, level, source, text }: LogLine): string =>
-  `${new Date(at).toISOString()} ${level.padEnd(7)} ${source.padEnd(7)} ${text}\n`;
+  `${new Date(at).toISOString()} ${level.padEnd(7)} ${source.padEnd(7)} ${printable(text)}\n`;

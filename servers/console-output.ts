@@ -1,4 +1,4 @@
-import type { LogLine } from "../contract/log.ts";
+import { type LogLine, logText } from "../contract/log.ts";
 import type { Failure, ServiceId, ServiceView } from "../contract/service.ts";
 import { countText } from "./core/service/quantity.ts";
 
@@ -37,7 +37,7 @@ function createLineOutput(to: Writable): (lines: readonly string[]) => void {
   let leftOut = 0;
   return (lines) => {
     if (leftOut === 0 && to.writableLength <= mostUnreadBytes) {
-      to.write(`${lines.join("\n")}\n`);
+      to.write(lines.join(""));
       return;
     }
     if (leftOut === 0) {
@@ -92,13 +92,3 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
 }
 
 const shownFailure = ({ code, message, hint }: ShownFailure): ShownFailure => ({ code, message, hint });
-
-const control = /\p{Cc}/u;
-
-/** Control characters from a client must not drive the terminal. */
-const printable = (text: string) =>
-  // Most lines have none: a search is cheaper than a replacement.
-  !control.test(text) ? text : text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
-
-const logText = (line: LogLine) =>
-  `${new Date(line.at).toISOString()} ${line.level.padEnd(7)} ${line.source.padEnd(7)} ${printable(line.text)}`;

@@ -84,8 +84,8 @@ it("[BL-80] without --json prints no JSON", () => {
 
 it("[BL-87] shows control characters instead of sending them to the terminal", () => {
   const { texts, output } = capture(false);
-  output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /\u001b[2J\r\nnext\u0007\u009b" }]);
-  expect(texts.stderr).toContain("GET /\\x1b[2J\\x0d\\x0anext\\x07\\x9b\n");
+  output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /\u001b[2J\r\nnext\u0007\u009b\u202e\u2028" }]);
+  expect(texts.stderr).toContain("GET /\\x1b[2J\\x0d\\x0anext\\x07\\x9b\\u202e\\u2028\n");
 });
 
 it("[BL-366] writes no more log lines while nobody reads them, and says then how many were left out", () => {

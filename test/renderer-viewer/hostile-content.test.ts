@@ -45,6 +45,7 @@ const hostile = (
     ["brackets that begin no tag", `<?xml?>${"<".repeat(1_000_000)}`],
     ["comments that do not end", `<?xml?>${"<!--".repeat(200_000)}`],
     ["attributes without end", `<html><a ${"b=c ".repeat(500_000)}>`],
+    ["lines of many attributes", `<?xml?><a>${`<b ${'c="" '.repeat(500)}/>\n`.repeat(500)}</a>`],
     ["scripts that do not end", `<html>${"<script></".repeat(100_000)}`],
     ["a bignum of 64 KiB", Uint8Array.from([0xc2, 0x5a, 0, 1, 0, 0, ...new Uint8Array(65_536).fill(0xff)]), "application/cbor"],
     ["a bignum of 1 MiB", Uint8Array.from([0xc2, 0x5a, 0, 16, 0, 0, ...repeated([0xab], 1_048_576)]), "application/cbor"],
@@ -93,15 +94,22 @@ function expectBounded(laidOut: ReturnType<typeof layOutContent>): void {
   expect(marks.length / 3).toBeLessThanOrEqual(layoutBounds.marks * (changes ? 2 : 1));
   let lines = 1;
   let longest = 0;
+  let mostMarks = 0;
+  let mark = 0;
   for (let at = 0; at <= text.length; ) {
-    const end = text.indexOf("\n", at);
-    longest = Math.max(longest, (end < 0 ? text.length : end) - at);
-    if (end < 0) break;
+    const newLine = text.indexOf("\n", at);
+    const end = newLine < 0 ? text.length : newLine;
+    longest = Math.max(longest, end - at);
+    const firstMark = mark;
+    while (mark < marks.length && (marks[mark] as number) < end) mark += 3;
+    mostMarks = Math.max(mostMarks, (mark - firstMark) / 3);
+    if (newLine < 0) break;
     lines++;
     at = end + 1;
   }
   expect(lines).toBeLessThanOrEqual(layoutBounds.lines * (changes ? 2 : 1));
   expect(longest).toBeLessThanOrEqual(layoutBounds.lineCharacters);
+  expect(mostMarks).toBeLessThanOrEqual(layoutBounds.lineMarks);
   expect(marks.every((value, index) => index % 3 === 2 || value <= text.length)).toBe(true);
   expect(folds.every((value) => value <= text.length)).toBe(true);
   expect(softBreaks.every((position) => text[position] === "\n")).toBe(true);

@@ -40,6 +40,8 @@ export const layoutBounds = {
   lineCharacters: 5_000,
   /** So is a line with more of them: the viewer draws a widget for each hidden character of the lines in sight. */
   lineHiddenCharacters: 40,
+  /** And one with more coloured pieces, each of which is an element. */
+  lineMarks: 100,
   /** After this many coloured pieces the rest has one colour. */
   marks: 250_000,
   hexBytes: 512 * 1_024,
@@ -73,6 +75,8 @@ export class TextLayout {
   private lineStart = 0;
   /** Hidden characters of the last line. */
   private lineHidden = 0;
+  /** Coloured pieces of it. */
+  private lineMarks = 0;
   private readonly parts: string[] = [];
   private readonly marks = new NumberList();
   private readonly folds: (readonly [from: number, to: number])[] = [];
@@ -92,7 +96,8 @@ export class TextLayout {
     const nextHidden = () => hidden?.next().value?.index ?? Number.POSITIVE_INFINITY;
     let hiddenAt = nextHidden();
     for (let at = 0; at < text.length && !this.isFull; ) {
-      const room = layoutBounds.lineCharacters - this.lineLength;
+      const hasRoom = kind === undefined || this.lineMarks < layoutBounds.lineMarks;
+      const room = hasRoom ? layoutBounds.lineCharacters - this.lineLength : 0;
       let end = room > 0 ? pieceEnd(text, at, room) : at;
       for (; hiddenAt < end && this.lineHidden < layoutBounds.lineHiddenCharacters; hiddenAt = nextHidden()) this.lineHidden++;
       end = Math.min(end, hiddenAt);
@@ -112,8 +117,10 @@ export class TextLayout {
       this.fill();
       return;
     }
-    if (kind !== undefined && this.marks.length < layoutBounds.marks * 3)
+    if (kind !== undefined && this.marks.length < layoutBounds.marks * 3) {
       this.marks.push(this.length, this.length + piece.length, markKinds.indexOf(kind));
+      this.lineMarks++;
+    }
     this.parts.push(piece);
     this.length += piece.length;
   }
@@ -130,6 +137,7 @@ export class TextLayout {
     this.length += 1 + indent.length;
     this.lineStart = this.length - indent.length;
     this.lineHidden = 0;
+    this.lineMarks = 0;
     this.lines++;
   }
 
