@@ -34,7 +34,7 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
     for (const [index, [name, value]] of left.entries()) {
       if (isStopped) return;
       if (index > 0 && engine.scheduler.isTurnOver()) {
-        engine.scheduler.whenWritten(() => publish(left.slice(index)), true);
+        engine.scheduler.whenWritten(() => publish(left.slice(index)), "much");
         return;
       }
       const topic = `$SYS/broker/${name}`;

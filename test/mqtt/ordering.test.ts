@@ -240,6 +240,27 @@ describe("order", () => {
     await expect.poll(() => routed.filter((topic) => topic === "large" || topic === "late")).toEqual(["large", "late"]);
   });
 
+  it("[MQTT-440] of thousands that publish one after the other some wait for their turn, and who has published nothing lately does not", async () => {
+    const routed: string[] = [];
+    const { engine, bystander } = await startEngine({ observer: { published: ({ topic }) => void routed.push(topic) } });
+    const [busy, calm] = [new MemoryClient(engine, "busy"), new MemoryClient(engine, "calm")];
+    await expect.poll(() => engine.clients.size).toBe(3);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
+    for (const topic of ["busy 1", "busy 2"]) busy.send(publishPacket(topic, ""));
+    expect(routed).toEqual(["busy 1", "busy 2"]);
+    const crowd = vi.spyOn(engine.scheduler, "isCrowded", "get").mockReturnValue(true);
+    busy.send(publishPacket("busy 3", ""));
+    calm.send(publishPacket("calm", ""));
+    busy.send({ type: "pingreq" });
+    bystander.send({ type: "pingreq" });
+    expect(routed.slice(2)).toEqual(["calm"]);
+    await expect.poll(() => bystander.received.at(-1)?.type).toBe("pingresp");
+    crowd.mockRestore();
+    turn.mockRestore();
+    await expect.poll(() => busy.received.at(-1)?.type).toBe("pingresp");
+    expect(routed.slice(2)).toEqual(["calm", "busy 3"]);
+  });
+
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
     /** Takes as long as a recorder with much to do. */
     function slowly(): void {

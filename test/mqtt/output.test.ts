@@ -206,6 +206,46 @@ it("[MQTT-240] many small packets for many clients are written in slices too", a
   for (const { receiver } of clients) expect(Buffer.concat(receiver.received).toString()).toBe("ab");
 });
 
+it("[MQTT-440] an answer for a client that asks for little is written before what is for others, however many there are", () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const others = Array.from({ length: 100 }, () => slowlyWritten(scheduler, () => now++));
+  const [calm, large] = [slowlyWritten(scheduler, () => now++), slowlyWritten(scheduler, () => now++)];
+  for (const { target } of others) target.output.put(Buffer.from("a"));
+  scheduler.flush();
+  for (const { target } of [calm, large]) target.output.answers(true);
+  calm.target.output.put(Buffer.from("answer"));
+  large.target.output.put(Buffer.alloc(20_000));
+  scheduler.flush();
+  expect([calm, large].map(({ receiver }) => receiver.received.length)).toEqual([1, 1]);
+  expect(others.filter(({ receiver }) => receiver.received.length > 0).length).toBeLessThan(20);
+  // Only the answers are so.
+  calm.target.output.put(Buffer.from("message"));
+  for (const { target } of others) target.output.put(Buffer.from("b"));
+  scheduler.flush();
+  expect(calm.receiver.received).toHaveLength(2);
+});
+
+it("[MQTT-440] those that wait take turns by their addresses, and those that ask for little go on while there is much to write", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const outputs = Array.from({ length: 30 }, () => slowlyWritten(scheduler, () => now++));
+  for (const { target } of outputs) target.output.put(Buffer.from("a"));
+  const resumed: string[] = [];
+  const wait = (name: string, line: "calm" | "usual" | "much", address: string) =>
+    scheduler.whenWritten(() => void resumed.push(name), line, address);
+  for (const name of ["a1", "a2", "a3"]) wait(name, "usual", "a");
+  wait("b1", "usual", "b");
+  wait("m1", "much", "c");
+  wait("c1", "calm", "a");
+  scheduler.flush();
+  expect([scheduler.isBehind, scheduler.isCrowded]).toEqual([true, true]);
+  expect(resumed).toEqual(["c1"]);
+  while (resumed.length < 6) await new Promise((resolve) => setImmediate(resolve));
+  expect(resumed).toEqual(["c1", "a1", "b1", "a2", "a3", "m1"]);
+  expect([scheduler.isBehind, scheduler.isCrowded]).toEqual([false, false]);
+});
+
 it("a message for many clients is in memory once, however many have not read it yet", () => {
   const scheduler = new FlushScheduler(() => 0);
   const memories = new Set<ArrayBufferLike>();

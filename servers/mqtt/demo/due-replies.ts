@@ -61,12 +61,12 @@ export class DueReplies {
     const now = performance.now();
     for (let due = this.waiting.first; due && due.rank <= now && !this.isClosed; due = this.waiting.first) {
       if (scheduler.isTurnOver()) {
-        scheduler.whenWritten(this.publishDue, true);
+        scheduler.whenWritten(this.publishDue, "much");
         return;
       }
       this.remove(due);
       if (!due.publish()) continue;
-      scheduler.whenWritten(this.publishDue, true);
+      scheduler.whenWritten(this.publishDue, "much");
       return;
     }
     this.setTimer();

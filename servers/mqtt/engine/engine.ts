@@ -308,7 +308,7 @@ export class Engine {
         next.value.moved(session);
         cluster?.memberChanged(next.value.name, session.clientId);
         if (++moved % movesBetweenLooks !== 0 || !scheduler.isTurnOver()) continue;
-        scheduler.whenWritten(goOn, true);
+        scheduler.whenWritten(goOn, "much");
         return;
       }
     };

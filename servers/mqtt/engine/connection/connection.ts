@@ -326,12 +326,15 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.send({ type, packetId, reason, properties: { reasonString: text } });
       return;
     }
+    this.output.answers(this.turn.isCalm);
     writeAck(this, type, packetId, reason);
   }
 
   /** Sends any packet but PUBLISH; omits the reason string if the client does not accept it. */
   send(packet: Packet): void {
-    if (this.state !== "closed") writePacket(this, packet);
+    if (this.state === "closed") return;
+    this.output.answers(this.turn.isCalm);
+    writePacket(this, packet);
   }
 
   /** The server ends the connection: sends DISCONNECT with the reason to a client of 5.0, then closes. Never throws. */

@@ -13,9 +13,14 @@ const turnsOfLittle = 4;
 /** Deliveries of one message that others feel: a client that made so many waits for its turn for some time, however little it sends. */
 const muchSteps = 2_048;
 const rememberedMuchMs = 30_000;
+/** A client that has published nothing for so long is calm: with its next packets it comes before those that publish all the time. */
+const calmAfterMs = 1_000;
 
 export interface TurnParts {
-  readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works">;
+  readonly scheduler: Pick<
+    FlushScheduler,
+    "isTurnOver" | "isCrowded" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works"
+  >;
   /** Monotonic, in milliseconds; may be some hundred old. */
   now(): number;
 }
@@ -23,6 +28,7 @@ export interface TurnParts {
 /** The connection: no packets are taken while it is held. */
 export interface TurnOwner {
   readonly state: string;
+  readonly place: { readonly address: { readonly key: string } } | undefined;
   hold(): void;
   release(): void;
   /** Never throws. */
@@ -38,6 +44,9 @@ export class TurnShare {
   private turn = 0;
   /** When one of its messages was much work, as `now`. */
   private didMuchAt = Number.NEGATIVE_INFINITY;
+  private publishedAt = Number.NEGATIVE_INFINITY;
+  /** It was when what it has sent began to be handled. */
+  isCalm = true;
   /** It has waited for this turn. */
   private isOwn = false;
   /** Asked once for what has arrived together. */
@@ -54,9 +63,14 @@ export class TurnShare {
   begin(): void {
     const { turns } = this.parts.scheduler;
     this.publishes = this.works = this.isOwn;
+    this.isCalm = this.parts.now() - this.publishedAt >= calmAfterMs;
     if (this.turn === turns) return;
     this.turn = turns;
     this.steps = 0;
+  }
+
+  private get addressKey(): string {
+    return this.owner.place?.address.key ?? "";
   }
 
   /** The connection has waited, and `act` handles its packets. */
@@ -83,9 +97,12 @@ export class TurnShare {
     return may;
   }
 
-  /** So may be the routing of a message, which its bytes do not tell. */
+  /** So may be the routing of a message, which its bytes do not tell. Thousands that publish one after the other are much together. */
   mayPublish(): boolean {
-    this.publishes ||= !this.parts.scheduler.isTurnOver(this.didMuch ? 1 : turnsOfLittle);
+    if (this.publishes) return true;
+    const { scheduler } = this.parts;
+    const waits = this.didMuch || (!this.isCalm && scheduler.isCrowded);
+    this.publishes = !scheduler.isTurnOver(waits ? 1 : turnsOfLittle);
     return this.publishes;
   }
 
@@ -96,19 +113,21 @@ export class TurnShare {
   routed({ matched, visited, answerSteps }: Pick<Message, "matched" | "visited" | "answerSteps">): void {
     const steps = matched + Math.floor(visited / visitsOfStep + answerSteps);
     this.steps += steps;
+    this.publishedAt = this.parts.now();
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();
   }
 
   /** It is read no further until others have had their turn, and those that read have lost nothing. */
   holdUntilWritten(): void {
     this.owner.hold();
-    this.parts.scheduler.whenWritten(() => this.releaseIt(), this.didMuch);
+    const line = this.didMuch ? "much" : this.isCalm ? "calm" : "usual";
+    this.parts.scheduler.whenWritten(() => this.releaseIt(), line, this.addressKey);
   }
 
   /** The same before a packet that may be much work. */
   holdUntilWork(): void {
     this.owner.hold();
-    this.parts.scheduler.whenWorkBegins(() => this.releaseIt());
+    this.parts.scheduler.whenWorkBegins(() => this.releaseIt(), this.addressKey);
   }
 
   /** The step is done when there is time in a turn. */
@@ -119,10 +138,11 @@ export class TurnShare {
       return;
     }
     this.owner.hold();
-    scheduler.whenWritten(() => {
+    const goOn = () => {
       this.attempt(step);
       this.releaseIt();
-    }, true);
+    };
+    scheduler.whenWritten(goOn, "much", this.addressKey);
   }
 
   /** As much of the work as there is time for in each turn. */
@@ -137,13 +157,13 @@ export class TurnShare {
         isDone = this.goOn(work);
       });
       if (!isDone) {
-        scheduler.whenWritten(goOn, true);
+        scheduler.whenWritten(goOn, "much", this.addressKey);
         return;
       }
       scheduler.works--;
       this.releaseIt();
     };
-    scheduler.whenWritten(goOn, true);
+    scheduler.whenWritten(goOn, "much", this.addressKey);
   }
 
   private attempt(step: () => void): void {

@@ -1,3 +1,4 @@
+import { FairOrder } from "../../../core/turns/fair-order.ts";
 import { SharedSlab, SlabPool } from "./shared-slab.ts";
 import { UnreadLoad } from "./unread-load.ts";
 
@@ -5,31 +6,34 @@ import { UnreadLoad } from "./unread-load.ts";
 export interface Flushable {
   /** Others need not wait for it. */
   readonly isLarge: boolean;
+  /** Few bytes for a client that asks for little: they do not wait for others. */
+  readonly isUrgent: boolean;
   flush(): void;
 }
 
-/** First in, first out. Thousands may wait, and `shift` of a long array moves all of them. */
+/** What waits for its turn: `calm` for clients that ask for little, who come first; `much` for what may take long, such as subscriptions, CONNECTs and the ends of sessions, and for clients of which each packet may. */
+export type TurnLine = "calm" | "usual" | "much";
+
+interface Waiting {
+  /** Of the client, as `rateLimitKey` has it; the broker's own is empty. */
+  readonly key: string;
+  readonly resume: () => void;
+}
+
+/** Addresses take turns; what waits for clients of one comes in order. */
 class WaitingLine {
-  private items: (() => void)[] = [];
-  private head = 0;
+  length = 0;
+  private readonly order = new FairOrder<Waiting>();
 
-  get length(): number {
-    return this.items.length - this.head;
-  }
-
-  push(resume: () => void): void {
-    this.items.push(resume);
+  push(resume: () => void, key: string): void {
+    this.order.add({ key, resume });
+    this.length++;
   }
 
   shift(): (() => void) | undefined {
-    const first = this.items[this.head];
-    if (!first) return undefined;
-    this.head++;
-    if (this.head * 2 > this.items.length) {
-      this.items = this.items.slice(this.head);
-      this.head = 0;
-    }
-    return first;
+    const first = this.order.take();
+    if (first) this.length--;
+    return first?.resume;
   }
 }
 
@@ -73,12 +77,15 @@ export class FlushScheduler {
   isBehind = false;
   private arrivalsSeen = 0;
   private dirty: Flushable[] = [];
+  private lateUrgent: Flushable[] = [];
   /** Left over from earlier turns, the oldest first. */
   private late: Flushable[] = [];
   private lateLarge: Flushable[] = [];
-  private readonly waiting = new WaitingLine();
-  /** The same for what may take long, such as subscriptions, CONNECTs and the ends of sessions, and of clients of which each packet may. */
-  private readonly waitingWithMuch = new WaitingLine();
+  private readonly lines: Readonly<Record<TurnLine, WaitingLine>> = {
+    calm: new WaitingLine(),
+    usual: new WaitingLine(),
+    much: new WaitingLine(),
+  };
   /** Clients whose next packet has topic filters. */
   private readonly waitingToBegin = new WaitingLine();
   private beganLast = false;
@@ -140,18 +147,23 @@ export class FlushScheduler {
   }
 
   /**
-   * `resume` is called in a later turn, when everything is written that was added before. Those that wait take turns, and those with `much`
-   * work come after the others, but not always.
+   * `resume` is called in a later turn, when everything is written that was added before; for calm clients also if there is more to write. Those that wait
+   * take turns, by their `address` as `rateLimitKey` has it, and those with much work come after the others, but not always.
    */
-  whenWritten(resume: () => void, much = false): void {
-    (much ? this.waitingWithMuch : this.waiting).push(resume);
+  whenWritten(resume: () => void, line: TurnLine = "usual", address = ""): void {
+    this.lines[line].push(resume, address);
     this.schedule();
   }
 
   /** The same for a packet that may be handled in parts: when one more may be begun. */
-  whenWorkBegins(resume: () => void): void {
-    this.waitingToBegin.push(resume);
+  whenWorkBegins(resume: () => void, address = ""): void {
+    this.waitingToBegin.push(resume, address);
     this.schedule();
+  }
+
+  /** Clients wait for their turn, or for what is to be written. */
+  get isCrowded(): boolean {
+    return this.isBehind || this.lines.usual.length > 0;
   }
 
   get mayBeginWork(): boolean {
@@ -177,17 +189,20 @@ export class FlushScheduler {
 
   readonly flush = (): void => {
     this.scheduled = false;
-    const mustCommit = this.dirty.length + this.late.length + this.lateLarge.length > 0 || this.hasMuchToCommit?.() === true;
+    const mustCommit = this.dirty.length + this.lateLength > 0 || this.hasMuchToCommit?.() === true;
     if (mustCommit && this.beforeWrite?.() === false) return;
     this.turns++;
     const { dirty } = this;
     this.dirty = [];
-    const small = dirty.some(({ isLarge }) => isLarge) ? this.withoutLarge(dirty) : dirty;
+    const usual = dirty.some(({ isUrgent }) => isUrgent) ? this.withoutUrgent(dirty) : dirty;
+    const small = usual.some(({ isLarge }) => isLarge) ? this.withoutLarge(usual) : usual;
+    this.lateUrgent = this.writeSlice(this.lateUrgent);
     const rest = this.writeSlice(small);
     this.late = this.late.length > 0 ? this.writeSlice(this.late).concat(rest) : rest;
     this.lateLarge = this.writeSlice(this.lateLarge);
-    if (this.late.length + this.lateLarge.length > 0) {
+    if (this.lateLength > 0) {
       this.isBehind = true;
+      this.resumeCalm();
       this.scheduled = true;
       setImmediate(this.flush);
       return;
@@ -197,6 +212,15 @@ export class FlushScheduler {
     this.sharedInUse = false;
     if (this.isWaitedFor) this.resumeWaiting();
   };
+
+  private get lateLength(): number {
+    return this.lateUrgent.length + this.late.length + this.lateLarge.length;
+  }
+
+  private withoutUrgent(outputs: readonly Flushable[]): Flushable[] {
+    this.lateUrgent = this.lateUrgent.concat(outputs.filter(({ isUrgent }) => isUrgent));
+    return outputs.filter(({ isUrgent }) => !isUrgent);
+  }
 
   private withoutLarge(outputs: readonly Flushable[]): Flushable[] {
     this.lateLarge = this.lateLarge.concat(outputs.filter(({ isLarge }) => isLarge));
@@ -214,17 +238,25 @@ export class FlushScheduler {
   }
 
   private get isWaitedFor(): boolean {
-    return this.waiting.length + this.waitingWithMuch.length + this.waitingToBegin.length > 0;
+    const { calm, usual, much } = this.lines;
+    return calm.length + usual.length + much.length + this.waitingToBegin.length > 0;
+  }
+
+  private resumeCalm(): void {
+    const { calm } = this.lines;
+    for (let count = calm.length; count > 0 && !this.isTurnOver(); count--) calm.shift()?.();
   }
 
   private resumeWaiting(): void {
-    for (let count = this.waiting.length; count > 0 && this.hasTime; count--) this.waiting.shift()?.();
+    const { usual, much } = this.lines;
+    this.resumeCalm();
+    for (let count = usual.length; count > 0 && this.hasTime; count--) usual.shift()?.();
     // Others may use up each turn.
     if (this.turns % turnsOfMuch === 0 && !this.isBehind) {
       if (this.isTurnOver()) this.turnStartedAt = this.now() - turnMs + timeOfMuchMs;
       this.resumeMuch();
     }
-    for (let count = this.waitingWithMuch.length + this.waitingToBegin.length; count > 0 && this.hasTime; count--) this.resumeMuch();
+    for (let count = much.length + this.waitingToBegin.length; count > 0 && this.hasTime; count--) this.resumeMuch();
     if (this.isWaitedFor) this.schedule();
   }
 
@@ -234,10 +266,10 @@ export class FlushScheduler {
 
   /** Those that begin and those that go on take turns. */
   private resumeMuch(): void {
-    const { waitingWithMuch, waitingToBegin } = this;
-    const begins = this.mayBeginWork && (this.beganLast ? waitingWithMuch.length === 0 : waitingToBegin.length > 0);
+    const { lines, waitingToBegin } = this;
+    const begins = this.mayBeginWork && (this.beganLast ? lines.much.length === 0 : waitingToBegin.length > 0);
     this.beganLast = begins;
-    (begins ? waitingToBegin : waitingWithMuch).shift()?.();
+    (begins ? waitingToBegin : lines.much).shift()?.();
   }
 
   trim(): void {

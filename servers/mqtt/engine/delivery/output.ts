@@ -55,6 +55,8 @@ export class Output {
   private sharedStart = 0;
   private sharedEnd = 0;
   private dirty = false;
+  /** Has an answer for its client, who asks for little. */
+  private hasCalmAnswer = false;
   /** Full slabs, and what is too large for one, if nothing may be written yet. */
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
@@ -179,6 +181,15 @@ export class Output {
     return this.bufferedBytes === 0;
   }
 
+  /** What is added next is no message of others. */
+  answers(isCalm: boolean): void {
+    if (isCalm) this.hasCalmAnswer = true;
+  }
+
+  get isUrgent(): boolean {
+    return this.hasCalmAnswer && !this.isLarge;
+  }
+
   get isLarge(): boolean {
     return this.bufferedBytes > largeBytes;
   }
@@ -189,7 +200,7 @@ export class Output {
 
   /** Never throws. */
   flush(): void {
-    this.dirty = false;
+    this.dirty = this.hasCalmAnswer = false;
     try {
       this.flushAll();
     } catch (error) {

@@ -80,7 +80,7 @@ export class SharedHandover {
 
   private wait(): void {
     this.state = "waiting for its turn";
-    this.parts.scheduler.whenWritten(this.work, true);
+    this.parts.scheduler.whenWritten(this.work, "much");
   }
 
   private readonly work = (): void => {

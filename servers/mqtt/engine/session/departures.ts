@@ -62,8 +62,8 @@ export class Departures {
   private wait(): void {
     this.state = "waiting for its turn";
     const { scheduler, cluster } = this.parts;
-    if (cluster?.isBehind) cluster.whenCaughtUp(() => scheduler.whenWritten(this.work, true));
-    else scheduler.whenWritten(this.work, true);
+    if (cluster?.isBehind) cluster.whenCaughtUp(() => scheduler.whenWritten(this.work, "much"));
+    else scheduler.whenWritten(this.work, "much");
   }
 
   private readonly work = (): void => {

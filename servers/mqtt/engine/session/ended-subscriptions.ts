@@ -34,7 +34,7 @@ export class EndedSubscriptions {
     waiting.splice(0, done);
     if (waiting.length === 0) return;
     this.isWaiting = true;
-    this.parts.scheduler.whenWritten(this.removeSome, true);
+    this.parts.scheduler.whenWritten(this.removeSome, "much");
   };
 
   /** False if the turn is over before all are removed. */
