@@ -35,7 +35,7 @@ const streamOf = (media: SharedBudget, owner: string): Stream => {
 it("[RTSP-204] what streams keep since their key frames is bounded for all: beyond it those lose it that have most", () => {
   const media = new CountedBudget(4 << 20);
   const [honest, ...others] = Array.from({ length: 20 }, (_, index) => streamOf(media, index === 0 ? "10.0.0.1" : "10.0.0.2"));
-  const reader = { onPackets() {}, onReport() {}, onEnd() {} };
+  const reader = { onPackets() {}, onReport() {}, onGap() {}, onEnd() {} };
   honest?.publish(picture(0, 100_000));
   for (const stream of others) {
     stream.addPacketReader(reader);

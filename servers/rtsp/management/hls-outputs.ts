@@ -5,7 +5,8 @@ import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts"
 import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
 import type { Frame } from "../media/track.ts";
 import type { Paths } from "../streams/paths.ts";
-import type { FrameReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { FrameReader } from "../streams/stream-readers.ts";
 
 export interface HlsFile {
   readonly type: string;

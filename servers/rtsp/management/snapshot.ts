@@ -35,11 +35,14 @@ function nextKeyFrame(stream: Stream): Promise<Frame> {
   let timer: NodeJS.Timeout | undefined;
   const frame = new Promise<Frame>((resolve, reject) => {
     timer = setTimeout(() => reject(new HttpRefusal(503, "no key frame came in time")), mostWaitMs);
-    // The frames since the last key frame come at once.
-    remove = stream.addFrameReader({
+    const place = stream.joinFrames({
       onFrame: (given) => void (given.track === stream.keyTrack && given.isKey && resolve(given)),
       onEnd: (reason) => reject(new HttpRefusal(503, reason)),
     });
+    remove = place.remove;
+    // What is kept begins with a key frame.
+    const kept = place.next();
+    if (kept) resolve(kept);
   });
   return frame.finally(() => {
     clearTimeout(timer);

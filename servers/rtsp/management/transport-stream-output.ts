@@ -7,7 +7,8 @@ import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts"
 import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame } from "../media/track.ts";
 import { MpegTsMuxer } from "../mpegts/mpegts-muxer.ts";
-import type { FrameReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { FrameReader } from "../streams/stream-readers.ts";
 
 export interface TransportStreamLimits {
   /** A client that has more unsent bytes, also those that wait for its turn, is skipped to the next key frame. */
@@ -41,7 +42,10 @@ export function sendTransportStream(
     counts.end(errorText(error), "server");
     response.destroy();
   });
-  const inTurn = (act: () => void, bytes = 0) => queue.add(bytes, oneStep(act));
+  /** It is the turn of this reader already. */
+  let isInTurn = false;
+  let isJoining = true;
+  const inTurn = (act: () => void, bytes = 0) => (isInTurn ? act() : queue.add(bytes, oneStep(act)));
 
   function mayTake(frame: Frame): boolean {
     const unsent = response.writableLength + queue.bytes;
@@ -62,6 +66,10 @@ export function sendTransportStream(
     return true;
   }
 
+  function onGap(): void {
+    waitsForKey = stream.keyTrack >= 0;
+  }
+
   function write(frame: Frame): void {
     const bytes = muxer.push(frame);
     stream.bytesSent += bytes.length;
@@ -76,11 +84,14 @@ export function sendTransportStream(
     // The tables and sets of a new muxer come with the next key frame.
     onTrack() {
       frameFaults.restart();
-      waitsForKey = stream.keyTrack >= 0;
-      inTurn(() => {
-        muxer = muxerOf(stream);
-      });
+      onGap();
+      if (isJoining) muxer = muxerOf(stream);
+      else
+        inTurn(() => {
+          muxer = muxerOf(stream);
+        });
     },
+    onGap,
     onEnd(reason) {
       frameFaults.stop();
       inTurn(() => {
@@ -90,7 +101,22 @@ export function sendTransportStream(
     },
   };
   response.writeHead(200, { "Content-Type": "video/mp2t", "Cache-Control": "no-store" });
-  const remove = stream.addFrameReader(reader);
+  const { next, remove } = stream.joinFrames(reader);
+  queue.add(0, takeKept());
+
+  function* takeKept(): Generator<void, void> {
+    for (let frame = next(); frame; frame = next()) {
+      isInTurn = true;
+      try {
+        frameFaults.push(frame);
+      } finally {
+        isInTurn = false;
+      }
+      yield;
+    }
+    isJoining = false;
+  }
+
   response.once("close", () => {
     frameFaults.stop();
     queue.clear();

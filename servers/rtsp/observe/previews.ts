@@ -7,7 +7,8 @@ import { withStartCodes } from "../media/nal-units.ts";
 import { parameterSetsOf } from "../media/parameter-sets.ts";
 import type { AudioTrack, Frame, Track, VideoTrack } from "../media/track.ts";
 import type { Paths } from "../streams/paths.ts";
-import type { FrameReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { FrameReader } from "../streams/stream-readers.ts";
 
 export interface PreviewsOptions {
   readonly paths: Pick<Paths, "open">;

@@ -1,6 +1,6 @@
 import { rtpHeaderBytes } from "../../core/rtp/rtp-packet.ts";
 import { parseAacConfig } from "../media/aac.ts";
-import type { AacTrack, Frame } from "../media/track.ts";
+import type { AacTrack, Frame, Track } from "../media/track.ts";
 import { aacPayloadBytes } from "./create-packetizer.ts";
 
 /** Sound of a packet: the first frame waits for the last one. */
@@ -46,3 +46,14 @@ export class AacGroups<Item extends { readonly frame: Frame }> {
 
 /** One frame in the place of several: their units share a packet. */
 export const joined = (frames: readonly Frame[]): Frame => ({ ...(frames[0] as Frame), units: frames.flatMap(({ units }) => units) });
+
+/** Undefined where each frame has packets of its own. */
+export function aacGroupsOf<Item extends { readonly frame: Frame }>(track: Track, packetBytes: number): AacGroups<Item> | undefined {
+  try {
+    return track.codec === "aac" ? new AacGroups(track, packetBytes) : undefined;
+  } catch (error) {
+    // A publisher may describe what only its players can read.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,13 +1,14 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
-import { oneStep } from "../../core/turns/work-connection.ts";
+import { oneStep, type WorkConnection, type WorkShare } from "../../core/turns/work-connection.ts";
 import { WorkQueue } from "../../core/turns/work-queue.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair } from "../protocol/transport-header.ts";
-import type { PacketReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { PacketReader, ReaderPlace } from "../streams/stream-readers.ts";
 import { datagramsOf, sendInSteps } from "./packet-datagrams.ts";
 
 export interface MulticastOptions {
@@ -92,6 +93,8 @@ function nthAddress(first: string, number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }
 
+const queueWaitMs = 5;
+
 interface MulticastGroupOptions {
   readonly stream: Stream;
   readonly address: string;
@@ -110,8 +113,11 @@ export class MulticastGroup implements PacketReader {
   readonly ttl: number;
   readonly #options: MulticastGroupOptions;
   #users = 0;
-  #remove: (() => void) | undefined;
+  #place: ReaderPlace<FramePackets> | undefined;
+  #endWait = (): void => {};
   #faults: PacketFaults;
+  readonly #work: WorkConnection;
+  readonly #share: WorkShare;
   readonly #queue: WorkQueue;
 
   constructor(options: MulticastGroupOptions) {
@@ -119,7 +125,9 @@ export class MulticastGroup implements PacketReader {
     this.ttl = options.ttl;
     this.#options = options;
     this.#faults = this.#newFaults();
-    this.#queue = new WorkQueue(options.turns.background(options.address), () => {});
+    this.#work = options.turns.background(options.address);
+    this.#share = this.#work.join(() => this.#takeKept());
+    this.#queue = new WorkQueue(this.#work, () => {});
   }
 
   #newFaults(): PacketFaults {
@@ -142,10 +150,11 @@ export class MulticastGroup implements PacketReader {
   /** A session plays. Returns the function that says that it does no more. */
   use(): () => void {
     this.#users++;
-    if (!this.#remove) {
+    if (!this.#place) {
       const { stream } = this.#options;
       this.#faults = this.#newFaults();
-      this.#remove = stream.addPacketReader(this);
+      this.#place = stream.addPacketReader(this);
+      this.#takeKept();
       for (const track of stream.tracks.keys()) this.onReport(track, stream.senderReport(track));
     }
     let isUsed = true;
@@ -158,10 +167,28 @@ export class MulticastGroup implements PacketReader {
 
   stop(): void {
     // The goodbyes of a stream that has ended are sent.
-    if (this.#remove) this.#queue.clear();
+    if (this.#place) this.#queue.clear();
+    this.#endWait();
     this.#faults.stop();
-    this.#remove?.();
-    this.#remove = undefined;
+    this.#place?.remove();
+    this.#place = undefined;
+  }
+
+  /** As fast as it is sent. */
+  #takeKept(): void {
+    while (this.#place) {
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      if (this.#queue.bytes > this.#options.unsentBytes / 2) {
+        this.#endWait = this.#work.wait(queueWaitMs, () => this.#takeKept());
+        return;
+      }
+      const packets = this.#place.next();
+      if (!packets) return;
+      this.onPackets(packets);
+    }
   }
 
   onPackets(packets: FramePackets): void {
@@ -179,6 +206,9 @@ export class MulticastGroup implements PacketReader {
     );
   }
 
+  /** Its players go on with the key frame that comes next. */
+  onGap(): void {}
+
   onReport(track: number, report: Buffer): void {
     if (this.#faults.isActive) this.#faults.report(track, report);
     else this.#sendReport(track, report);
@@ -193,7 +223,8 @@ export class MulticastGroup implements PacketReader {
   }
 
   onEnd(reason: string): void {
-    this.#remove = undefined;
+    this.#endWait();
+    this.#place = undefined;
     this.#faults.stop();
     const { stream } = this.#options;
     for (const track of stream.tracks.keys()) this.#sendReport(track, stream.goodbye(track, reason));

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { parseRtcp } from "../../core/rtp/rtcp.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { EndedBy } from "../observe/session-entry.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
@@ -35,6 +36,8 @@ export interface SessionOptions {
   readonly limits: SessionLimits;
   readonly paths: Paths;
   readonly faults: Faults;
+  /** Of what is sent to its client. */
+  readonly background: WorkConnection;
   /** The streams of thousands of sessions may end together: each has its turn. */
   readonly inTurn: (end: () => void) => void;
   /** Called once; the session is of no use then. */
@@ -149,6 +152,7 @@ export class RtspSession {
       counts: this.#counts,
       limits: this.#options.limits,
       faults: { registry: this.#options.faults, session: this, mostHeldBytes: this.#options.limits.faultBytes },
+      work: this.#options.background,
       onEnd: (reason) => this.#endByStream(reason),
     });
     for (const transport of this.#transports.values()) transport.start?.();

@@ -48,7 +48,7 @@ export class SessionTable {
   }
 
   /** Throws an RtspRefusal of 503 where there are too many. */
-  open(media: SessionMedia, options: Omit<SessionOptions, "onEnd" | "inTurn">): RtspSession {
+  open(media: SessionMedia, options: Omit<SessionOptions, "background" | "onEnd" | "inTurn">): RtspSession {
     const { address } = options;
     const client = rateLimitKey(address);
     const isTooManyOfAddress = this.#perAddress.of(client) >= this.#options.sessionsPerAddress;
@@ -59,6 +59,7 @@ export class SessionTable {
     }
     const session = new RtspSession(media, {
       ...options,
+      background: this.#options.turns.background(address),
       inTurn: (end) => void this.#options.turns.connection(address).run(oneStep(end)),
       onEnd: (ended, reason, by) => {
         this.#remove(ended);

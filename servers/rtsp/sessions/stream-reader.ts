@@ -1,6 +1,8 @@
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
-import type { PacketReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { PacketReader, ReaderPlace } from "../streams/stream-readers.ts";
 import type { TrackTransport } from "./track-transport.ts";
 
 export interface ReaderLimits {
@@ -22,6 +24,8 @@ export interface StreamReaderOptions {
   readonly counts: ReadonlyMap<number, ReaderTrackCounts>;
   readonly limits: ReaderLimits;
   readonly faults: ReaderFaults;
+  /** What is kept of the stream reaches the client in its turns, behind the work for those who ask for something. */
+  readonly work: WorkConnection;
   readonly onEnd: (reason: string) => void;
 }
 
@@ -38,11 +42,9 @@ export class StreamReader implements PacketReader {
   readonly #keyTrack: number;
   #waitsForKey: boolean;
   #slowSince: number | undefined;
-  /** Packets since the key frame, and what came in the meantime, on their way to a UDP client. */
-  #backlog: FramePackets[] | undefined;
-  #backlogBytes = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #remove: (() => void) | undefined;
+  readonly #share: WorkShare;
+  #place: ReaderPlace<FramePackets> | undefined;
+  #endWait = (): void => {};
   readonly #faults: PacketFaults;
 
   constructor(options: StreamReaderOptions) {
@@ -50,6 +52,7 @@ export class StreamReader implements PacketReader {
     const { stream, transports } = options;
     this.#keyTrack = transports.has(stream.keyTrack) ? stream.keyTrack : -1;
     this.#waitsForKey = this.#keyTrack >= 0;
+    this.#share = options.work.join(() => this.#takeKept());
     this.#faults = new PacketFaults({
       ...options.faults,
       tracks: stream.tracks,
@@ -62,8 +65,6 @@ export class StreamReader implements PacketReader {
 
   start(): void {
     const { stream, transports } = this.#options;
-    const isUdp = [...transports.values()].some(({ connection }) => !connection);
-    if (isUdp) this.#backlog = [];
     const sendReports = () => {
       for (const track of transports.keys()) this.onReport(track, stream.senderReport(track));
     };
@@ -71,17 +72,38 @@ export class StreamReader implements PacketReader {
     // its clock starts with its reader.
     const { hasKept } = stream;
     if (hasKept) sendReports();
-    this.#remove = stream.addPacketReader(this);
+    this.#place = stream.addPacketReader(this);
     if (!hasKept) sendReports();
-    this.#sendBacklog();
+    this.#takeKept();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#backlog = undefined;
+    this.#endWait();
     this.#faults.stop();
-    this.#remove?.();
-    this.#remove = undefined;
+    this.#place?.remove();
+    this.#place = undefined;
+  }
+
+  /** Packets since the key frame, and what comes in the meantime: at once over TCP, in bursts over UDP. */
+  #takeKept(): void {
+    const { stream, transports, work } = this.#options;
+    const udp = [...transports.values()].filter(({ connection }) => !connection);
+    const burst = udp.length > 0 ? Math.max(burstBytes, stream.keptBytes >> 4) : Number.POSITIVE_INFINITY;
+    let sent = 0;
+    while (this.#place) {
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      if (sent >= burst || udp.some(({ unsentBytes }) => unsentBytes > burst)) {
+        this.#endWait = work.wait(burstIntervalMs, () => this.#takeKept());
+        return;
+      }
+      const packets = this.#place.next();
+      if (!packets) return;
+      sent += packets.bytes.length;
+      this.onPackets(packets);
+    }
   }
 
   /** The client takes less than is sent, for longer than is allowed. */
@@ -92,11 +114,11 @@ export class StreamReader implements PacketReader {
   onPackets(packets: FramePackets): void {
     const transport = this.#options.transports.get(packets.frame.track);
     if (!transport) return;
-    if (!this.#mayTake(packets, transport)) return;
-    if (this.#backlog) {
-      this.#backlog.push(packets);
-      this.#backlogBytes += packets.bytes.length;
-    } else this.#send(packets);
+    if (this.#mayTake(packets, transport)) this.#send(packets);
+  }
+
+  onGap(): void {
+    this.#waitsForKey = this.#keyTrack >= 0;
   }
 
   #mayTake(packets: FramePackets, { unsentBytes: unsent }: TrackTransport): boolean {
@@ -154,32 +176,15 @@ export class StreamReader implements PacketReader {
     stream.bytesSent += packets.bytes.length;
   }
 
-  #sendBacklog(): void {
-    const backlog = this.#backlog;
-    if (!backlog) return;
-    let left = Math.max(burstBytes, this.#backlogBytes >> 4);
-    let sent = 0;
-    while (left > 0 && sent < backlog.length) {
-      const packets = backlog[sent++] as FramePackets;
-      left -= packets.bytes.length;
-      this.#backlogBytes -= packets.bytes.length;
-      this.#send(packets);
-    }
-    backlog.splice(0, sent);
-    if (backlog.length === 0) this.#backlog = undefined;
-    else this.#timer = setTimeout(() => this.#sendBacklog(), burstIntervalMs);
-  }
-
   onReport(track: number, report: Buffer): void {
     if (this.#faults.isActive) this.#faults.report(track, report);
     else this.#options.transports.get(track)?.sendReport(report);
   }
 
   onEnd(reason: string): void {
-    clearTimeout(this.#timer);
-    this.#backlog = undefined;
+    this.#endWait();
     this.#faults.stop();
-    this.#remove = undefined;
+    this.#place = undefined;
     this.#options.onEnd(reason);
   }
 }

@@ -70,7 +70,7 @@ export class RtpSource implements SourceClock {
     }));
     this.#clock = new PublishedClock(
       this.#tracks.map(({ clockRate }) => clockRate),
-      () => this.stream.packetReaders > 0,
+      () => this.stream.hasPacketReaders,
     );
     const { continues } = options;
     this.#startSeconds = continues?.afterSeconds ?? 0;

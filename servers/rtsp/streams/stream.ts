@@ -5,25 +5,11 @@ import { errorText } from "../../core/service/service-error.ts";
 import { compactFrame } from "../media/frame-memory.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
-import { AacGroups, joined } from "../rtp/aac-groups.ts";
+import { type AacGroups, aacGroupsOf, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
-import { type KeptFrame, KeptFrames } from "./kept-frames.ts";
+import { KeptCursor, type KeptFrame, KeptFrames } from "./kept-frames.ts";
 import { StreamMemory } from "./stream-memory.ts";
-
-/** Takes frames: HLS, MPEG-TS, the page's picture. */
-export interface FrameReader {
-  onFrame(frame: Frame): void;
-  /** A source sent other parameter sets for a track. */
-  onTrack?(index: number, track: Track): void;
-  onEnd(reason: string): void;
-}
-
-/** Takes the packets of frames, and sender reports. */
-export interface PacketReader {
-  onPackets(packets: FramePackets): void;
-  onReport(track: number, report: Buffer): void;
-  onEnd(reason: string): void;
-}
+import type { FrameReader, PacketReader, ReaderPlace } from "./stream-readers.ts";
 
 /** Where a source's timestamps stand on the clock. */
 export interface SourceClock {
@@ -85,6 +71,8 @@ export class Stream {
   readonly #options: StreamOptions;
   readonly #frameReaders = new Set<FrameReader>();
   readonly #packetReaders = new Set<PacketReader>();
+  /** They still take what is kept. */
+  readonly #joining = new Set<FrameReader | PacketReader>();
   /** The track whose key frames begin a group of pictures; -1 in a stream of audio only. */
   readonly #keyTrack: number;
   readonly #kept: KeptFrames;
@@ -110,7 +98,7 @@ export class Stream {
     this.#packetizers = options.tracks.map((track, index) =>
       createPacketizer(track, { track: index, payloadType: payloadTypeOf(track, index), packetBytes: options.packetBytes }),
     );
-    this.#groups = options.tracks.map((track) => groupsOf(track, options.packetBytes));
+    this.#groups = options.tracks.map((track) => aacGroupsOf(track, options.packetBytes));
     this.#keyTrack = options.tracks.findIndex(({ kind }) => kind === "video");
     this.counts = options.tracks.map(() => ({ frames: 0, bytes: 0, packets: 0, payloadBytes: 0 }));
   }
@@ -124,12 +112,12 @@ export class Stream {
   }
 
   get readers(): number {
-    return this.#frameReaders.size + this.#packetReaders.size;
+    return this.#frameReaders.size + this.#packetReaders.size + this.#joining.size;
   }
 
-  /** Those that get sender reports. */
-  get packetReaders(): number {
-    return this.#packetReaders.size;
+  /** It sends reports. */
+  get hasPacketReaders(): boolean {
+    return this.#reportTimer !== undefined;
   }
 
   get keyFrames(): number {
@@ -157,6 +145,11 @@ export class Stream {
     return this.#kept.all.length > 0;
   }
 
+  /** Memory of the frames that a new reader begins with. */
+  get keptBytes(): number {
+    return this.#kept.bytes;
+  }
+
   get keyTrack(): number {
     return this.#keyTrack;
   }
@@ -169,11 +162,12 @@ export class Stream {
   /** The track has other parameter sets from the next frame on. */
   setTrack(index: number, track: Track): void {
     this.#sendGroup(index);
-    this.#groups[index] = groupsOf(track, this.#options.packetBytes);
+    this.#groups[index] = aacGroupsOf(track, this.#options.packetBytes);
     this.#tracks[index] = track;
     this.version++;
     this.#packetizers[index]?.setTrack(track);
-    for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onTrack?.(index, track));
+    for (const reader of [...this.#frameReaders, ...this.#joining])
+      if ("onTrack" in reader) this.#give(reader, () => reader.onTrack?.(index, track));
   }
 
   publish(received: Frame): void {
@@ -201,7 +195,7 @@ export class Stream {
       const groups = this.#groups[frame.track];
       for (const group of groups?.add(kept) ?? [[kept]]) this.#send(group);
     }
-    for (const reader of this.#frameReaders) this.#give(reader, this.#frameReaders, () => reader.onFrame(frame));
+    for (const reader of this.#frameReaders) this.#give(reader, () => reader.onFrame(frame));
   }
 
   /** To all readers of packets; several frames share one. */
@@ -211,7 +205,7 @@ export class Stream {
     const packets = this.#packetize(group.length === 1 ? first.frame : joined(group.map(({ frame }) => frame)));
     for (const kept of group) kept.packets = kept === first ? packets : "shared";
     this.#kept.packetized(packets);
-    for (const reader of this.#packetReaders) this.#give(reader, this.#packetReaders, () => reader.onPackets(packets));
+    for (const reader of this.#packetReaders) this.#give(reader, () => reader.onPackets(packets));
   }
 
   #sendGroup(track: number): void {
@@ -223,11 +217,11 @@ export class Stream {
   }
 
   /** An error of one reader ends that reader: the source and the others go on. */
-  #give<Reader extends FrameReader | PacketReader>(reader: Reader, readers: Set<Reader>, give: () => void): void {
+  #give(reader: FrameReader | PacketReader, give: () => void): void {
     try {
       give();
     } catch (error) {
-      this.#remove(readers, reader);
+      this.#remove(reader);
       reader.onEnd(errorText(error));
     }
   }
@@ -247,38 +241,67 @@ export class Stream {
 
   /** The reader gets the frames since the last key frame at once. Returns the function that removes it. */
   addFrameReader(reader: FrameReader): () => void {
-    this.#frameReaders.add(reader);
-    for (const { frame } of this.#kept.all) reader.onFrame(frame);
-    this.#countReaders();
-    return () => this.#remove(this.#frameReaders, reader);
+    const { next, remove } = this.joinFrames(reader);
+    for (let frame = next(); frame; frame = next()) reader.onFrame(frame);
+    return remove;
   }
 
-  /**
-   * The reader gets the packets since the last key frame at once; the following ones continue their sequence numbers. All kept frames
-   * are made into packets now, so that their order stays that of the sequence numbers.
-   */
-  addPacketReader(reader: PacketReader): () => void {
-    this.#sendGroups();
-    this.#packetReaders.add(reader);
-    for (const kept of this.#kept.all) {
-      if (kept.packets === undefined) {
-        kept.packets = this.#packetize(kept.frame);
-        this.#kept.packetized(kept.packets);
-      }
-      if (kept.packets !== "shared") reader.onPackets(kept.packets);
-    }
+  /** The reader takes the frames since the last key frame, and is told of those that follow. */
+  joinFrames(reader: FrameReader): ReaderPlace<Frame> {
+    return this.#join(reader, this.#frameReaders, ({ frame }) => frame);
+  }
+
+  /** The reader takes the packets since the last key frame; the following ones, of which it is told, continue their sequence numbers. */
+  addPacketReader(reader: PacketReader): ReaderPlace<FramePackets> {
     this.#reportTimer ??= setInterval(() => this.#sendReports(), reportIntervalMs);
-    this.#countReaders();
-    return () => this.#remove(this.#packetReaders, reader);
+    return this.#join(reader, this.#packetReaders, (kept) => this.#packetsOf(kept));
   }
 
-  #remove<Reader>(readers: Set<Reader>, reader: Reader): void {
-    if (!readers.delete(reader)) return;
+  #join<Reader extends FrameReader | PacketReader, Item>(
+    reader: Reader,
+    readers: Set<Reader>,
+    itemOf: (kept: KeptFrame) => Item | undefined,
+  ): ReaderPlace<Item> {
+    const cursor = new KeptCursor(this.#kept);
+    const hasKept = this.#kept.all.length > 0;
+    if (hasKept) this.#joining.add(reader);
+    else readers.add(reader);
+    this.#countReaders();
+    return {
+      next: () => {
+        if (!this.#joining.has(reader)) return undefined;
+        if (cursor.isPassed) reader.onGap?.();
+        for (let kept = cursor.take(); kept; kept = cursor.take()) {
+          const item = itemOf(kept);
+          if (item) return item;
+        }
+        this.#joining.delete(reader);
+        readers.add(reader);
+        return undefined;
+      },
+      remove: () => this.#remove(reader),
+    };
+  }
+
+  /** Frames become packets in their order: the first who comes to one makes them. Undefined for those that are in a packet before. */
+  #packetsOf(kept: KeptFrame): FramePackets | undefined {
+    // It waits for others with which it shares a packet.
+    if (kept.packets === undefined) this.#sendGroups();
+    if (kept.packets === undefined) {
+      kept.packets = this.#packetize(kept.frame);
+      this.#kept.packetized(kept.packets);
+    }
+    return kept.packets === "shared" ? undefined : kept.packets;
+  }
+
+  #remove(reader: FrameReader | PacketReader): void {
+    const isRemoved = [this.#joining, this.#frameReaders, this.#packetReaders].some((readers: Set<unknown>) => readers.delete(reader));
+    if (!isRemoved) return;
     if (this.#packetReaders.size === 0) {
-      this.#stopReports();
       // Nobody wants what waits; those who come later get what is kept.
       for (const groups of this.#groups) groups?.take();
     }
+    if (this.readers === this.#frameReaders.size) this.#stopReports();
     this.#countReaders();
   }
 
@@ -330,7 +353,7 @@ export class Stream {
     const now = performance.now();
     for (const track of this.#tracks.keys()) {
       const report = this.senderReport(track, now);
-      for (const reader of this.#packetReaders) reader.onReport(track, report);
+      for (const reader of [...this.#packetReaders, ...this.#joining]) if ("onReport" in reader) reader.onReport(track, report);
     }
   }
 
@@ -352,20 +375,10 @@ export class Stream {
     this.#stopReports();
     this.forget();
     this.#memory.close();
-    const readers = [...this.#packetReaders, ...this.#frameReaders];
+    const readers = [...this.#packetReaders, ...this.#frameReaders, ...this.#joining];
     this.#packetReaders.clear();
     this.#frameReaders.clear();
+    this.#joining.clear();
     for (const reader of readers) reader.onEnd(reason);
-  }
-}
-
-/** Undefined where each frame has packets of its own. */
-function groupsOf(track: Track, packetBytes: number): AacGroups<KeptFrame> | undefined {
-  try {
-    return track.codec === "aac" ? new AacGroups(track, packetBytes) : undefined;
-  } catch (error) {
-    // A publisher may describe what only its players can read.
-    if (error instanceof RangeError) return undefined;
-    throw error;
   }
 }

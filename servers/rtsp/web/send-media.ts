@@ -3,7 +3,8 @@ import type { OutgoingStream } from "../../core/streams/peer-provider.ts";
 import type { Frame, Packetizer, Track } from "../media/track.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
 import type { PathSource } from "../streams/paths.ts";
-import type { FrameReader, Stream } from "../streams/stream.ts";
+import type { Stream } from "../streams/stream.ts";
+import type { FrameReader } from "../streams/stream-readers.ts";
 import { describeWebTrack, trackAt, type WebTrackPlace, webTracksOf } from "./web-tracks.ts";
 
 export interface SendMediaOptions {
