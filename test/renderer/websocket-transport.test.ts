@@ -38,13 +38,18 @@ const missing = null;
 function setUp(token: string | null = "first") {
   const sockets: FakeSocket[] = [];
   const offered: string[][] = [];
-  const kept = { token: token ?? undefined, changed: () => {} };
+  const kept = { token: token ?? undefined, other: undefined as string | undefined, accepted: [] as string[], changed: () => {} };
   const connections: Connection[] = [];
   const frames: DownFrame[] = [];
   const transport = webSocketTransport({
     url: "ws://127.0.0.1:7070/control",
     token: {
       read: () => kept.token,
+      accepted: (token) => void kept.accepted.push(token),
+      refused: (token) => {
+        kept.token = kept.other ?? kept.token;
+        return kept.token !== token;
+      },
       onChange: (listener) => {
         kept.changed = listener;
       },
@@ -150,6 +155,19 @@ describe("the link of the page", () => {
   });
 });
 
+it("[BL-136] a link that is refused gives way to the one that the page has", () => {
+  const { sockets, connections, offered, kept } = setUp("of a stranger");
+  kept.other = "own";
+  sockets[0]?.succeed("backlot.token.of a stranger");
+  sockets[0]?.end(linkExpiredCode);
+  sockets[1]?.succeed();
+  expect([offered.at(-1), kept.accepted, connections]).toEqual([
+    ["backlot", "backlot.token.own"],
+    ["own"],
+    [{ state: "connecting" }, { state: "open" }],
+  ]);
+});
+
 /** As much of a page as the token needs. */
 function page(hash: string, kept = new Map<string, string>()) {
   const target = new EventTarget();
@@ -169,10 +187,26 @@ function page(hash: string, kept = new Map<string, string>()) {
 describe("the token of the page's link", () => {
   it("[BL-91] is removed from the address and kept for the next load", () => {
     const first = page("#token=abc");
-    expect([createLinkToken(first.parts).read(), first.location.hash]).toEqual(["abc", ""]);
+    const token = createLinkToken(first.parts);
+    expect([token.read(), first.location.hash, first.kept.size]).toEqual(["abc", "", 0]);
+    token.accepted("abc");
     const reloaded = page("#/http/live", first.kept);
     expect([createLinkToken(reloaded.parts).read(), reloaded.location.hash]).toEqual(["abc", "#/http/live"]);
     expect(createLinkToken(page("").parts).read()).toBeUndefined();
+  });
+
+  it("[BL-136] replaces the kept one only when it was accepted", () => {
+    const { parts, kept } = page("#token=of-a-stranger", new Map([["backlot.link", "own"]]));
+    const token = createLinkToken(parts);
+    expect([token.read(), kept.get("backlot.link")]).toEqual(["of-a-stranger", "own"]);
+    expect([token.refused("of-a-stranger"), token.read()]).toEqual([true, "own"]);
+    expect([token.refused("own"), token.read()]).toEqual([false, "own"]);
+    const newer = page("#token=newer", kept);
+    createLinkToken(newer.parts).accepted("newer");
+    expect(kept.get("backlot.link")).toBe("newer");
+    // Without another one it is tried again.
+    const only = createLinkToken(page("#token=only").parts);
+    expect([only.refused("only"), only.read()]).toEqual([false, "only"]);
   });
 
   it("[BL-136] is read from a link opened in the same page, which stays where it is, or in another tab", () => {
@@ -199,7 +233,9 @@ describe("the token of the page's link", () => {
         throw new Error("SecurityError");
       },
     });
-    expect(createLinkToken(parts).read()).toBe("abc");
+    const token = createLinkToken(parts);
+    token.accepted("abc");
+    expect(token.read()).toBe("abc");
   });
 });
 

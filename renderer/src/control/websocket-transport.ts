@@ -57,6 +57,7 @@ export function webSocketTransport(options: WebSocketTransportOptions): Transpor
     next.onopen = () => {
       // The server selected the token's protocol: it does not accept the token, and closes with a code for that.
       if (next.protocol !== controlProtocol) return;
+      options.token.accepted(token);
       attempt = 0;
       lostSince = undefined;
       listen.onConnection({ state: "open" });
@@ -67,6 +68,10 @@ export function webSocketTransport(options: WebSocketTransportOptions): Transpor
     next.onclose = ({ code }) => {
       socket = undefined;
       if (code === linkExpiredCode) {
+        if (options.token.refused(token)) {
+          connect();
+          return;
+        }
         listen.onConnection({ state: "refused", link: "expired" });
         return;
       }
