@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import packageJson from "../package.json" with { type: "json" };
 import { services } from "./catalog.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
-import { createConsoleOutput } from "./console-output.ts";
+import { createConsoleOutput, keepFromBlocking, readToEnd } from "./console-output.ts";
 import { collectAtRest, garbageCollector } from "./core/service/collect-at-rest.ts";
 import { toFailure } from "./core/service/service-error.ts";
 import { dataDirOf } from "./create-run.ts";
@@ -67,18 +67,24 @@ function endOnSignals(): AbortSignal {
 
 const hasDisplay = () => process.platform !== "linux" || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
 
-// A closed stdout (EPIPE) must not end the services.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+const outputs = [process.stdout, process.stderr];
+for (const stream of outputs) {
+  // A closed stdout (EPIPE) must not end the services.
+  stream.on("error", () => {});
+  keepFromBlocking(stream);
+}
 
-main(process.argv.slice(2)).then(
-  (code) => process.exit(code),
-  (error) => {
-    const failure = toFailure(error);
-    const { code } = failure;
-    // Wrong arguments were not parsed: whoever reads JSON lines gets one.
-    const json = process.argv.includes("--json");
-    createConsoleOutput({ json, stdout: process.stdout, stderr: process.stderr }).failed(failure);
-    if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    process.exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
-  },
-);
+async function exit(code: number): Promise<never> {
+  await readToEnd(outputs);
+  process.exit(code);
+}
+
+main(process.argv.slice(2)).then(exit, (error) => {
+  const failure = toFailure(error);
+  const { code } = failure;
+  // Wrong arguments were not parsed: whoever reads JSON lines gets one.
+  const json = process.argv.includes("--json");
+  createConsoleOutput({ json, stdout: process.stdout, stderr: process.stderr }).failed(failure);
+  if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
+});

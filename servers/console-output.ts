@@ -29,6 +29,33 @@ interface Writable {
   once(event: "drain", listener: () => void): unknown;
 }
 
+interface OutputStream extends Writable {
+  readonly isTTY?: boolean;
+  /** What is used of Node's streams without a public name. */
+  readonly _handle?: { setBlocking?(isBlocking: boolean): unknown } | null;
+}
+
+/** Node waits in each write to a terminal, which takes nothing while its user selects text or has pressed Ctrl S: so would all of the program. */
+export function keepFromBlocking(stream: OutputStream): void {
+  if (stream.isTTY) stream._handle?.setBlocking?.(false);
+}
+
+const lastBytesMs = 500;
+
+/** Resolves when what waits was read, or after half a second. */
+export async function readToEnd(streams: readonly Writable[]): Promise<void> {
+  const waiting = streams.filter(({ writableLength }) => writableLength > 0);
+  if (waiting.length === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    Promise.all(waiting.map((stream) => new Promise<void>((resolve) => stream.once("drain", resolve)))),
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, lastBytesMs);
+    }),
+  ]);
+  clearTimeout(timer);
+}
+
 /** A program that starts Backlot may never read what it logs. */
 const mostUnreadBytes = 1 << 20;
 

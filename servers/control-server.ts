@@ -36,7 +36,7 @@ export interface ControlServerOptions {
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
   /** The export that a link's token leads to, once. */
   readonly claimExport: (token: string) => ClaimedExport | undefined;
-  /** Connections that have shown no token. Of those the oldest that has sent nothing, or else the oldest, gives way to a new one: no program keeps a dashboard out. */
+  /** Connections that have shown no token. Of those one that has sent nothing, or else one that is answered, or else the oldest gives way to a new one: no program keeps a dashboard out. */
   readonly mostWithoutToken?: number | undefined;
 }
 
@@ -90,6 +90,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
   const turns = new WorkTurns();
   /** In the order in which they came. */
   const withoutToken = new Set<Socket>();
+  /** Those with a request that is being answered. */
+  const unanswered = new Set<Socket>();
   let port = 0;
   let token = "";
 
@@ -157,16 +159,21 @@ export async function startControlServer(options: ControlServerOptions): Promise
     withoutToken.add(socket);
     socket.once("close", () => withoutToken.delete(socket));
     if (withoutToken.size <= mostWithoutToken) return;
-    const open = [...withoutToken];
-    // What a browser asks for comes with its connection.
-    const silent = open.find((one) => one !== socket && one.bytesRead === 0);
-    (silent ?? open[0])?.destroy();
+    // What a browser asks for comes with its connection; what has been answered is not needed any more.
+    const others = [...withoutToken].filter((one) => one !== socket);
+    const first = others.find(({ bytesRead }) => bytesRead === 0) ?? others.find((one) => !unanswered.has(one)) ?? others[0];
+    first?.destroy();
   }
 
   const createServer = createBoundedServers(
     { ...unreadLimits, connections: Number.POSITIVE_INFINITY, connectionsPerAddress: Number.POSITIVE_INFINITY },
     // It fails where the client has left; no request may end the program.
-    (request, response, work) => void onRequest(request, response, work).catch(() => response.destroy()),
+    (request, response, work) => {
+      const { socket } = request;
+      unanswered.add(socket);
+      response.once("close", () => unanswered.delete(socket));
+      void onRequest(request, response, work).catch(() => response.destroy());
+    },
     turns,
   );
 

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import type { ServiceStatus, ServiceView } from "../../contract/service.ts";
-import { createConsoleOutput } from "../../servers/console-output.ts";
+import { createConsoleOutput, keepFromBlocking, readToEnd } from "../../servers/console-output.ts";
 
 function capture(json: boolean) {
   const texts = { stdout: "", stderr: "" };
@@ -86,6 +86,25 @@ it("[BL-87] shows control characters instead of sending them to the terminal", (
   const { texts, output } = capture(false);
   output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /\u001b[2J\r\nnext\u0007\u009b\u202e\u2028" }]);
   expect(texts.stderr).toContain("GET /\\x1b[2J\\x0d\\x0anext\\x07\\x9b\\u202e\\u2028\n");
+});
+
+it("[BL-366] a terminal is written to without waiting for it, and the last bytes have half a second", async () => {
+  const calls: boolean[] = [];
+  const stream = (isTTY: boolean, writableLength = 0) =>
+    Object.assign(new EventEmitter(), {
+      isTTY,
+      writableLength,
+      write() {},
+      _handle: { setBlocking: (is: boolean) => void calls.push(is) },
+    });
+  keepFromBlocking(stream(true));
+  keepFromBlocking(stream(false));
+  expect(calls).toEqual([false]);
+  await readToEnd([stream(true)]);
+  const [read, never] = [stream(true, 9), stream(true, 9)];
+  setImmediate(() => read.emit("drain"));
+  await readToEnd([read]);
+  await readToEnd([never]);
 });
 
 it("[BL-366] writes no more log lines while nobody reads them, and says then how many were left out", () => {

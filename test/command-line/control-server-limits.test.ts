@@ -120,6 +120,29 @@ it("[BL-367] of connections without a token those that have sent nothing give wa
   expect(page.closed).toBe(false);
 });
 
+it("[BL-367] of those that have sent something, those whose requests are answered give way first", async () => {
+  const { port } = await start(dashboardDir(16 << 20), undefined, 20);
+  const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+  const page = await client(port);
+  page.write(get("/large.js"));
+  await once(page, "data");
+  page.pause();
+  const others: Socket[] = [];
+  for (let count = 0; count < 40; count++) {
+    const other = await client(port);
+    other.write(get("/"));
+    await once(other, "data");
+    others.push(other.resume());
+  }
+  await eventually(() => others.filter(({ closed }) => !closed).length < 20, "those that are answered are closed");
+  page.resume();
+  let bytes = 0;
+  page.on("data", ({ length }: Buffer) => {
+    bytes += length;
+  });
+  await eventually(() => bytes > 15 << 20, "the rest of the file comes");
+});
+
 it("[BL-368] a file is read once until it changes, and all answers share its bytes", async () => {
   const folder = dashboardDir();
   const files = new DashboardFiles(folder);
