@@ -10,7 +10,7 @@ export function openTurns() {
   let nowMs = 0;
   const turns = new WorkTurns(() => nowMs);
   const done: string[] = [];
-  const client = (name: string, items: number, address = name, ms = itemMs) => {
+  const client = (name: string, items: number, address = name, ms = itemMs, work = turns.connection(address)) => {
     let left = items;
     let each = ms;
     const goOn = () => {
@@ -23,7 +23,7 @@ export function openTurns() {
         done.push(name);
       }
     };
-    const share = turns.join(address, goOn);
+    const share = work.join(goOn);
     goOn();
     return {
       receive(more: number, itemMs = ms) {

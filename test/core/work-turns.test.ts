@@ -186,6 +186,21 @@ it("[BL-345] a connection with many tasks has one place, and its tasks take turn
   expect(done.join(" ")).toBe("a1 a1 b b a1 a1 b b a2 a2 a3 a3 a2 a2 a3 a3");
 });
 
+it("[BL-344] what goes on by itself for many delays nobody who asks for much, also of the same address, and has a quarter of the time", async () => {
+  const { turns, done, client, count } = openTurns();
+  for (let index = 0; index < 1_000; index++) client("x", 1_000, "a", itemMs, turns.background("a"));
+  await nextTurn();
+  client("b", 3 * itemsOfShare, "a");
+  await nextTurn();
+  await nextTurn();
+  expect(count("b")).toBe(3 * itemsOfShare);
+  client("c", 1_000 * itemsOfTurn, "a");
+  done.length = 0;
+  for (let turn = 0; turn < 8; turn++) await nextTurn();
+  expect(count("x")).toBeGreaterThanOrEqual(2 * itemsOfTurn - 2 * itemsOfShare);
+  expect(count("c")).toBeGreaterThanOrEqual(5 * itemsOfTurn);
+});
+
 it("[BL-344] a client is not behind because of the time in which it had nothing to do", async () => {
   let nowMs = 0;
   const share = new WorkTurns(() => nowMs).join("a", () => {});

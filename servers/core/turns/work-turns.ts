@@ -43,6 +43,8 @@ export class WorkTurns {
   readonly #fresh = new FairOrder<Connection>();
   /** Those that had little to do several times: they come first, for half of the time. */
   readonly #calm = new FairOrder<Connection>();
+  /** What goes on by itself: it has what the others leave, and a quarter of the time. */
+  readonly #background = new FairOrder<Connection>();
   readonly #orders: Orders;
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
@@ -59,8 +61,13 @@ export class WorkTurns {
   /** `now` is in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    const [calm, fresh, waiting] = [this.#calm, this.#fresh, this.#waiting];
-    this.#orders = { first: [calm, fresh, waiting], half: [waiting, fresh, calm], atTimes: [fresh, waiting, calm] };
+    const [calm, fresh, waiting, background] = [this.#calm, this.#fresh, this.#waiting, this.#background];
+    this.#orders = {
+      first: [calm, fresh, waiting, background],
+      half: [waiting, fresh, calm, background],
+      atTimes: [fresh, waiting, calm, background],
+      byItself: [background, waiting, fresh, calm],
+    };
   }
 
   /** A connection has a new share in each. */
@@ -132,11 +139,11 @@ export class WorkTurns {
     if (owedMs <= 0 || connection.isCalm || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
-    this.#waiting.owe(connection.key, owed);
+    this.#placeOf(connection).owe(connection.key, owed);
   }
 
   get #hasWaiting(): boolean {
-    return this.#waiting.size + this.#fresh.size + this.#calm.size > 0;
+    return this.#waiting.size + this.#fresh.size + this.#calm.size + this.#background.size > 0;
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -160,9 +167,15 @@ export class WorkTurns {
   }
 
   #wait(connection: Connection): void {
-    if (this.#waiting.has(connection)) return;
-    this.#waiting.add(connection, connection.owed);
+    const place = this.#placeOf(connection);
+    if (place.has(connection)) return;
+    place.add(connection, connection.owed);
     connection.owed = 0;
+  }
+
+  /** Of those that have used up a share. */
+  #placeOf({ isBackground }: Connection): FairOrder<Connection> {
+    return isBackground ? this.#background : this.#waiting;
   }
 
   #endOfTurn(nowMs: number): number {
@@ -215,6 +228,7 @@ export class WorkTurns {
   #order(leftMs: number): readonly FairOrder<Connection>[] {
     const isFirst = leftMs > this.#lengthMs / 2 && (this.#lengthMs === turnMs || this.#turn % 4 !== 0);
     if (isFirst) return this.#orders.first;
+    if (this.#turn % 2 === 1) return this.#orders.byItself;
     return this.#turn % 8 === 0 ? this.#orders.atTimes : this.#orders.half;
   }
 
@@ -227,10 +241,11 @@ export class WorkTurns {
     this.#waiting.clear();
     this.#fresh.clear();
     this.#calm.clear();
+    this.#background.clear();
     this.threads.close();
     this.reads.close();
     this.waits.close();
   }
 }
 
-type Orders = Readonly<Record<"first" | "half" | "atTimes", readonly FairOrder<Connection>[]>>;
+type Orders = Readonly<Record<"first" | "half" | "atTimes" | "byItself", readonly FairOrder<Connection>[]>>;
