@@ -220,6 +220,41 @@ describe("codec", () => {
     }
   });
 
+  it("[MQTT-441] user properties of messages and acknowledgements are checked without being read, and forwarded as they came", () => {
+    const decode = (wire: Buffer, skips: boolean) => {
+      const decoder = new PacketDecoder(1 << 20, 100, skips);
+      decoder.version = 5;
+      decoder.append(wire);
+      const packet = decoder.next();
+      return { items: decoder.items, properties: packet?.type === "publish" ? packet.properties : undefined };
+    };
+    const pair = (key: string, value: string) => {
+      const [name, text] = [key, value].map((one) => Buffer.concat([Buffer.of(0, Buffer.byteLength(one)), Buffer.from(one)]));
+      return Buffer.concat([Buffer.of(0x26), name as Buffer, text as Buffer]);
+    };
+    const alias = Buffer.of(0x23, 0, 1);
+    const forwarded = [pair("a", "ü"), pair("", ""), Buffer.of(1, 1), pair("b", "2")];
+    const [first, second, third, fourth] = forwarded as [Buffer, Buffer, Buffer, Buffer];
+    const publishOf = (...properties: readonly Buffer[]) => {
+      const all = Buffer.concat(properties);
+      const body = Buffer.concat([Buffer.from("0001740001", "hex"), Buffer.of(all.length), all, Buffer.from("payload")]);
+      return Buffer.concat([Buffer.of(0x32, body.length), body]);
+    };
+    for (const order of [
+      [first, second, third, fourth],
+      [alias, first, second, third, fourth],
+      [first, alias, second, third, fourth],
+    ]) {
+      const { items, properties } = decode(publishOf(...order), true);
+      expect(properties).toEqual({ ...decode(publishOf(...order), false).properties, userProperties: undefined });
+      expect([properties?.forwarded, items]).toEqual([Buffer.concat(forwarded), 3]);
+    }
+    for (const wrong of [Buffer.of(0x26, 0, 1, 0xff, 0, 0), Buffer.of(0x26, 0, 1, 1, 0, 0), Buffer.of(0x26, 0, 9, 65, 0, 0)])
+      expect(() => decode(publishOf(first, wrong), true)).toThrow(PacketError);
+    const many = publishOf(...Array.from({ length: 20 }, () => second));
+    expect(decode(many, true).items).toBe(20);
+  });
+
   it("[MQTT-1] refuses a packet above the maximum before it has arrived", () => {
     const decoder = new PacketDecoder(100);
     decoder.version = 5;

@@ -54,8 +54,8 @@ describe("a store that fails", () => {
     const got: string[] = [];
     while (got.length < 20) got.push((await subscriber.expect("publish")).payload.toString());
     expect(got).toEqual(Array.from({ length: 20 }, (_, index) => String(index + 1)));
+    await expect.poll(() => broker.logs).toContain("The sessions can be written again: clients are served.");
     expect(broker.logs.filter((line) => line.includes("clients wait"))).toHaveLength(1);
-    expect(broker.logs).toContain("The sessions can be written again: clients are served.");
     await broker.stop();
     expect(other.prepare("SELECT count(*) AS count FROM delivery").get()).toEqual({ count: 20 });
   });

@@ -261,6 +261,41 @@ describe("order", () => {
     expect(routed.slice(2)).toEqual(["calm", "busy 3"]);
   });
 
+  it("[MQTT-441] packets with thousands of properties are as much work as many packets: each of a client has its turn", async () => {
+    const { engine } = await startEngine();
+    const client = new MemoryClient(engine, "client");
+    await expect.poll(() => engine.clients.size).toBe(2);
+    const userProperties = Array.from({ length: 9_000 }, () => ["", ""] as const);
+    const packet = encodePacket({ ...publishPacket("t", ""), properties: { userProperties } }, 5);
+    let asked = 0;
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(() => ++asked > 2);
+    client.connection.receive(Buffer.concat([packet, packet, packet]));
+    expect(client.connection.messagesIn).toBe(1);
+    turn.mockRestore();
+    await expect.poll(() => client.connection.messagesIn).toBe(3);
+  });
+
+  it("[MQTT-440] a ping comes before the messages of clients that wait, also of new ones, and brings nothing else with it", async () => {
+    const routed: string[] = [];
+    const { engine, bystander } = await startEngine({ observer: { published: ({ topic }) => void routed.push(topic) } });
+    const clients = Array.from({ length: 20 }, (_, index) => new MemoryClient(engine, `client ${index}`));
+    const sly = new MemoryClient(engine, "sly");
+    await expect.poll(() => engine.clients.size).toBe(22);
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+    for (const client of clients) client.send(publishPacket("first", ""));
+    sly.connection.receive(Buffer.concat([encodePacket({ type: "pingreq" }, 5), encodePacket(publishPacket("sly", ""), 5)]));
+    bystander.send({ type: "pingreq" });
+    // Two may go on, and no more.
+    let asked = 0;
+    turn.mockImplementation((parts) => parts !== undefined || ++asked > 2);
+    engine.scheduler.flush();
+    turn.mockReturnValue(true);
+    engine.scheduler.flush();
+    expect([routed, bystander.received.at(-1)?.type, sly.received.at(-1)?.type]).toEqual([[], "pingresp", "pingresp"]);
+    turn.mockRestore();
+    await expect.poll(() => routed.length).toBe(21);
+  });
+
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
     /** Takes as long as a recorder with much to do. */
     function slowly(): void {

@@ -14,15 +14,19 @@ export class ByteReader {
   position = 0;
   end = 0;
   private mostItems = 0;
-  private items = 0;
+  /** That were read so far, as `countItem`. */
+  items = 0;
+  /** User properties of messages and acknowledgements are checked and not read: each would be some objects. */
+  skipsUserProperties = false;
 
   /** Throws above `mostItems` topic filters, subscription identifiers and user properties. */
-  open(bytes: Buffer, start: number, end: number, mostItems = Number.POSITIVE_INFINITY): void {
+  open(bytes: Buffer, start: number, end: number, mostItems = Number.POSITIVE_INFINITY, skipsUserProperties = false): void {
     this.bytes = bytes;
     this.position = start;
     this.end = end;
     this.mostItems = mostItems;
     this.items = 0;
+    this.skipsUserProperties = skipsUserProperties;
   }
 
   /** Counts one that is about to be read: few bytes of the packet become an object. */
@@ -80,12 +84,26 @@ export class ByteReader {
     const length = this.twoBytes();
     if (length === 0) return "";
     const at = this.take(length);
+    return this.isAscii(at, at + length) ? this.bytes.toString("latin1", at, at + length) : this.otherText(at, at + length);
+  }
+
+  /** The same without the text: it is checked only. */
+  skipString(): void {
+    const length = this.twoBytes();
+    const at = this.take(length);
+    if (!this.isAscii(at, at + length)) this.otherText(at, at + length);
+  }
+
+  /** Nearly all strings are short and ASCII: checked in JavaScript, which avoids a native call. */
+  private isAscii(at: number, end: number): boolean {
     const { bytes } = this;
-    // Nearly all strings are short and ASCII: checked in JavaScript, which avoids a native call.
     let index = at;
-    const end = at + length;
     while (index < end && (bytes[index] as number) < 0x7f && (bytes[index] as number) >= 0x20) index++;
-    if (index === end) return bytes.toString("latin1", at, end);
+    return index === end;
+  }
+
+  private otherText(at: number, end: number): string {
+    const { bytes } = this;
     if (!isUtf8(bytes.subarray(at, end))) throw malformed("A string is not UTF-8.");
     const text = bytes.toString("utf8", at, end);
     if (unwanted.test(text)) throw malformed("A string contains a control character or a noncharacter.");

@@ -11,9 +11,13 @@ const malformed = (message: string) => new PacketError(reasonCode.malformedPacke
 /** Decoding is synchronous, so all connections of the process can share one reader. */
 const reader = new ByteReader();
 
+/** Topic filters and user properties of the packet that was decoded last. */
+export const decodedItems = (): number => reader.items;
+
 /**
  * Decodes one complete packet whose body is `bytes[start..end)`. Throws PacketError with MQTT 5.0's reason code.
- * `version` is that of the connection; a CONNECT brings its own. `mostItems` is the most topic filters and user properties.
+ * `version` is that of the connection; a CONNECT brings its own. `mostItems` is the most topic filters and user properties;
+ * `skipsUserProperties`: those of messages and acknowledgements are checked and left out.
  */
 export function decodePacket(
   firstByte: number,
@@ -22,8 +26,9 @@ export function decodePacket(
   end: number,
   version: ProtocolVersion,
   mostItems: number,
+  skipsUserProperties: boolean,
 ): Packet {
-  reader.open(bytes, start, end, mostItems);
+  reader.open(bytes, start, end, mostItems, skipsUserProperties);
   const type = packetTypes[firstByte >> 4] as (typeof packetTypes)[number];
   if (type === "publish") return decodePublish(reader, firstByte, version);
   if (type === "connect") return decodeConnect(reader, firstByte);

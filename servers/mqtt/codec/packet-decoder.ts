@@ -1,14 +1,14 @@
 import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { isTls } from "../../core/net/client-hello.ts";
 import { compacted } from "./byte-reader.ts";
-import { decodePacket } from "./decode-packet.ts";
+import { decodedItems, decodePacket } from "./decode-packet.ts";
 import type { Packet, ProtocolVersion } from "./packet.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const connectType = 1;
 const publishType = 3;
-const [subscribeType, unsubscribeType] = [8, 10];
+const [subscribeType, unsubscribeType, pingType] = [8, 10, 12];
 
 /**
  * Splits a byte stream into packets: `append` received bytes, then call `next` until it returns undefined.
@@ -20,6 +20,9 @@ export class PacketDecoder {
   /** Bytes of a complete packet, header included; also applies to CONNECT. */
   maximumPacketSize: number;
   private readonly mostItems: number;
+  private readonly skipsUserProperties: boolean;
+  /** Topic filters and user properties of the packet that `next` returned last: each is some work. */
+  items = 0;
   private bytes: Buffer | undefined = undefined;
   private position = 0;
   /** An incomplete packet, which may come byte by byte, or what arrived behind `bytes`. */
@@ -30,10 +33,11 @@ export class PacketDecoder {
   private frame: Buffer | undefined = undefined;
   private packetStart = 0;
 
-  /** `mostItems` is the most topic filters and user properties of a packet. */
-  constructor(maximumPacketSize: number, mostItems = Number.POSITIVE_INFINITY) {
+  /** As in `decodePacket`. */
+  constructor(maximumPacketSize: number, mostItems = Number.POSITIVE_INFINITY, skipsUserProperties = false) {
     this.maximumPacketSize = maximumPacketSize;
     this.mostItems = mostItems;
+    this.skipsUserProperties = skipsUserProperties;
   }
 
   append(chunk: Buffer): void {
@@ -96,7 +100,8 @@ export class PacketDecoder {
     this.frame = bytes;
     this.packetStart = start;
     this.position = end;
-    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4, this.mostItems);
+    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4, this.mostItems, this.skipsUserProperties);
+    this.items = decodedItems();
     if (packet.type === "connect") this.version ??= packet.version;
     // [MQTT5-1.5.5-1]; 3.1.1 does not require it.
     if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");
@@ -110,6 +115,11 @@ export class PacketDecoder {
   /** What `next` returns is a PUBLISH, if its bytes are right. */
   get isPublishNext(): boolean {
     return this.bytes !== undefined && (this.bytes[this.position] as number) >> 4 === publishType;
+  }
+
+  /** It asks for an answer that is no work. */
+  get isPingNext(): boolean {
+    return this.bytes !== undefined && (this.bytes[this.position] as number) >> 4 === pingType;
   }
 
   /** It has topic filters, of which there may be thousands. */

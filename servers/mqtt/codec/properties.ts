@@ -54,7 +54,7 @@ export interface Properties {
   sharedSubscriptionAvailable?: number | undefined;
   /**
    * PUBLISH and will: the encoded properties that are forwarded unaltered (§3.3.2.3: payload format, content type, response topic,
-   * correlation data, user properties), in the original order.
+   * correlation data, user properties), in the original order. May be a view of what was received.
    */
   forwarded?: Buffer | undefined;
 }
@@ -122,6 +122,8 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
   const properties: Properties = {};
   const forwarding = (context & forwardingContexts) !== 0;
   let forwarded: Buffer[] | undefined;
+  /** Of those to be forwarded that follow one another. */
+  let run = { start: 0, end: 0 };
   while (reader.position < end) {
     const start = reader.position;
     const id = reader.variableByteInteger();
@@ -130,19 +132,29 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
     if (row === undefined) throw malformed(`Unknown property 0x${id.toString(16)}.`);
     if ((row.contexts & context) === 0) throw malformed(`The property ${row.name} is not allowed in this packet.`);
     readProperty(reader, row, properties, context);
-    if (forwarding && row.forwarded) {
-      forwarded ??= [];
-      forwarded.push(reader.bytes.subarray(start, reader.position));
+    if (!forwarding || !row.forwarded) continue;
+    if (run.end !== start) {
+      if (run.end > 0) forwarded = [...(forwarded ?? []), reader.bytes.subarray(run.start, run.end)];
+      run = { start, end: start };
     }
+    run.end = reader.position;
   }
   reader.end = packetEnd;
-  if (forwarded) properties.forwarded = Buffer.concat(forwarded);
+  if (run.end > 0) {
+    const last = reader.bytes.subarray(run.start, run.end);
+    properties.forwarded = forwarded ? Buffer.concat([...forwarded, last]) : last;
+  }
   return properties;
 }
 
 function readProperty(reader: ByteReader, row: PropertyRow, properties: Properties, context: PropertyContext): void {
   if (row.name === "userProperties") {
     reader.countItem();
+    if (reader.skipsUserProperties && (context & (publish | ack)) !== 0) {
+      reader.skipString();
+      reader.skipString();
+      return;
+    }
     properties.userProperties ??= [];
     properties.userProperties.push([reader.string(), reader.string()]);
     return;

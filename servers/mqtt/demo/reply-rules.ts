@@ -44,7 +44,7 @@ interface Rule extends MqttReplyRule {
 const noCounts = { answered: 0, dropped: 0 };
 const mostTopicBytes = 65_535;
 const dropsLoggedEveryMs = 10_000;
-/** Of a payload whose JSON is read, or that is put into replies: as much work as a delivery. */
+/** Of properties, and of a payload whose JSON is read or that is put into replies: as much work as a delivery. */
 const payloadBytesOfStep = 256;
 
 /** Loads the saved rules. */
@@ -118,7 +118,7 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
       const holds = conditionsOf(message.payload);
       for (const rule of rules.values()) {
         if (!rule.enabled || !topicMatches(rule.filter, message.topic)) continue;
-        message.answerSteps += message.payload.length / payloadBytesOfStep;
+        message.answerSteps += (message.payload.length + message.forwarded.length) / payloadBytesOfStep;
         if (holds(rule.when)) reply(rule, message);
       }
     },

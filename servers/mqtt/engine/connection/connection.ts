@@ -111,7 +111,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     const leftTooMuch = () => this.cutOff("What clients have not read takes too much memory, and this one has left most.");
     const unread = scheduler.unread.open(this.address, () => scheduler.whenWritten(leftTooMuch));
     this.output = new Output(transport, scheduler, limits.unreadBytes, this, unread);
-    this.decoder = new PacketDecoder(context.limits.maximumPacketSize, context.limits.packetItems);
+    this.decoder = new PacketDecoder(limits.maximumPacketSize, limits.packetItems, true);
     this.lastPacketAt = this.openedAt;
     this.arrivingShare = context.arriving.open(this.address, () => {
       this.disconnect(reasonCode.quotaExceeded, "What clients have sent and not completed takes too much memory, and this one's has most.");
@@ -227,7 +227,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     const { turn, decoder } = this;
     turn.begin();
     if (this.holds === 0 && !turn.mayHandle(decoder.unreadBytes)) {
-      turn.holdUntilWritten();
+      turn.holdUntilWritten(decoder.isPingNext);
       return;
     }
     const { cluster } = this.context;
@@ -249,7 +249,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       if (!packet) break;
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
-      if (turn.endsWithStep()) turn.holdUntilWritten();
+      if (turn.endsWithStep(decoder.items)) turn.holdUntilWritten();
     }
     // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.isFull) this.holdUntilRead();

@@ -5,6 +5,9 @@ import { visitsOfStep } from "../routing/route-message.ts";
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
 
+/** Topic filters and user properties of a packet that are checked in the time of a step. */
+const itemsOfStep = 32;
+
 /** What is received and no more than this may be handled also when the clients have had their time, and so may messages of those that send little. */
 const littleBytes = 4_096;
 /** Until the turn has had so many times its time. */
@@ -49,6 +52,8 @@ export class TurnShare {
   isCalm = true;
   /** It has waited for this turn. */
   private isOwn = false;
+  /** With a ping: that came before the others, and what is behind it does not. */
+  private hasPinged = false;
   /** Asked once for what has arrived together. */
   private publishes = false;
   /** It has been asked already. */
@@ -62,7 +67,7 @@ export class TurnShare {
   /** Packets have arrived, or may be handled now. */
   begin(): void {
     const { turns } = this.parts.scheduler;
-    this.publishes = this.works = this.isOwn;
+    this.publishes = this.works = this.isOwn && !this.hasPinged;
     this.isCalm = this.parts.now() - this.publishedAt >= calmAfterMs;
     if (this.turn === turns) return;
     this.turn = turns;
@@ -77,7 +82,7 @@ export class TurnShare {
   private give(act: () => void): void {
     this.isOwn = true;
     act();
-    this.isOwn = false;
+    this.isOwn = this.hasPinged = false;
   }
 
   /** Thousands of connections may have sent something at the same time. Those that send little do not wait for others. */
@@ -117,10 +122,11 @@ export class TurnShare {
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();
   }
 
-  /** It is read no further until others have had their turn, and those that read have lost nothing. */
-  holdUntilWritten(): void {
+  /** It is read no further until others have had their turn, and those that read have lost nothing. A ping of one who asks for little comes first. */
+  holdUntilWritten(isPingNext = false): void {
     this.owner.hold();
-    const line = this.didMuch ? "much" : this.isCalm ? "calm" : "usual";
+    this.hasPinged = isPingNext && this.isCalm;
+    const line = this.hasPinged ? "calm" : this.didMuch ? "much" : "usual";
     this.parts.scheduler.whenWritten(() => this.releaseIt(), line, this.addressKey);
   }
 
@@ -180,9 +186,10 @@ export class TurnShare {
     return true;
   }
 
-  /** A packet was handled, or a step of one. True if the rest is to be handled in another turn. */
-  endsWithStep(): boolean {
-    if (++this.steps < stepsBetweenLooks) return false;
+  /** A packet with so many items was handled, or a step of one. True if the rest is to be handled in another turn. */
+  endsWithStep(items = 0): boolean {
+    this.steps += 1 + Math.floor(items / itemsOfStep);
+    if (this.steps < stepsBetweenLooks) return false;
     this.steps = 0;
     return this.parts.scheduler.isTurnOver();
   }
