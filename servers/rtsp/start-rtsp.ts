@@ -21,6 +21,7 @@ import { HttpReaders } from "./management/http-readers.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { listenManagement } from "./management/management-server.ts";
 import { createRtspMetrics } from "./management/rtsp-metrics.ts";
+import { Snapshots } from "./management/snapshots.ts";
 import { openClip } from "./media/mp4/open-clip.ts";
 import { createPageViews } from "./observe/page-views.ts";
 import { Previews } from "./observe/previews.ts";
@@ -42,6 +43,7 @@ import { UdpPorts } from "./sessions/udp-ports.ts";
 import { ClipSource } from "./streams/clip-source.ts";
 import { Paths } from "./streams/paths.ts";
 import { PulledSource } from "./streams/pulled-source.ts";
+import { WaitingPlaces } from "./streams/waiting-readers.ts";
 import { WebMedia } from "./web/web-media.ts";
 
 export async function startRtsp(
@@ -56,6 +58,7 @@ export async function startRtsp(
   const asset = (name: string) => openClip(assetFile("rtsp", `${name}.mp4`));
   for (const name of testPaths)
     paths.add(name, new ClipSource({ title: `${name}.mp4`, clip: asset(name), webSound: asset("sound-opus"), limits, log }));
+  const places = new WaitingPlaces(config.sessions);
   const tls = async () => ({ ca: [...rootCertificates, (await context.certificates()).authority.cert] });
   let pulledBytes = 0;
   for (const line of config.pulls) {
@@ -65,7 +68,7 @@ export async function startRtsp(
     const onReceived = (bytes: number) => {
       pulledBytes += bytes;
     };
-    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, turns, onReceived, log }));
+    paths.add(path, new PulledSource({ ...limits, ...times, name: path, url, tls, turns, places, onReceived, log }));
   }
 
   const clips = new ClipLibrary({
@@ -171,7 +174,7 @@ export async function startRtsp(
     rtmp: rtmp && `rtmp://127.0.0.1:${rtmp.port}`,
   });
   const remoteOf = (session: RtspSession) => recorder.entryOf(session)?.remote ?? session.address;
-  const hls = new HlsOutputs(paths, hlsOptions(config, faults, media));
+  const hls = new HlsOutputs(paths, { ...hlsOptions(config, faults, media), turns, places });
   onStop(() => hls.close());
   const readers = new HttpReaders({
     recorder,
@@ -192,6 +195,7 @@ export async function startRtsp(
     paths,
     hls,
     readers,
+    snapshots: new Snapshots({ turns, places }),
     transportStreams: limits,
     faults,
     faultBytes: limits.faultBytes,
@@ -247,7 +251,7 @@ const hlsOptions = (
   { hlsSegmentSeconds, hlsSegments, hlsBytes, hlsIdleSeconds, faultBytes }: RtspConfig,
   registry: Faults,
   media: SharedBudget,
-): HlsOutputOptions => ({
+): Omit<HlsOutputOptions, "turns" | "places"> => ({
   media,
   faults: { registry, mostHeldBytes: faultBytes },
   segmentSeconds: hlsSegmentSeconds,

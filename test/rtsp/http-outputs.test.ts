@@ -13,6 +13,7 @@ import { sendTransportStream } from "../../servers/rtsp/management/transport-str
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { Paths } from "../../servers/rtsp/streams/paths.ts";
 import { Stream } from "../../servers/rtsp/streams/stream.ts";
+import { WaitingPlaces } from "../../servers/rtsp/streams/waiting-readers.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -64,6 +65,8 @@ const outputsOf = (first: Stream, ...others: Stream[]) => {
     idleMs: 30_000,
     faults: noFaults,
     media: new SharedBudget(1 << 30),
+    turns: new WorkTurns(),
+    places: new WaitingPlaces(100),
   });
   onEnd(() => outputs.close());
   return outputs;

@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { HlsOutputs } from "../../servers/rtsp/management/hls-outputs.ts";
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { Paths } from "../../servers/rtsp/streams/paths.ts";
 import { RtpSource } from "../../servers/rtsp/streams/rtp-source.ts";
 import { Stream } from "../../servers/rtsp/streams/stream.ts";
+import { WaitingPlaces } from "../../servers/rtsp/streams/waiting-readers.ts";
 import { onEnd } from "../support/start-service.ts";
 import { h264Pps, h264Sps } from "./mp4-builder.ts";
 
@@ -75,7 +77,16 @@ it("[RTSP-204] nor do the segments of HLS: the oldest go first", async () => {
   const stream = streamOf(new SharedBudget(1 << 30), "10.0.0.2");
   const paths = new Paths({ mostPaths: 10, replacePublishers: true });
   const faults = { registry: new Faults(), mostHeldBytes: 1 << 20 };
-  const outputs = new HlsOutputs(paths, { segmentSeconds: 1, segmentCount: 7, mostBytes: 64 << 20, idleMs: 30_000, faults, media });
+  const outputs = new HlsOutputs(paths, {
+    segmentSeconds: 1,
+    segmentCount: 7,
+    mostBytes: 64 << 20,
+    idleMs: 30_000,
+    faults,
+    media,
+    turns: new WorkTurns(),
+    places: new WaitingPlaces(100),
+  });
   onEnd(() => outputs.close());
   const names = ["a", "b", "c"];
   for (const name of names) paths.add(name, { kind: "clip", title: name, stream, open: async () => stream, close: () => {} });

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { HlsMuxer } from "../../servers/rtsp/hls/hls-muxer.ts";
-import { snapshotOf } from "../../servers/rtsp/management/snapshot.ts";
+import { Snapshots } from "../../servers/rtsp/management/snapshots.ts";
 import type { Frame, Track } from "../../servers/rtsp/media/track.ts";
 import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { messageType } from "../../servers/rtsp/rtmp/chunk-stream.ts";
@@ -9,6 +10,7 @@ import { FlvMedia } from "../../servers/rtsp/rtmp/flv-media.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
 import { FragmentBuffer } from "../../servers/rtsp/rtp/fragment-buffer.ts";
 import { Stream } from "../../servers/rtsp/streams/stream.ts";
+import { WaitingPlaces } from "../../servers/rtsp/streams/waiting-readers.ts";
 import { h264Pps, h264Sps } from "./mp4-builder.ts";
 
 const video: Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [h264Sps], pps: [h264Pps] };
@@ -49,10 +51,11 @@ it("[RTSP-195] kept frames count with the memory of their objects", () => {
 it("[RTSP-195] answers with the same key frame share their memory", async () => {
   const stream = openStream();
   stream.publish(tiny(0));
-  const first = await snapshotOf(stream);
-  expect((await snapshotOf(stream)) === first).toBe(true);
+  const snapshots = new Snapshots({ turns: new WorkTurns(), places: new WaitingPlaces(1) });
+  const first = await snapshots.of(stream);
+  expect((await snapshots.of(stream)) === first).toBe(true);
   stream.publish(tiny(0));
-  expect((await snapshotOf(stream)) === first).toBe(false);
+  expect((await snapshots.of(stream)) === first).toBe(false);
   stream.end("the test is over");
 });
 

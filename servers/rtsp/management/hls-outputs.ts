@@ -1,12 +1,14 @@
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { everySecond } from "../../core/service/every-second.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { FrameFaults, type FrameFaultsOptions } from "../faults/frame-faults.ts";
 import { HlsMuxer, type HlsOptions } from "../hls/hls-muxer.ts";
 import type { Frame } from "../media/track.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
 import type { FrameReader } from "../streams/stream-readers.ts";
+import { tooManyWait, type WaitingPlaces, WaitingReaders } from "../streams/waiting-readers.ts";
 
 export interface HlsFile {
   readonly type: string;
@@ -19,9 +21,12 @@ export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
   readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "deliver">;
   /** Memory of all streams. */
   readonly media: SharedBudget;
+  readonly turns: WorkTurns;
+  readonly places: WaitingPlaces;
 }
 
 const firstSegmentMs = 15_000;
+const noSegment = "the stream has no segment yet";
 
 /** The streams as HLS: segments are made while somebody fetches them. */
 export class HlsOutputs {
@@ -80,13 +85,19 @@ class HlsOutput implements FrameReader {
   readonly #remove: () => void;
   readonly #faults: FrameFaults;
   readonly #share: BudgetShare;
-  #waiting: (() => void)[] = [];
+  /** For the first segment. */
+  readonly #waiting: WaitingReaders<void>;
 
   /** `before` made the segments of the path until now. */
   constructor(path: string, stream: Stream, options: HlsOutputOptions, before: HlsMuxer | undefined) {
     this.stream = stream;
     this.#options = options;
     this.muxer = this.#muxerAfter(before);
+    const { turns, places } = options;
+    this.#waiting = new WaitingReaders({
+      ...{ turns, places, waitMs: firstSegmentMs },
+      refusal: (reason) => new HttpRefusal(503, reason === "full" ? tooManyWait : noSegment),
+    });
     this.#share = options.media.open(stream.owner, (excess) => {
       this.muxer.lose(excess);
       this.#count();
@@ -130,23 +141,16 @@ class HlsOutput implements FrameReader {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#waiting.resolve();
   }
 
   /** Waits for the first segment. */
   async playlist(): Promise<string> {
-    const endMs = performance.now() + firstSegmentMs;
     for (;;) {
       const text = this.muxer.playlist();
       if (text !== undefined) return text;
-      const leftMs = endMs - performance.now();
-      if (this.isOver || leftMs <= 0) throw new HttpRefusal(503, "the stream has no segment yet");
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        timer = setTimeout(resolve, leftMs);
-      });
-      clearTimeout(timer);
+      if (this.isOver) throw new HttpRefusal(503, noSegment);
+      await this.#waiting.wait();
     }
   }
 

@@ -21,7 +21,7 @@ import type { Stream } from "../streams/stream.ts";
 import type { HlsOutputs } from "./hls-outputs.ts";
 import type { HttpReaders } from "./http-readers.ts";
 import type { ManagementRoute } from "./management-routes.ts";
-import { snapshotOf } from "./snapshot.ts";
+import type { Snapshots } from "./snapshots.ts";
 import { sendTransportStream, type TransportStreamLimits } from "./transport-stream-output.ts";
 
 export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
@@ -31,6 +31,7 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
   readonly paths: Paths;
   readonly hls: HlsOutputs;
   readonly readers: HttpReaders;
+  readonly snapshots: Snapshots;
   readonly transportStreams: TransportStreamLimits;
   readonly faults: Faults;
   /** Bytes that faults hold back for one reader. */
@@ -52,6 +53,7 @@ export function listenManagement({
   paths,
   hls,
   readers,
+  snapshots,
   transportStreams,
   faults,
   faultBytes,
@@ -137,7 +139,7 @@ export function listenManagement({
     }
     const stream = await paths.open(media.path);
     if (media.kind === "snapshot") {
-      const still = await snapshotOf(stream);
+      const still = await snapshots.of(stream);
       await inTurn(request, () => send(response, 200, "video/mp4", still, { "Cache-Control": "no-store" }));
       return;
     }

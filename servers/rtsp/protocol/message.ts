@@ -1,3 +1,5 @@
+import { StacklessError } from "../../core/service/stackless-error.ts";
+
 /** Requests and answers of RTSP 1.0 (RFC 2326 §4 to §7). */
 
 /** As they crossed the wire; names in their own spelling. */
@@ -109,7 +111,7 @@ function writeMessage(startLine: string, headers: HeaderFields, body: Buffer | u
 }
 
 /** An answer other than success, thrown by whoever finds the reason. The message is for the row and the log. */
-export class RtspRefusal extends Error {
+export class RtspRefusal extends StacklessError {
   readonly status: RtspStatus;
   readonly headers: HeaderFields;
 

@@ -7,6 +7,7 @@ import { pullUpstream, type Upstream } from "../client/pull-upstream.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource } from "./paths.ts";
 import type { Stream, StreamLimits } from "./stream.ts";
+import { tooManyWait, type WaitingPlaces, WaitingReaders } from "./waiting-readers.ts";
 
 export interface PulledSourceOptions extends StreamLimits {
   readonly name: string;
@@ -15,6 +16,7 @@ export interface PulledSourceOptions extends StreamLimits {
   readonly tls: () => Promise<ConnectionOptions>;
   /** How long a reader waits for the stream. */
   readonly waitMs: number;
+  readonly places: WaitingPlaces;
   /** How long it is fetched on after the last reader. */
   readonly idleMs: number;
   /** Bytes of packets came. */
@@ -39,12 +41,22 @@ export class PulledSource implements PathSource {
   #retryMs = firstRetryMs;
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #waiting: { readonly resolve: (stream: Stream) => void; readonly reject: (error: Error) => void }[] = [];
+  readonly #waiting: WaitingReaders<Stream>;
   #lastFault = "";
 
   constructor(options: PulledSourceOptions) {
     this.#options = options;
     this.title = withoutUserinfo(options.url);
+    const { turns, places, waitMs } = options;
+    this.#waiting = new WaitingReaders({
+      ...{ turns, places, waitMs },
+      refusal: (reason) =>
+        new RtspRefusal(
+          503,
+          reason === "full" ? tooManyWait : `${this.title} cannot be fetched: ${this.#lastFault || "no answer in time"}`,
+        ),
+      onNobody: () => this.#restartIdle(),
+    });
   }
 
   /** Rejects with an RtspRefusal of 503 where the stream does not come in time. */
@@ -53,25 +65,9 @@ export class PulledSource implements PathSource {
       this.#restartIdle();
       return Promise.resolve(this.stream);
     }
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((waiting) => waiting !== own);
-        reject(new RtspRefusal(503, `${this.title} cannot be fetched: ${this.#lastFault || "no answer in time"}`));
-        this.#restartIdle();
-      }, this.#options.waitMs);
-      const own = {
-        resolve: (stream: Stream) => {
-          clearTimeout(timer);
-          resolve(stream);
-        },
-        reject: (error: Error) => {
-          clearTimeout(timer);
-          reject(error);
-        },
-      };
-      this.#waiting.push(own);
-      this.#want();
-    });
+    const waiting = this.#waiting.wait();
+    this.#want();
+    return waiting;
   }
 
   #want(): void {
@@ -108,7 +104,7 @@ export class PulledSource implements PathSource {
       const { stream } = upstream;
       this.stream = stream;
       this.#options.log.info(`/${this.#options.name}: fetching ${this.title}`);
-      for (const { resolve } of this.#waiting.splice(0)) resolve(stream);
+      this.#waiting.resolve(stream);
       this.#restartIdle();
     } catch (error) {
       this.#dropped(errorText(error));
@@ -126,7 +122,7 @@ export class PulledSource implements PathSource {
 
   #restartIdle(): void {
     clearTimeout(this.#idle);
-    if (this.#waiting.length > 0 || (this.stream?.readers ?? 0) > 0) return;
+    if (this.#waiting.size > 0 || (this.stream?.readers ?? 0) > 0) return;
     this.#idle = setTimeout(() => this.#release("nobody reads it"), this.#options.idleMs);
   }
 
@@ -138,7 +134,7 @@ export class PulledSource implements PathSource {
     this.#upstream = undefined;
     this.stream?.end(reason);
     this.stream = undefined;
-    for (const { reject } of this.#waiting.splice(0)) reject(new RtspRefusal(503, reason));
+    this.#waiting.reject(new RtspRefusal(503, reason));
   }
 
   close(reason: string): void {

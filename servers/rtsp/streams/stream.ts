@@ -140,6 +140,11 @@ export class Stream {
     return packets === "shared" ? undefined : packets;
   }
 
+  /** With which the kept frames begin. */
+  get keyFrame(): Frame | undefined {
+    return this.#kept.all[0]?.frame;
+  }
+
   /** A new reader gets frames at once. */
   get hasKept(): boolean {
     return this.#kept.all.length > 0;
