@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import { errorText, ServiceError } from "../service/service-error.ts";
 
@@ -27,6 +28,8 @@ export interface RedisConnections {
   /** How often one of the connections broke. */
   readonly breaks: number;
   onBreak(listener: () => void): void;
+  /** Whether both connections answer what they are asked; those that do not are ended and opened again. */
+  probe(): Promise<boolean>;
   close(): void;
 }
 
@@ -63,6 +66,10 @@ export async function connectRedis(url: string, sharers: RedisSharers): Promise<
         return breaks;
       },
       onBreak: (listener) => void listeners.push(listener),
+      async probe() {
+        const answers = await Promise.all([commands, listening].map(answersPing));
+        return answers.every((answers) => answers);
+      },
       look,
       commands,
       listening,
@@ -94,6 +101,8 @@ async function connect(url: string, where: string, sharers: RedisSharers): Promi
     connectTimeout: connectTimeoutMs,
     commandTimeout: answerTimeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+    // After a failover the address may lead to the new master, and the connection leads to the former one.
+    reconnectOnError: ({ message }) => message.includes("READONLY"),
   });
   let problem = "";
   // A database that does not exist is reported here too; the connection would then use another one.
@@ -111,6 +120,22 @@ async function connect(url: string, where: string, sharers: RedisSharers): Promi
     throw unreachable(where, problem, sharers);
   }
   return redis;
+}
+
+/**
+ * A connection whose other end is gone may look open for a quarter of an hour, and one that has lost or got a byte too many has the answers
+ * to other commands: then it is ended, and opened again.
+ */
+async function answersPing(redis: Redis): Promise<boolean> {
+  const token = randomUUID();
+  try {
+    // To a subscriber it is a list.
+    if ([await redis.ping(token)].flat().includes(token)) return true;
+  } catch {
+    // It has broken, or has not answered in time.
+  }
+  if (redis.status === "ready") redis.disconnect(true);
+  return false;
 }
 
 export function unreachable(where: string, problem: string, { name, variable, alone }: RedisSharers): ServiceError {

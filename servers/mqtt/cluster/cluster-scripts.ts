@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { errorText } from "../../core/service/service-error.ts";
 
 /** Prefix of all keys; another database (`redis://host/1`) is another cluster. */
 export const keyPrefix = "backlot:mqtt:";
@@ -26,6 +27,11 @@ const refillingMs = 60_000;
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
 local journal = prefix .. 'journal'
+local own = prefix .. 'broker:' .. me
+-- commits of earlier terms are refused from here on
+local function beginTerm(term)
+  if tonumber(redis.call('HGET', own, 'term') or 0) < tonumber(term) then redis.call('HSET', own, 'term', term) end
+end
 -- nothing that it sends counts from here on; what counted before is known by its number
 local function bury(dead)
   local seq = redis.call('HGET', prefix .. 'broker:' .. dead, 'seq') or '0'
@@ -117,17 +123,18 @@ end
 
 const sources = {
   /**
-   * The changes of one tick: position, seq, most bytes of the journal, then operations, each with the number of its arguments. Returns
-   * 'done', or 'lacking' if a message that a delivery names is not there, and the clients whose sessions stay here because the broker that
-   * requested them is dead.
+   * The changes of one tick: position, seq, most bytes of the journal, term, then operations, each with the number of its arguments.
+   * Returns 'done', or 'lacking' if a message that a delivery names is not there, and the clients whose sessions stay here because the
+   * broker that requested them is dead; 'outdated' if the term is not the one of the last `join` or `rejoin`, or that is forgotten.
    */
   commit: `${begin}
 ${journalFunctions}
 ${messageFunctions}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
-redis.call('HSET', prefix .. 'broker:' .. me, 'position', ARGV[3], 'seq', ARGV[4])
+if redis.call('HGET', own, 'term') ~= ARGV[6] then return { 'outdated' } end
+redis.call('HSET', own, 'position', ARGV[3], 'seq', ARGV[4])
 local journalBytes = tonumber(ARGV[5])
-local at, kept = 6, {}
+local at, kept = 7, {}
 while at <= #ARGV do
   local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   if operation == 'call' then
@@ -167,16 +174,17 @@ end
 settle()
 return { lacksMessage and 'lacking' or 'done', kept }
 `,
-  /** ARGV[3] milliseconds. Returns the position, and the members of shared subscriptions. */
+  /** ARGV[3] milliseconds, ARGV[4] term. Returns the position, and the members of shared subscriptions. */
   join: `${begin}
 ${endOfJournal}
-redis.call('HSET', prefix .. 'broker:' .. me, 'position', last, 'seq', 0)
+redis.call('HSET', own, 'position', last, 'seq', 0)
+beginTerm(ARGV[4])
 redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
 return { last, redis.call('HGETALL', prefix .. 'members') }
 `,
   /**
-   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over; with the number of the last frame that was applied. 'emptied':
+   * ARGV[3] milliseconds, ARGV[4] position, ARGV[5] term. 'buried': the others took over; with the number of the last frame that was applied. 'emptied':
    * this Redis has lost data, and this broker is the first to notice. Then the position to continue from, 1 if the journal no longer
    * reaches back to it, and the members of shared subscriptions.
    */
@@ -199,7 +207,8 @@ if older(last, position) then
 end
 redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
-redis.call('HSET', prefix .. 'broker:' .. me, 'position', position)
+redis.call('HSET', own, 'position', position)
+beginTerm(ARGV[5])
 local first = empty and redis.call('SET', prefix .. 'refilling', me, 'NX', 'PX', ${refillingMs})
 return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, redis.call('HGETALL', prefix .. 'members') }
 `,
@@ -287,6 +296,11 @@ export type ScriptArgument = string | number | Buffer;
 export type Reply = Buffer | number | null | readonly Reply[];
 
 export class ClusterScripts {
+  /**
+   * Of this broker's commits: each `load` begins one. A commit that comes late, by a connection that was given up, must not change what has
+   * been written since.
+   */
+  term = 0;
   private readonly redis: Redis;
   private digests: ReadonlyMap<ScriptName, string> = new Map();
 
@@ -296,16 +310,24 @@ export class ClusterScripts {
 
   /** Loads the scripts after each connect: a retry of an unknown script would run after later commands. */
   async load(): Promise<void> {
+    this.term++;
     const names = Object.keys(sources) as ScriptName[];
     const digests = await Promise.all(names.map((name) => this.redis.script("LOAD", sources[name]) as Promise<string>));
     this.digests = new Map(names.map((name, index) => [name, digests[index] as string]));
   }
 
-  run(name: ScriptName, brokerId: string, ...values: ScriptArgument[]): Promise<Reply> {
+  async run(name: ScriptName, brokerId: string, ...values: ScriptArgument[]): Promise<Reply> {
     const digest = this.digests.get(name) ?? "";
-    return this.redis.callBuffer("EVALSHA", digest, 0, keyPrefix, brokerId, ...values) as Promise<Reply>;
+    try {
+      return (await this.redis.callBuffer("EVALSHA", digest, 0, keyPrefix, brokerId, ...values)) as Reply;
+    } catch (error) {
+      throw new Error(errorText(error).replace(placeInScript, ""), { cause: error });
+    }
   }
 }
+
+/** What Redis adds to the error of a script. */
+const placeInScript = /\.? script: [0-9a-f]+, on @user_script:\d+\.?$/;
 
 export const replyText = (reply: Reply | undefined): string => (Buffer.isBuffer(reply) ? reply.toString("utf8") : "");
 export const replyList = (reply: Reply | undefined): readonly Reply[] => (Array.isArray(reply) ? reply : []);

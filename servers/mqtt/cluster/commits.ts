@@ -116,7 +116,8 @@ export class Commits {
     for (const operation of operations)
       if (operation.type !== "share") for (const value of valuesOf(operation)) bytes += typeof value === "number" ? 0 : value.length;
     this.bytes += bytes;
-    const values: ScriptArgument[] = [position, seq, parts.engine.limits.journalBytes, ...operationArguments(operations)];
+    const { journalBytes } = parts.engine.limits;
+    const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
       (reply) => {
         const [state, kept] = replyList(reply);
@@ -124,8 +125,10 @@ export class Commits {
           parts.lost("the other brokers declared this one dead", true);
           return;
         }
-        // What was acknowledged is here, and is written again.
-        if (replyText(state) === "lacking") parts.lost("messages of sessions are missing in it");
+        // What it lacks is here, and is written again.
+        if (replyText(state) === "outdated") parts.lost("it was emptied");
+        else if (replyText(state) === "lacking") parts.lost("messages of sessions are missing in it");
+        else if (replyText(state) !== "done") parts.lost("it gave an answer that it does not give to a commit");
         gate.end(number);
         const clients = replyList(kept).map(replyText);
         if (clients.length > 0) this.options.onKept(clients);

@@ -42,7 +42,10 @@ const brokers: RedisSharers = { name: "brokers", variable: "MQTT_CLUSTER", alone
 /** Additional time for a broker to hand a session over. */
 const handoverMs = 10_000;
 const retryMs = 250;
-const retryAfterFailureMs = 1_000;
+/** After Redis has refused something: the first pause, which doubles each time, and the longest one. */
+const refusedMs = { first: 1_000, most: 15_000 };
+/** Connected for so long, the next refusal is a first one. */
+const steadyMs = 30_000;
 const closeMs = 2_000;
 const lossIntervalMs = 1_000;
 
@@ -61,6 +64,12 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   readonly log: Log;
   comingBack: Promise<void> | undefined = undefined;
   private isComingBack = false;
+  /** How often in a row Redis has refused something. */
+  private refusals = 0;
+  private backAt = Number.NEGATIVE_INFINITY;
+  /** Why it was lost last, or could not be used since. */
+  private problem = "";
+  private lostMeanwhile = false;
   private attached: Engine | undefined = undefined;
   private state: State = "joining";
   private readonly commitGate = new CommitGate();
@@ -234,9 +243,16 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   lost(reason: string, buried = false): void {
     if (this.state !== "connected") return;
     this.state = "lost";
-    this.log.warning(
-      `Redis is lost (${reason}): until it is back this broker serves its own clients, and messages, retained messages and sessions are not shared.`,
-    );
+    // Otherwise the attempt has failed, which is logged then.
+    if (this.comingBack) this.lostMeanwhile = true;
+    else {
+      this.log.warning(
+        `Redis is lost (${reason}): until it is back this broker serves its own clients, and messages, retained messages and sessions are not shared.`,
+      );
+      if (performance.now() - this.backAt > steadyMs) this.refusals = 0;
+      else if (this.redis.isReady) this.refusals++;
+    }
+    this.problem = reason;
     this.incoming.lost();
     this.outgoing.lost(!buried);
     this.backlog.clear();
@@ -249,21 +265,30 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   private async comeBack(): Promise<void> {
     this.isComingBack = true;
     while (this.state === "lost") {
-      if (!this.redis.isReady) {
+      if (this.refusals > 0 && this.redis.isReady) await sleep(pauseAfter(this.refusals), undefined, { ref: false });
+      if (!this.redis.isReady || !(await this.redis.probe())) {
         await sleep(retryMs, undefined, { ref: false });
         continue;
       }
-      let problem = "";
+      const before = this.problem;
+      let failed = false;
+      this.lostMeanwhile = false;
       this.comingBack = this.rejoin().catch((error: unknown) => {
-        problem = errorText(error);
+        failed = true;
+        // Both connections are needed.
+        if (this.state === "connected") this.lost(errorText(error));
+        else if (!this.lostMeanwhile) this.problem = errorText(error);
       });
       await this.comingBack;
       this.comingBack = undefined;
-      if (problem === "") continue;
-      this.log.debug(`Redis cannot be used yet: ${problem}`);
-      // Both connections are needed.
-      this.lost(problem);
-      await sleep(retryAfterFailureMs, undefined, { ref: false });
+      if (!failed) {
+        this.backAt = performance.now();
+        continue;
+      }
+      this.refusals++;
+      const text = `Redis cannot be used yet: ${this.problem}`;
+      if (this.problem === before) this.log.debug(text);
+      else this.log.warning(text);
     }
     this.isComingBack = false;
   }
@@ -304,6 +329,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.redis.close();
   }
 }
+
+const pauseAfter = (refusals: number): number => Math.min(refusedMs.most, refusedMs.first * 2 ** (refusals - 1));
 
 /** Called before the engine is created. Throws CLUSTER_UNREACHABLE. */
 export async function openCluster(options: ClusterOptions): Promise<RedisCluster> {

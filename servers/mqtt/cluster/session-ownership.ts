@@ -116,6 +116,7 @@ export class SessionOwnership {
     const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0);
     const [kind, owner, fields] = replyList(reply);
     if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
+    if (replyText(kind) !== "mine") throw new Error("it gave an answer that says nothing of a session");
     const values = replyList(fields);
     const map = new Map<string, Buffer>();
     for (let at = 0; at + 1 < values.length; at += 2) map.set(replyText(values[at]), values[at + 1] as Buffer);

@@ -1,0 +1,168 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ClusterScripts, operationArguments, replyList, replyText } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
+import { hasRedis, missing, startRedis } from "../../support/real-servers.ts";
+import { type Broker, connectWire } from "../harness.ts";
+import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember } from "./cluster-harness.ts";
+
+/** Passes connections on to a port, and can be told to answer by itself. */
+class Forwarder {
+  port = 0;
+  target: number;
+  private readonly sockets = new Set<Socket>();
+  private answer: string | undefined = undefined;
+  private readonly server: Server;
+
+  constructor(target: number) {
+    this.target = target;
+    this.server = createServer((client) => this.open(client));
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    this.port = (this.server.address() as { port: number }).port;
+    onTestFinished(() => {
+      this.server.close();
+      for (const socket of this.sockets) socket.destroy();
+    });
+  }
+
+  private open(client: Socket): void {
+    const redis = connect(this.target, "127.0.0.1");
+    for (const [one, other] of [
+      [client, redis],
+      [redis, client],
+    ] as const) {
+      this.sockets.add(one);
+      one.on("error", () => {});
+      one.on("close", () => {
+        this.sockets.delete(one);
+        other.destroy();
+      });
+    }
+    redis.on("data", (bytes) => {
+      if (this.answer === undefined) client.write(bytes);
+    });
+    client.on("data", (bytes) => {
+      if (this.answer === undefined) redis.write(bytes);
+      else client.write(this.answer);
+    });
+  }
+
+  /** To whatever is asked. */
+  answerWith(answer: string | undefined): void {
+    this.answer = answer;
+  }
+}
+
+async function startOwnRedis() {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  return { ...redis, port: Number(new URL(redis.url).port) };
+}
+
+const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
+
+describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refuses or answers nonsense", () => {
+  /** A broker with an absent session that is subscribed, and a client that publishes. */
+  async function startWithSession(url: string) {
+    const broker = await startMember(url);
+    const client = await connectWire(broker, 5, kept("c"));
+    await client.subscribe("t", { qos: 1 });
+    await leave(client);
+    const publisher = await connectWire(broker, 5);
+    return { broker, publish: (payload: string) => publishAcknowledged(publisher, "t", payload) };
+  }
+  /** Another broker, which knows only what Redis has, gives it to the client. */
+  async function expectKept(broker: Broker, url: string, payloads: readonly string[]): Promise<void> {
+    await broker.stop();
+    const inbox = new Inbox(await connectWire(await startMember(url), 5, kept("c")));
+    await expect.poll(() => inbox.payloads).toEqual(payloads);
+  }
+
+  it("[MQTT-436] Redis has no memory: the log says so once, the page that it is lost, and what is acknowledged is written when there is some", async () => {
+    const { url } = await startOwnRedis();
+    const { broker, publish } = await startWithSession(url);
+    const redis = await openRedis(url);
+    await publish("before");
+    await redis.config("SET", "maxmemory", "1");
+    await publish("meanwhile");
+    await expect.poll(() => logged(broker, "Redis is lost (OOM command not allowed")).toBe(1);
+    await expect.poll(() => broker.counters.at(-1)?.note).toBe("Redis lost");
+    await publish("still");
+    await redis.config("SET", "maxmemory", "0");
+    await expect.poll(() => logged(broker, "Redis is back"), { timeout: 20_000 }).toBe(1);
+    expect([logged(broker, "Redis is lost"), logged(broker, "cannot be used yet")]).toEqual([1, 0]);
+    await expectKept(broker, url, ["before", "meanwhile", "still"]);
+  });
+
+  it("[MQTT-436] Redis refuses what sessions need and nothing else: it counts as lost, and is tried again after pauses that grow", async () => {
+    const { url } = await startOwnRedis();
+    const { broker, publish } = await startWithSession(url);
+    const redis = await openRedis(url);
+    await redis.set("backlot:mqtt:messages", "no hash");
+    await publish("meanwhile");
+    await expect.poll(() => logged(broker, "Redis is lost (WRONGTYPE")).toBe(1);
+    const evaluated = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info("commandstats"))?.[1] ?? 0);
+    const before = await evaluated();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect((await evaluated()) - before).toBeLessThan(20);
+    expect([logged(broker, "Redis is back"), logged(broker, "Redis is lost")]).toEqual([0, 1]);
+    await redis.del("backlot:mqtt:messages");
+    await expect.poll(() => logged(broker, "Redis is back"), { timeout: 20_000 }).toBe(1);
+    await expectKept(broker, url, ["meanwhile"]);
+  });
+
+  it("[MQTT-437] Redis becomes a replica: the broker connects again, to the master that the address leads to", async () => {
+    const [former, master] = [await startOwnRedis(), await startOwnRedis()];
+    const forwarder = new Forwarder(former.port);
+    await forwarder.listen();
+    const { broker, publish } = await startWithSession(`redis://127.0.0.1:${forwarder.port}`);
+    await publish("before");
+    const [formerClient, masterClient] = [await openRedis(former.url), await openRedis(master.url)];
+    await formerClient.config("SET", "repl-diskless-sync-delay", "0");
+    await masterClient.replicaof("127.0.0.1", former.port);
+    await expect.poll(async () => await masterClient.info("replication"), { timeout: 20_000 }).toContain("master_link_status:up");
+    await masterClient.replicaof("NO", "ONE");
+    forwarder.target = master.port;
+    await formerClient.replicaof("127.0.0.1", master.port);
+    await publish("meanwhile");
+    await expect.poll(() => logged(broker, "Redis is back"), { timeout: 20_000 }).toBe(1);
+    await publish("after");
+    await expectKept(broker, master.url, ["before", "meanwhile", "after"]);
+  });
+
+  it("[MQTT-438] a commit that comes late, after the broker has begun anew by another connection, changes nothing", async () => {
+    const redis = await openRedis((await startOwnRedis()).url);
+    const scripts = new ClusterScripts(redis);
+    const commit = async (term: number, value: string) => {
+      const operations = operationArguments([{ type: "call", values: ["SET", "what", value] }]);
+      return replyText(replyList(await scripts.run("commit", "me", "0-0", 1, 1_000, term, ...operations))[0]);
+    };
+    await scripts.load();
+    await scripts.run("join", "me", 10_000, scripts.term);
+    expect(await commit(1, "first")).toBe("done");
+    await scripts.load();
+    await scripts.run("rejoin", "me", 10_000, "0-0", scripts.term);
+    expect([await commit(2, "second"), await commit(1, "late"), await redis.get("what")]).toEqual(["done", "outdated", "second"]);
+  });
+
+  it.each([
+    ["no reply of Redis", "garbage \u0000\u0001\r\n\r\n$-7\r\n"],
+    ["a reply to something else", "+OK\r\n"],
+    ["another reply to something else", "*2\r\n$1\r\na\r\n*0\r\n"],
+  ])("[MQTT-438] it answers with %s: it counts as lost, and what is acknowledged meanwhile is written later", async (_name, answer) => {
+    const { url, port } = await startOwnRedis();
+    const forwarder = new Forwarder(port);
+    await forwarder.listen();
+    const { broker, publish } = await startWithSession(`redis://127.0.0.1:${forwarder.port}`);
+    await publish("before");
+    forwarder.answerWith(answer);
+    await publish("meanwhile");
+    await expect.poll(() => logged(broker, "Redis is lost")).toBe(1);
+    forwarder.answerWith(undefined);
+    await expect.poll(() => logged(broker, "Redis is back"), { timeout: 30_000 }).toBe(1);
+    await publish("after");
+    await expectKept(broker, url, ["before", "meanwhile", "after"]);
+  });
+});
