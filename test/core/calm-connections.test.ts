@@ -139,3 +139,23 @@ it("[BL-425] a connection whose requests take many shares each is not one that h
   }
   expect(before).toBeLessThanOrEqual(4);
 });
+
+it("[BL-415] a connection that had little to do for long does so also after a pause of the process, such as a garbage collection", async () => {
+  const { client, count, done } = openTurns();
+  const calm = client("calm", 1, "a");
+  for (let turn = 0; turn < 40; turn++) {
+    await nextTurn();
+    calm.receive(1);
+  }
+  for (let pause = 0; pause < 2; pause++) {
+    calm.receive(1, 100);
+    await nextTurn();
+  }
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  client("late", 1, "a", 10);
+  for (let index = 0; index < 200; index++) client(`a${index}`, 4, "a");
+  const [before, ofCalm] = [done.length, count("calm")];
+  calm.receive(1, itemMs);
+  while (count("calm") === ofCalm) await nextTurn();
+  expect(done.indexOf("calm", before) - before).toBeLessThanOrEqual(4);
+});

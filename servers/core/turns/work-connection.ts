@@ -8,6 +8,8 @@ export const shareMs = 0.25;
 /** After so many beginnings it is known that a connection has little to do at a time: no more than some shares. */
 const calmAfter = 8;
 const sharesOfCalm = 4;
+/** It is forgotten at half, each time that it has had more: pauses of garbage collections are longer than that. */
+const mostCalmTimes = 64;
 /** So long one that has used up a share comes behind those with less to do. */
 const turnsBehind = 16;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
@@ -50,6 +52,7 @@ export function resultOf<Result>(steps: Iterator<unknown, Result>): Result {
 
 /** What a connection needs of the turns of all. */
 interface Turns {
+  readonly turn: number;
   readonly threads: ThreadTurns<Connection>;
   readonly reads: ReadTurns<Connection>;
   readonly waits: WaitTurns;
@@ -75,9 +78,13 @@ export class Connection implements WorkConnection {
   owed = 0;
   /** Between two questions, of late. */
   #usualMs = 0;
+  /** The same, to which one pause of a garbage collection adds little. */
+  #steadyMs = 0;
   #usedUpTurn = Number.NEGATIVE_INFINITY;
   /** In which it had little to do, one after the other. */
   #calmTimes = 0;
+  /** In which it was read again after a wait. */
+  #readOnTurn = Number.NEGATIVE_INFINITY;
   /** For which it had work since it had nothing to do. */
   #rowMs = 0;
 
@@ -113,7 +120,10 @@ export class Connection implements WorkConnection {
   }
 
   readLater(readOn: () => void): void {
-    this.turns.reads.later(this, readOn);
+    this.turns.reads.later(this, () => {
+      this.#readOnTurn = this.turns.turn;
+      readOn();
+    });
   }
 
   wait(milliseconds: number, act: () => void): () => void {
@@ -139,8 +149,13 @@ export class Connection implements WorkConnection {
   spend(ms: number): number {
     const most = mostOfUsual * this.#usualMs;
     // One long item is as much as many short ones; of what was held up by something else, a part.
-    this.#rowMs += Math.min(ms, 2 * Math.max(this.#usualMs, shareMs / 2));
-    if (this.#rowMs >= sharesOfCalm * shareMs) this.#calmTimes = 0;
+    const steady = Math.min(ms, 2 * Math.max(2 * this.#steadyMs, shareMs));
+    this.#rowMs += steady;
+    if (this.#rowMs >= sharesOfCalm * shareMs) {
+      this.#rowMs -= sharesOfCalm * shareMs;
+      this.#calmTimes >>= 1;
+    }
+    this.#steadyMs += (steady - this.#steadyMs) / mostOfUsual;
     this.#usualMs += (ms - this.#usualMs) / mostOfUsual;
     this.spentMs += ms;
     return Math.min(this.spentMs - shareMs, ms, most);
@@ -154,8 +169,9 @@ export class Connection implements WorkConnection {
   /** It is asked for work in another turn, or in the same one after what it had was done. */
   comesBack(): void {
     this.isDone = false;
-    if (this.isWaiting || this.current) return;
-    this.#calmTimes++;
+    // What is read after it had to wait was there before.
+    if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1) return;
+    this.#calmTimes = Math.min(mostCalmTimes, this.#calmTimes + 1);
     this.#rowMs = 0;
   }
 
