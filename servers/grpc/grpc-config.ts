@@ -96,7 +96,7 @@ export const grpcConfig = z.strictObject({
 
   messageBytes: limitField(1, 1 << 30, 4 << 20, {
     title: "Largest message",
-    help: "From a client, before and after decompression. A larger one, or one with more than a value for each 32 bytes of this limit, ends the call with RESOURCE_EXHAUSTED. The messages of all calls together may hold 64 times this limit.",
+    help: "From a client, before and after decompression. A larger one, or one with more than a value for each 32 bytes of this limit, ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_MESSAGE_BYTES",
   }),
@@ -105,7 +105,13 @@ export const grpcConfig = z.strictObject({
     help: "Open at the same time; further calls wait in the client.",
     env: "GRPC_CONCURRENT_STREAMS",
   }),
-  openCalls: limitField(1, 10_000_000, 50_000, {
+  memoryBytes: limitField(1 << 20, 2 ** 40, 128 << 20, {
+    title: "Memory for clients",
+    help: "Bytes that connections and open calls take together, with metadata, messages that have arrived in part or wait, and what clients leave unread; not less than four times the largest message. Beyond it the connections that have most lose calls, with RESOURCE_EXHAUSTED.",
+    unit: "B",
+    env: "GRPC_MEMORY_BYTES",
+  }),
+  openCalls: limitField(1, 10_000_000, 25_000, {
     title: "Open calls",
     help: "Of all connections together; beyond it the connections that have most lose calls, with RESOURCE_EXHAUSTED.",
     env: "GRPC_OPEN_CALLS",
@@ -118,13 +124,13 @@ export const grpcConfig = z.strictObject({
   tlsHandshakes: tlsHandshakesField("GRPC"),
   metadataBytes: limitField(1 << 10, 1 << 20, 64 << 10, {
     title: "Metadata of a call",
-    help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED. All open calls together may have 64 times this limit, or 1 KiB for each of “Open calls”.",
+    help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_METADATA_BYTES",
   }),
   unreadBytes: limitField(64 << 10, 1 << 30, 4 << 20, {
     title: "Unread bytes",
-    help: "A call ends when its client leaves more than this unread. All clients together may leave 64 times this limit unread.",
+    help: "A call ends when its client leaves more than this unread.",
     unit: "B",
     env: "GRPC_UNREAD_BYTES",
   }),

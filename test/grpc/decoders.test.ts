@@ -128,10 +128,7 @@ const headOf = (rawHeaders: readonly string[]): CallHead => ({
     clientCertificate: undefined,
     work: new WorkTurns().connection("127.0.0.1"),
     openCalls: new CallList("connection"),
-    shares: new CallBudgets({ openCalls: 1, metadataBytes: 1, messageBytes: 1, unreadBytes: 1 }).open(
-      "127.0.0.1",
-      new CallList("connection"),
-    ),
+    shares: new CallBudgets({ openCalls: 1, memoryBytes: 1, messageBytes: 1 }).open("127.0.0.1", new CallList("connection")),
     http2: undefined,
     calls: 1,
   },

@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     open(1, fields(["a", "b"]), endStream),
   ],
   ["§5.1.1 an even stream", protocol, open(2)],
-  ["§5.1.1 a stream with a smaller number than one before", { goaway: codes.streamClosed }, open(5), open(3)],
+  ["§5.1.1 a stream with a smaller number than one before", { goaway: codes.protocol }, open(5), open(3)],
   ["§5.1.2 more streams than allowed", { reset: codes.refused }, [3, 5, 7].map((stream) => open(stream)), open(1 + 8)],
   ["§5.3 PRIORITY", "lives", h2Frame(priority, 0, 1, Buffer.alloc(5)), open(1), h2Frame(priority, 0, 1, Buffer.alloc(5))],
   ["§5.3 PRIORITY of another length", size, h2Frame(priority, 0, 1, Buffer.alloc(4))],

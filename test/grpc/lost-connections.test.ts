@@ -17,7 +17,7 @@ const { headers, rstStream } = frameTypes;
 function openStreams(connections: number, streams: number) {
   const { turns, pass } = workTime();
   const ended: (string | undefined)[] = [];
-  const budgets = new CallBudgets({ openCalls: 1_000_000, metadataBytes: 10_000_000, messageBytes: 1_000_000, unreadBytes: 1_000_000 });
+  const budgets = new CallBudgets({ openCalls: 1_000_000, memoryBytes: 2 ** 40, messageBytes: 1 });
   const times = { handshakeMs: 10_000, keepaliveMs: 0, keepaliveTimeoutMs: 10_000 };
   const limits = { ...times, connectionsPerAddress: connections, concurrentStreams: streams, metadataBytes: 10_000 };
   const of = new GrpcConnections({ ...limits, turns, budgets }, { write() {}, closed() {} } as never);
@@ -26,8 +26,8 @@ function openStreams(connections: number, streams: number) {
     const socket = Object.assign(new Socket(), { write: () => true });
     const connection = of.admit(socket);
     if (!connection) throw new Error("no connection");
-    of.speaksHttp2(socket, connection, (stream) => {
-      const call = new Http2Call(stream, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 10_000 });
+    of.speaksHttp2(socket, connection, (stream, head) => {
+      const call = new Http2Call(stream, head, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 10_000 });
       call.start({
         onOver({ aborted }: { readonly aborted: string | undefined }) {
           pass();

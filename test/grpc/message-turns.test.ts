@@ -22,7 +22,7 @@ import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
 const limits = { largestMessage: 100_000, malformed: "INTERNAL", metadataBytes: 1_000 } as const;
 /** What a connection is for the reader of a call. */
 const connectionOf = (work: WorkConnection, add: (bytes: number) => void = () => {}) =>
-  ({ work, shares: { received: { add } }, calls: 0 }) as unknown as GrpcConnection;
+  ({ work, shares: { memory: { add } }, calls: 0 }) as unknown as GrpcConnection;
 
 interface Reader {
   readonly transport: CallTransport;
@@ -34,8 +34,8 @@ interface Reader {
 function http2Reader(connection: GrpcConnection): Reader {
   const head = { headers: { "grpc-encoding": "gzip" }, rawHeaders: [], contentLength: undefined };
   const owner = { ready() {}, sendReset() {}, sendWindow() {}, closed() {} };
-  const stream = new Http2Stream(1, head, { receive: 1 << 30, send: 0 }, owner);
-  const call = new Http2Call(stream, connection, limits);
+  const stream = new Http2Stream(1, { ...head, heldBytes: 0 }, { receive: 1 << 30, send: 0 }, owner);
+  const call = new Http2Call(stream, head, connection, limits);
   return {
     transport: call,
     start: (events) => call.start(events),

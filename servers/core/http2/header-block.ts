@@ -1,3 +1,4 @@
+import { ownCopy } from "../streams/own-copy.ts";
 import { errorCodes, Http2Error } from "./frames.ts";
 
 /** CONTINUATION frames of one block, which may be empty. */
@@ -19,10 +20,10 @@ export class HeaderBlock {
     this.#mostBytes = mostBytes;
   }
 
-  /** Throws an `Http2Error` for a block without an end. */
-  add(fragment: Buffer): void {
+  /** One that is not the last gets memory of its own: it would keep all that was read with it. Throws an `Http2Error` for a block without an end. */
+  add(fragment: Buffer, isLast: boolean): void {
     this.bytes += fragment.length;
-    this.#fragments.push(fragment);
+    this.#fragments.push(isLast ? fragment : ownCopy(fragment));
     if (this.bytes > this.#mostBytes || this.#fragments.length > mostFragments) {
       throw new Http2Error(errorCodes.enhanceYourCalm, `a header block has more than ${this.#mostBytes} bytes or ${mostFragments} frames`);
     }

@@ -15,9 +15,12 @@ export interface Http2Events extends Pick<SessionEvents, "onStream" | "onRefused
   onFault(why: string): void;
   /** An error of ours, which ends the connection. */
   onError(error: unknown): void;
-  /** What the connection keeps of what the client has sent, beside what the readers of streams have: bytes more, or less where it is negative. */
+  /** What the connection keeps, with its open streams, beside what their readers have and bodies that wait: bytes more, or less where it is negative. */
   onHeld(bytes: number): void;
 }
+
+/** What the client may send while what it has sent waits for its turn. */
+const mostWaiting = 8 << 10;
 
 export const notHttp2 = "its first bytes are not those of HTTP/2";
 
@@ -53,13 +56,15 @@ export class Http2Connection {
     this.#events = events;
     this.#share = work.join(() => this.#goOn());
     this.#shareOfStreams = work.join(() => {});
-    this.#output = new Http2Output(socket, work, () => this.#onRoom());
+    const onHeld = (bytes: number): void => events.onHeld(bytes);
+    this.#output = new Http2Output(socket, work, { onRoom: () => this.#onRoom(), onHeld });
     this.#keepalive = new Keepalive(limits, {
       ping: (frame) => void work.run(oneStep(() => this.#output.sendControl(frame))),
       fail: (code, why) => this.#fail(code, why),
     });
     this.#session = new Http2Session(limits, this.#output, {
-      onStream: (stream) => events.onStream(stream),
+      onStream: (stream, head) => events.onStream(stream, head),
+      onHeld,
       onRefused: (why) => events.onRefused(why),
       onSettings: () => this.#keepalive.begin(),
       onPong: (content) => this.#keepalive.answered(content),
@@ -91,8 +96,17 @@ export class Http2Connection {
       return;
     }
     this.#reader.push(bytes);
-    if (this.#isWaiting) this.#countHeld();
-    else this.#goOn();
+    if (!this.#isWaiting) {
+      this.#goOn();
+      return;
+    }
+    this.#stopIfMuch();
+    this.#countHeld();
+  }
+
+  /** One that sends little reads on: to be read again it would wait behind all that send much. */
+  #stopIfMuch(): void {
+    if (this.#reader.length > mostWaiting) this.#stop();
   }
 
   #goOn(): void {
@@ -124,8 +138,8 @@ export class Http2Connection {
         return;
       }
       if (taken === 0 ? this.#share.isOver : this.#shareOfStreams.isOver) {
-        this.#stop();
         this.#isWaiting = true;
+        this.#stopIfMuch();
         this.#share.later();
         return;
       }

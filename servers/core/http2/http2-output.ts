@@ -15,6 +15,13 @@ const mostControlBytes = 64 << 10;
 /** Room for them that each connection keeps. */
 const keptControlBytes = 256;
 
+interface OutputEvents {
+  /** Something has left. */
+  onRoom(): void;
+  /** Frames of the connection, and what is being written: bytes more, or less where it is negative. */
+  onHeld(bytes: number): void;
+}
+
 /** All connections use it one after the other. */
 const batch = new FrameBatch(2 * batchBytes);
 
@@ -22,12 +29,13 @@ const batch = new FrameBatch(2 * batchBytes);
 export class Http2Output {
   readonly #socket: Socket;
   readonly #share: WorkShare;
-  readonly #onRoom: () => void;
+  readonly #events: OutputEvents;
   readonly encoder = new HpackEncoder();
   /** Frames of the connection that wait, one behind the other: thousands of a few bytes may. */
   readonly #control = new FrameBatch(keptControlBytes);
   /** Of those of them that are being written. */
   #leavingBytes = 0;
+  #heldBytes = 0;
   /** Of which the next one is the first. */
   readonly #ready = new Rotation<Http2Stream>();
   /** They wait for the window of the connection. */
@@ -37,10 +45,9 @@ export class Http2Output {
   #isWriting = false;
   #isClosed = false;
 
-  /** `onRoom` is called when something has left. */
-  constructor(socket: Socket, work: WorkConnection, onRoom: () => void) {
+  constructor(socket: Socket, work: WorkConnection, events: OutputEvents) {
     this.#socket = socket;
-    this.#onRoom = onRoom;
+    this.#events = events;
     this.#share = work.join(() => this.#flushInTurn());
   }
 
@@ -58,13 +65,15 @@ export class Http2Output {
   sendControl(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#control.push(frame);
+    this.#count(frame.length);
     this.#schedule();
   }
 
   ready(stream: Http2Stream): void {
     if (this.#isClosed) return;
     this.#ready.add(stream);
-    this.#schedule();
+    if (this.#isWriting) stream.keepChunks();
+    else this.#schedule();
   }
 
   /** RFC 9113 §6.9.1: false if the window becomes too large. */
@@ -110,7 +119,10 @@ export class Http2Output {
       if (!stream) break;
       if (!stream.canSend(room.window)) {
         if (stream.isBroken) broken.push(stream);
-        else if (room.window <= 0 && stream.canSend(1)) this.#blocked.add(stream);
+        else {
+          if (room.window <= 0 && stream.canSend(1)) this.#blocked.add(stream);
+          stream.keepChunks();
+        }
         continue;
       }
       stream.send(room);
@@ -121,26 +133,42 @@ export class Http2Output {
     // Their frames go with the next batch.
     for (const stream of broken) stream.endBroken();
     if (batch.length === 0) return;
-    this.#isWriting = true;
-    this.#socket.write(batch.take(), (error) => {
-      // "close" follows.
-      if (!error) this.#left(written);
-    });
+    this.#write(batch.take(), written);
     for (const stream of ended) stream.endSent();
   };
 
-  #left(written: readonly (() => void)[]): void {
+  #write(bytes: Buffer, written: readonly (() => void)[]): void {
+    const more = bytes.length - this.#leavingBytes;
+    this.#isWriting = true;
+    this.#count(more);
+    this.#socket.write(bytes, (error) => {
+      // "close" follows.
+      if (!error) this.#left(written, more);
+    });
+    // The client reads slower than it is sent.
+    if (this.#socket.writableLength > 0) for (const stream of this.#ready.members()) stream.keepChunks();
+  }
+
+  #count(bytes: number): void {
+    if (this.#isClosed) return;
+    this.#heldBytes += bytes;
+    this.#events.onHeld(bytes);
+  }
+
+  #left(written: readonly (() => void)[], bytes: number): void {
     this.#isWriting = false;
+    this.#count(-bytes - this.#leavingBytes);
     this.#leavingBytes = 0;
     if (this.#isClosed) return;
     for (const onWritten of written) onWritten();
-    this.#onRoom();
+    this.#events.onRoom();
     if (this.#control.length > 0 || this.#ready.size > 0) this.#flushInTurn();
   }
 
   /** Nothing more is sent. Returns what of the connection's frames waits. */
   close(): Buffer {
     const waiting = this.#control.take();
+    this.#count(-this.#heldBytes);
     this.#isClosed = true;
     this.#ready.clear();
     this.#blocked.clear();

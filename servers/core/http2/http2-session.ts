@@ -1,3 +1,4 @@
+import { readSettings } from "./client-settings.ts";
 import { FloodLimits } from "./flood-limits.ts";
 import {
   errorCodes,
@@ -21,7 +22,8 @@ import type { HeaderField } from "./header-field.ts";
 import { HpackDecoder } from "./hpack-decoder.ts";
 import type { Http2Output } from "./http2-output.ts";
 import { Http2Stream, type StreamOwner } from "./http2-stream.ts";
-import { requestHead, trailersFault } from "./request-head.ts";
+import { type RequestHead, requestHead, trailersFault } from "./request-head.ts";
+import { StreamNumbers } from "./stream-numbers.ts";
 
 export interface SessionLimits {
   /** Open at the same time. */
@@ -32,7 +34,9 @@ export interface SessionLimits {
 
 export interface SessionEvents {
   /** A request; its reader is to be set before this returns. */
-  onStream(stream: Http2Stream): void;
+  onStream(stream: Http2Stream, head: RequestHead): void;
+  /** What open streams keep: bytes more, or less where it is negative. */
+  onHeld(bytes: number): void;
   /** A stream was reset because its header fields are malformed, or too many. */
   onRefused(why: string): void;
   /** The first SETTINGS came. */
@@ -47,9 +51,10 @@ export interface SessionEvents {
 const connectionWindow = 1 << 20;
 /** The client is told of it when so much was taken. */
 const connectionCredit = connectionWindow / 2;
-const mostSettings = 32;
-/** Streams that were reset here, of which late frames may come. */
+/** Streams that were reset here, of which late frames may come, at least. */
 const mostRemembered = 1_024;
+/** What an open stream takes beside its header fields and bodies, with what serves it. */
+export const streamBytes = 4 << 10;
 
 /** What the frames of one client mean (RFC 9113 §5 and §6): its streams, windows and settings. */
 export class Http2Session implements StreamOwner {
@@ -58,14 +63,13 @@ export class Http2Session implements StreamOwner {
   readonly #output: Http2Output;
   readonly #decoder = new HpackDecoder();
   readonly #streams = new Map<number, Http2Stream>();
-  readonly #resetStreams = new Set<number>();
+  readonly #numbers: StreamNumbers;
   readonly #floods = new FloodLimits();
   #block: HeaderBlock | undefined;
   /** It is complete, and long. */
   #reading: Iterator<void, void> | undefined;
   /** The client has ended it, unless it resets it in the same breath, as for a cancel. */
   #ending: Http2Stream | undefined;
-  #lastStream = 0;
   #receiveWindow = initialWindow;
   #credit = connectionWindow - initialWindow;
   /** The window of new streams. */
@@ -76,6 +80,7 @@ export class Http2Session implements StreamOwner {
 
   constructor(limits: SessionLimits, output: Http2Output, events: SessionEvents) {
     this.#limits = limits;
+    this.#numbers = new StreamNumbers(Math.max(mostRemembered, limits.concurrentStreams));
     this.#output = output;
     this.#events = events;
     output.sendControl(
@@ -109,7 +114,7 @@ export class Http2Session implements StreamOwner {
   }
 
   goaway(code: number): Buffer {
-    return makeGoaway(this.#lastStream, code);
+    return makeGoaway(this.#numbers.last, code);
   }
 
   /** Steps that close what is open, because the connection is over. */
@@ -207,14 +212,16 @@ export class Http2Session implements StreamOwner {
 
   /** Undefined if it is closed. RFC 9113 §5.1: throws for one that was never open. */
   #streamOf(streamId: number): Http2Stream | undefined {
-    if (streamId === 0 || streamId > this.#lastStream || streamId % 2 === 0)
+    if (streamId === 0 || streamId > this.#numbers.last || streamId % 2 === 0)
       throw protocolError("a frame is for a stream that is not open");
     return this.#streams.get(streamId);
   }
 
   /** RFC 9113 §5.1: a frame may have been sent before the client knew of the reset. */
   #late(streamId: number): void {
-    if (!this.#resetStreams.has(streamId)) throw new Http2Error(errorCodes.streamClosed, "a frame is for a stream that is closed");
+    // RFC 9113 §5.1.1
+    if (this.#numbers.wasSkipped(streamId)) throw protocolError("a frame is for a stream that was never open");
+    if (!this.#numbers.wasReset(streamId)) throw new Http2Error(errorCodes.streamClosed, "a frame is for a stream that is closed");
     this.#floods.withoutEffect();
   }
 
@@ -233,8 +240,9 @@ export class Http2Session implements StreamOwner {
 
   #addToBlock(fragment: Buffer, flags: number): void {
     const block = this.#block as HeaderBlock;
-    block.add(fragment);
-    if ((flags & frameFlags.endHeaders) === 0) return;
+    const isLast = (flags & frameFlags.endHeaders) !== 0;
+    block.add(fragment, isLast);
+    if (!isLast) return;
     this.#reading = this.#takeBlock(block);
     this.readOn();
   }
@@ -245,14 +253,14 @@ export class Http2Session implements StreamOwner {
     const { fields, bytes } = yield* this.#decoder.steps(block.take(), headerListBytes);
     this.#block = undefined;
     const isTooLong = bytes > headerListBytes;
-    if (streamId <= this.#lastStream) this.#takeTrailers(streamId, isEnd && !isTooLong && !trailersFault(fields));
+    if (streamId <= this.#numbers.last) this.#takeTrailers(streamId, isEnd && !isTooLong && !trailersFault(fields));
     else {
-      this.#lastStream = streamId;
+      this.#numbers.use(streamId);
       if (this.isLeaving || this.#streams.size >= this.#limits.concurrentStreams) this.#refuseNew(streamId, errorCodes.refusedStream);
       else if (isTooLong) {
         this.#events.onRefused(`its header fields have more than ${headerListBytes} bytes`);
         this.#refuseNew(streamId, errorCodes.enhanceYourCalm);
-      } else this.#begin(streamId, fields, isEnd);
+      } else this.#begin(streamId, fields, bytes, isEnd);
     }
   }
 
@@ -265,21 +273,28 @@ export class Http2Session implements StreamOwner {
     else this.#refuse(stream, errorCodes.protocol);
   }
 
-  #begin(streamId: number, fields: readonly HeaderField[], isEnd: boolean): void {
+  /** `bytes`: of the header fields. */
+  #begin(streamId: number, fields: readonly HeaderField[], bytes: number, isEnd: boolean): void {
     const head = requestHead(fields);
     if (typeof head === "string") {
       this.#events.onRefused(head);
       this.#refuseNew(streamId, errorCodes.protocol);
       return;
     }
-    const stream = new Http2Stream(streamId, head, { receive: initialWindow, send: this.#streamWindow }, this);
+    const { contentLength } = head;
+    const heldBytes = streamBytes + bytes;
+    const windows = { receive: initialWindow, send: this.#streamWindow };
+    const stream = new Http2Stream(streamId, { contentLength, heldBytes }, windows, this);
     this.#streams.set(streamId, stream);
-    this.#events.onStream(stream);
+    this.#events.onHeld(heldBytes);
+    // The connection may have lost all its streams by that.
+    if (stream.isClosed) return;
+    this.#events.onStream(stream, head);
     if (isEnd) this.#ending = stream;
   }
 
   #refuseNew(streamId: number, code: number): void {
-    this.#remember(streamId);
+    this.#numbers.resets(streamId);
     this.#output.sendControl(makeNumberFrame(frameTypes.rstStream, streamId, code));
     this.#floods.reset();
   }
@@ -298,32 +313,25 @@ export class Http2Session implements StreamOwner {
     else this.#floods.withoutEffect();
   }
 
-  #takeSettings({ flags, streamId, payload }: Frame): void {
-    if (streamId !== 0) throw protocolError("SETTINGS is for a stream");
-    const isAck = (flags & frameFlags.ack) !== 0;
-    if (isAck) requireLength(payload, 0);
-    if (payload.length % 6 !== 0) throw new Http2Error(errorCodes.frameSize, "SETTINGS has half an entry");
-    if (payload.length > 6 * mostSettings) throw new Http2Error(errorCodes.enhanceYourCalm, "SETTINGS has too many entries");
+  #takeSettings(frame: Frame): void {
+    const entries = readSettings(frame);
     this.#floods.control();
-    if (isAck) return;
+    if (!entries) return;
     if (!this.#hasSettings) this.#events.onSettings();
     this.#hasSettings = true;
-    for (let at = 0; at < payload.length; at += 6) this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    let window = this.#streamWindow;
+    for (const [id, value] of entries) {
+      if (id === settingIds.headerTableSize) this.#output.encoder.limitTable(value);
+      else if (id === settingIds.initialWindow) window = value;
+    }
+    if (window !== this.#streamWindow) this.#setStreamWindow(window);
     this.#output.sendControl(makeFrame(frameTypes.settings, frameFlags.ack, 0, Buffer.alloc(0)));
   }
 
-  /** RFC 9113 §6.5.2 */
-  #set(id: number, value: number): void {
-    if (id === settingIds.headerTableSize) this.#output.encoder.limitTable(value);
-    else if (id === settingIds.enablePush && value > 1) throw protocolError("SETTINGS_ENABLE_PUSH is no truth value");
-    else if (id === settingIds.frameSize && (value < 1 << 14 || value >= 1 << 24))
-      throw protocolError("SETTINGS_MAX_FRAME_SIZE is not valid");
-    else if (id === settingIds.initialWindow) {
-      if (value > largestWindow) throw new Http2Error(errorCodes.flowControl, "SETTINGS_INITIAL_WINDOW_SIZE is too large");
-      const more = value - this.#streamWindow;
-      this.#streamWindow = value;
-      for (const stream of this.#streams.values()) this.#widen(stream, more);
-    }
+  #setStreamWindow(value: number): void {
+    const more = value - this.#streamWindow;
+    this.#streamWindow = value;
+    for (const stream of this.#streams.values()) this.#widen(stream, more);
   }
 
   /** RFC 9113 §6.9.2: the window of a stream may become negative, but not too large. */
@@ -375,7 +383,7 @@ export class Http2Session implements StreamOwner {
   }
 
   sendReset({ id }: Http2Stream, code: number): void {
-    this.#remember(id);
+    this.#numbers.resets(id);
     this.#output.sendControl(makeNumberFrame(frameTypes.rstStream, id, code));
   }
 
@@ -383,18 +391,10 @@ export class Http2Session implements StreamOwner {
     this.#output.sendControl(makeNumberFrame(frameTypes.windowUpdate, id, bytes));
   }
 
-  #remember(streamId: number): void {
-    this.#resetStreams.add(streamId);
-    if (this.#resetStreams.size <= mostRemembered) return;
-    for (const oldest of this.#resetStreams) {
-      this.#resetStreams.delete(oldest);
-      return;
-    }
-  }
-
   closed(stream: Http2Stream): void {
     this.#streams.delete(stream.id);
     this.#output.forget(stream);
+    this.#events.onHeld(-stream.heldBytes);
     this.#events.onClosed();
   }
 }

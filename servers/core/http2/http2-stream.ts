@@ -1,7 +1,6 @@
 import type { FrameBatch } from "./frame-batch.ts";
 import { errorCodes, frameFlags, frameHeaderBytes, frameTypes, largestFrame } from "./frames.ts";
 import type { AnswerFields, HpackEncoder } from "./hpack-encoder.ts";
-import type { RequestHead } from "./request-head.ts";
 
 /** Who takes the request of a stream. None of the methods throws. */
 export interface StreamReader {
@@ -23,8 +22,16 @@ export interface StreamOwner {
 }
 
 interface Chunk {
-  readonly bytes: Buffer;
+  bytes: Buffer;
   readonly onWritten: (() => void) | undefined;
+}
+
+/** What a stream knows of its request. */
+export interface StreamRequest {
+  /** Of the body, if the client said so. */
+  readonly contentLength: number | undefined;
+  /** What the stream keeps while it is open, beside bodies. */
+  readonly heldBytes: number;
 }
 
 /** What a stream may send now. */
@@ -45,7 +52,8 @@ const headersFlags = (isLast: boolean, isEnd: boolean): number => (isLast ? fram
 /** A request and its answer (RFC 9113 §5). */
 export class Http2Stream {
   readonly id: number;
-  readonly head: RequestHead;
+  readonly heldBytes: number;
+  readonly #contentLength: number;
   reader: StreamReader | undefined;
   readonly #owner: StreamOwner;
   /** What the client may still send. */
@@ -65,6 +73,8 @@ export class Http2Stream {
   #hasAnswered = false;
   #chunks: Chunk[] = [];
   #firstChunk = 0;
+  /** Chunks before this one are in memory of their own. */
+  #firstBorrowed = 0;
   /** Bytes of the first chunk that were sent. */
   #sentOfFirst = 0;
   #unsentBytes = 0;
@@ -78,9 +88,15 @@ export class Http2Stream {
   /** Its connection was. */
   isLost = false;
 
-  constructor(id: number, head: RequestHead, windows: { readonly receive: number; readonly send: number }, owner: StreamOwner) {
+  constructor(
+    id: number,
+    { contentLength, heldBytes }: StreamRequest,
+    windows: { readonly receive: number; readonly send: number },
+    owner: StreamOwner,
+  ) {
     this.id = id;
-    this.head = head;
+    this.heldBytes = heldBytes;
+    this.#contentLength = contentLength ?? Number.POSITIVE_INFINITY;
     this.#owner = owner;
     this.#receiveWindow = windows.receive;
     this.sendWindow = windows.send;
@@ -176,7 +192,7 @@ export class Http2Stream {
     if (this.#receiveWindow < 0) return errorCodes.flowControl;
     this.#bodyBytes += bytes.length;
     // RFC 9113 §8.1.1
-    if (this.#bodyBytes > (this.head.contentLength ?? Number.POSITIVE_INFINITY)) return errorCodes.protocol;
+    if (this.#bodyBytes > this.#contentLength) return errorCodes.protocol;
     // The reader may pause the stream for it.
     this.#held += frameBytes;
     if (bytes.length > 0) this.reader?.onData(bytes);
@@ -186,8 +202,7 @@ export class Http2Stream {
 
   /** The client has ended its side. The same for the length that it announced. */
   receiveEnd(): number | undefined {
-    const { contentLength } = this.head;
-    if (contentLength !== undefined && contentLength !== this.#bodyBytes) return errorCodes.protocol;
+    if (this.#contentLength !== Number.POSITIVE_INFINITY && this.#contentLength !== this.#bodyBytes) return errorCodes.protocol;
     this.hasEnded = true;
     this.reader?.onEnd();
     if (this.hasSentEnd) this.close(errorCodes.none);
@@ -208,8 +223,7 @@ export class Http2Stream {
     this.isClosed = true;
     this.closeCode = code;
     this.#head = undefined;
-    this.#chunks = [];
-    this.#firstChunk = 0;
+    this.#dropChunks();
     this.#unsentBytes = 0;
     this.#owner.closed(this);
     const { reader } = this;
@@ -232,6 +246,26 @@ export class Http2Stream {
 
   get #hasChunks(): boolean {
     return this.#firstChunk < this.#chunks.length;
+  }
+
+  #dropChunks(): void {
+    this.#chunks = [];
+    this.#firstChunk = 0;
+    this.#firstBorrowed = 0;
+  }
+
+  /** What waits may do so for long: small chunks are copied out of the blocks of Node's pool, which they would keep. */
+  keepChunks(): void {
+    const borrowed = this.#chunks.slice(Math.max(this.#firstBorrowed, this.#firstChunk)).filter(({ bytes }) => isPartOfMore(bytes));
+    this.#firstBorrowed = this.#chunks.length;
+    if (borrowed.length === 0) return;
+    let at = 0;
+    const own = Buffer.allocUnsafeSlow(borrowed.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    for (const chunk of borrowed) {
+      const end = at + chunk.bytes.copy(own, at);
+      chunk.bytes = own.subarray(at, end);
+      at = end;
+    }
   }
 
   /** Writes the head, then one DATA frame, then the end, as far as there is any of it and the windows allow. */
@@ -272,8 +306,11 @@ export class Http2Stream {
       this.#chunks[this.#firstChunk++] = none;
     }
     if (!this.#hasChunks || this.#firstChunk > 1_024) {
-      this.#chunks = this.#hasChunks ? this.#chunks.slice(this.#firstChunk) : [];
-      this.#firstChunk = 0;
+      const left = this.#chunks.slice(this.#firstChunk);
+      const borrowedFrom = Math.max(0, this.#firstBorrowed - this.#firstChunk);
+      this.#dropChunks();
+      this.#chunks = left;
+      this.#firstBorrowed = borrowedFrom;
     }
     const sent = batch.length - before;
     this.#unsentBytes -= sent;
@@ -304,4 +341,5 @@ export class Http2Stream {
   }
 }
 
+const isPartOfMore = (bytes: Buffer): boolean => bytes.buffer.byteLength > 2 * bytes.length;
 const none: Chunk = { bytes: Buffer.alloc(0), onWritten: undefined };

@@ -33,7 +33,7 @@ export class ByteQueue {
     }
     if (!this.#isOwn || this.#end + chunk.length > this.#bytes.length) {
       // A new buffer: what was taken from the old one stays valid.
-      const room = Buffer.allocUnsafe(Math.max(Math.min(Math.max(2 * length, leastRoom), expected), length + chunk.length));
+      const room = Buffer.allocUnsafeSlow(Math.max(Math.min(Math.max(2 * length, leastRoom), expected), length + chunk.length));
       this.#bytes.copy(room, 0, this.#start, this.#end);
       this.#bytes = room;
       this.#start = 0;

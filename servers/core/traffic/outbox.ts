@@ -198,6 +198,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       if (holdsTooMuch()) entry.dropParts?.();
       if (!queued.has(entry) && !announced.has(entry) && isFull()) {
         leaveOut(entry);
+        entry.dropParts?.();
         return;
       }
       if (droppedRows > 0 && missed.delete(entry)) droppedRows--;

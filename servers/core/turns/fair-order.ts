@@ -120,6 +120,10 @@ export class Rotation<Member> {
     this.#members.add(member);
   }
 
+  members(): Iterable<Member> {
+    return this.#members;
+  }
+
   take(): Member | undefined {
     if (this.#members.size === 0) return undefined;
     this.#from ??= this.#members.values();

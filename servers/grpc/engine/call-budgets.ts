@@ -1,99 +1,73 @@
+import { streamBytes } from "../../core/http2/http2-session.ts";
 import { type BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { CallList, ListedCall } from "./call-list.ts";
 import { StatusError } from "./status.ts";
 
-/** Of the largest messages and metadata, and of what one call may leave unread. */
-const mostOfEach = 64;
-
-/** All calls that may be open may have so much metadata each. */
-const usualHeadBytes = 1 << 10;
-
-/** Of connections that wait for their turn, each with some pieces of 64 KB. */
-const leastUnparsed = 64 << 20;
-
 /** Calls of a connection that are ended at once: each takes some 50 µs. */
 const mostLost = 64;
+/** A message may be there as what came, as what its handler keeps, and as the answer. */
+const copiesOfMessage = 4;
+
+/** What a call takes beside its header fields and messages. */
+export const callBytes = streamBytes;
 
 export interface BudgetLimits {
   readonly openCalls: number;
-  readonly metadataBytes: number;
+  readonly memoryBytes: number;
   readonly messageBytes: number;
-  readonly unreadBytes: number;
 }
 
 /** What is bounded of a call. */
 export interface BudgetedCall extends ListedCall {
   /** Among the open calls. */
   readonly isCounted: boolean;
-  /** Of its header fields. */
-  readonly headBytes: number;
-  readonly receivedBytes: number;
-  readonly unreadBytes: number;
-  /** Ends it with a status. */
-  fail(error: StatusError): void;
+  /** Of the memory of all calls. */
+  readonly heldBytes: number;
+  /** Gives back what it has of that: with a status, if it can. */
+  lose(why: StatusError): void;
   /** Ends it at once, and drops what waits. */
   breakOff(error: StatusError): void;
 }
 
-/** What the calls of one connection have of what all calls share. */
+/** What one connection has of what all share. */
 export interface CallShares {
+  /** Open calls. */
   readonly open: BudgetShare;
-  /** Header fields of open calls. */
-  readonly heads: BudgetShare;
-  /** Messages of the client: those that are incomplete, being decompressed, or wait for the end of the request. */
-  readonly received: BudgetShare;
-  /** What its connection has received, and no call has taken. */
-  readonly unparsed: BudgetShare;
-  readonly unread: BudgetShare;
+  /** Bytes: of the connection, its streams with their header fields, messages of the client, and what it leaves unread. */
+  readonly memory: BudgetShare;
 }
 
 /** Bounds for the calls of all connections together. Beyond one of them the connections that have most lose calls, those with most of it first. */
 export class CallBudgets {
   readonly #open: SharedBudget;
-  readonly #heads: SharedBudget;
-  readonly #received: SharedBudget;
-  readonly #unparsed: SharedBudget;
-  readonly #unread: SharedBudget;
-  readonly #why: Readonly<Record<keyof CallShares, string>>;
+  readonly #memory: SharedBudget;
+  readonly #exhausted: Readonly<Record<keyof CallShares, StatusError>>;
 
-  constructor({ openCalls, metadataBytes, messageBytes, unreadBytes }: BudgetLimits) {
-    const [received, unread] = [mostOfEach * messageBytes, mostOfEach * unreadBytes];
-    const heads = Math.max(mostOfEach * metadataBytes, openCalls * usualHeadBytes);
+  constructor({ openCalls, memoryBytes, messageBytes }: BudgetLimits) {
+    const bytes = Math.max(memoryBytes, copiesOfMessage * messageBytes);
     this.#open = new SharedBudget(openCalls, Math.min(mostLost, Math.floor(openCalls / 16)));
-    this.#heads = new SharedBudget(heads, heads / 64);
-    this.#received = new SharedBudget(received, received / 64);
-    this.#unparsed = new SharedBudget(Math.max(received, leastUnparsed));
-    this.#unread = new SharedBudget(unread, unread / 64);
-    this.#why = {
-      open: `more than ${openCalls} calls are open, and this connection has most of them`,
-      heads: `the metadata of all calls have more than ${heads} bytes, and this connection has most of them`,
-      received: `the messages of all calls have more than ${received} bytes, and this connection has most of them`,
-      unparsed: "all connections have received more than is held, and this one has most of it",
-      unread: `all clients leave more than ${unread} bytes unread, and this connection has most of them`,
+    this.#memory = new SharedBudget(bytes, bytes / 64);
+    const exhausted = (why: string): StatusError => new StatusError("RESOURCE_EXHAUSTED", why);
+    this.#exhausted = {
+      open: exhausted(`more than ${openCalls} calls are open, and this connection has most of them`),
+      memory: exhausted(`all clients together take more than ${bytes} bytes of memory, and this connection has most of it`),
     };
   }
 
   /** `breakOff` ends the connection. */
   open(address: string, calls: CallList<BudgetedCall>, breakOff: (why: string) => void = () => {}): CallShares {
-    const exhausted = (what: keyof CallShares) => new StatusError("RESOURCE_EXHAUSTED", this.#why[what]);
+    const memory = this.#memory.open(address, (excess) => {
+      const largest = largestOf(calls, excess, ({ heldBytes }) => heldBytes);
+      for (const call of largest) call.lose(this.#exhausted.memory);
+      if (largest.length > 0) return;
+      memory.leave();
+      breakOff(this.#exhausted.memory.message);
+    });
     return {
       open: this.#open.open(address, (excess) => {
-        const why = exhausted("open");
-        for (const call of largestOf(calls, excess, ({ isCounted }) => Number(isCounted))) call.breakOff(why);
+        for (const call of largestOf(calls, excess, ({ isCounted }) => Number(isCounted))) call.breakOff(this.#exhausted.open);
       }),
-      heads: this.#heads.open(address, (excess) => {
-        const why = exhausted("heads");
-        for (const call of largestOf(calls, excess, ({ isCounted, headBytes }) => (isCounted ? headBytes : 0))) call.breakOff(why);
-      }),
-      received: this.#received.open(address, (excess) => {
-        const why = exhausted("received");
-        for (const call of largestOf(calls, excess, ({ receivedBytes }) => receivedBytes)) call.fail(why);
-      }),
-      unparsed: this.#unparsed.open(address, () => breakOff(this.#why.unparsed)),
-      unread: this.#unread.open(address, (excess) => {
-        const why = exhausted("unread");
-        for (const call of largestOf(calls, excess, ({ unreadBytes }) => unreadBytes)) call.breakOff(why);
-      }),
+      memory,
     };
   }
 }

@@ -10,7 +10,7 @@ import { frameOf, prefixBytes } from "./message-type.ts";
 const nothing: Uint8Array = new Uint8Array();
 
 /** What a frame that waits takes beside its bytes. */
-const frameBytes = 256;
+const frameBytes = 512;
 
 export interface CallOutputOptions {
   readonly transport: CallTransport;
@@ -21,8 +21,8 @@ export interface CallOutputOptions {
   readonly json: JsonMessages | undefined;
   /** Writes those that are long. */
   readonly jsonThread: JsonThread;
-  /** What the clients of all calls leave unread. */
-  readonly unread: BudgetShare;
+  /** Of the memory of all calls. */
+  readonly memory: BudgetShare;
   /** Called when a message was written. */
   readonly onWritten: () => void;
   readonly onFault: (error: unknown) => void;
@@ -97,7 +97,7 @@ export class CallOutput {
   #count(bytes: number): void {
     if (this.#isOver) return;
     this.unreadBytes += bytes;
-    this.#options.unread.add(bytes);
+    this.#options.memory.add(bytes);
   }
 
   /** Calls back when the last message is with the transport; at once, if it is. */
@@ -108,7 +108,7 @@ export class CallOutput {
 
   /** Nothing more is written, and what waits is dropped. */
   close(): void {
-    this.#options.unread.add(-this.unreadBytes);
+    this.#options.memory.add(-this.unreadBytes);
     this.unreadBytes = 0;
     this.#isOver = true;
   }

@@ -5,7 +5,9 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { Http2Connection } from "../../core/http2/http2-connection.ts";
 import type { Http2Stream } from "../../core/http2/http2-stream.ts";
 import type { KeepaliveTimes } from "../../core/http2/keepalive.ts";
+import type { RequestHead } from "../../core/http2/request-head.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
@@ -38,6 +40,9 @@ export interface ConnectionsOptions extends KeepaliveTimes {
   readonly metadataBytes: number;
 }
 
+/** What a connection takes without calls. */
+const connectionBytes = 16 << 10;
+
 /** The open connections of a listener, and the bytes of all connections so far. */
 export class GrpcConnections {
   readonly #options: ConnectionsOptions;
@@ -67,7 +72,7 @@ export class GrpcConnections {
     // HTTP has its own listener; one must be there before it and after it.
     socket.on("error", () => {});
     const { connectionsPerAddress } = this.#options;
-    const isTooMany = this.#ofAddresses.of(socket.remoteAddress ?? "") >= connectionsPerAddress;
+    const isTooMany = this.#ofAddresses.of(rateLimitKey(socket.remoteAddress ?? "")) >= connectionsPerAddress;
     if (this.#admits && !isTooMany) {
       socket.setNoDelay(true);
       return this.#add(socket);
@@ -85,7 +90,8 @@ export class GrpcConnections {
 
   #add(socket: Socket): GrpcConnection {
     const { remoteAddress = "" } = socket;
-    this.#ofAddresses.add(remoteAddress);
+    const key = rateLimitKey(remoteAddress);
+    this.#ofAddresses.add(key);
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.authorized ? tls.getPeerCertificate() : undefined;
     const openCalls = new CallList<BudgetedCall>("connection");
@@ -96,15 +102,20 @@ export class GrpcConnections {
       work: this.#options.turns.accepted(remoteAddress),
       openCalls,
       http2: undefined,
-      shares: this.#options.budgets.open(remoteAddress, openCalls, (why) => connection.http2?.breakOff(why)),
+      shares: this.#options.budgets.open(remoteAddress, openCalls, (why) => {
+        if (connection.http2) connection.http2.breakOff(why);
+        else socket.destroy();
+      }),
       calls: 0,
     };
+    connection.shares.memory.add(connectionBytes);
     this.#open.set(socket, connection);
     closeInTurns(socket, connection.work);
     socket.once("close", () => {
       this.#open.delete(socket);
+      connection.shares.memory.add(-connectionBytes);
       for (const share of Object.values(connection.shares)) share.close();
-      this.#ofAddresses.remove(remoteAddress);
+      this.#ofAddresses.remove(key);
       this.#closedRead += socket.bytesRead;
       this.#closedWritten += socket.bytesWritten;
       if (this.#open.size === 0) this.#onNone?.();
@@ -116,7 +127,7 @@ export class GrpcConnections {
   speaksHttp2(
     socket: Socket,
     connection: GrpcConnection,
-    onStream: (stream: Http2Stream) => void,
+    onStream: (stream: Http2Stream, head: RequestHead) => void,
     explain: (why: string) => string = (why) => why,
   ): void {
     const faults = this.#faults;
@@ -129,7 +140,7 @@ export class GrpcConnections {
         if (faults.closed(connection, reason) && connection.calls === 0) this.#onRefused(connection, reason);
       },
       onError: (error) => faults.failed(connection, error),
-      onHeld: (bytes) => connection.shares.unparsed.add(bytes),
+      onHeld: (bytes) => connection.shares.memory.add(bytes),
     });
   }
 

@@ -37,6 +37,11 @@ export class FramedBody {
     return this.#queue.length;
   }
 
+  /** Memory of them. */
+  get heldBytes(): number {
+    return this.#queue.heldBytes;
+  }
+
   push(chunk: Buffer): void {
     this.#queue.push(chunk);
   }

@@ -1,6 +1,8 @@
 import { Metadata } from "@grpc/grpc-js";
+import { ownBytes } from "../../core/streams/own-copy.ts";
 import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
+import { callBytes } from "./call-budgets.ts";
 import { CallInput } from "./call-input.ts";
 import { CallOutput } from "./call-output.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
@@ -47,6 +49,9 @@ interface GrpcCallParts {
   readonly entry: CallEntry;
 }
 
+/** What is asked for by metadata, and metadata that are echoed, are there as texts, pairs and fields of the answer. */
+const memoryOfAsked = 8;
+
 const unreadTooMuch = new StatusError("RESOURCE_EXHAUSTED", "the client reads too slowly: it has left too much unread");
 
 /**
@@ -71,6 +76,8 @@ export class GrpcCall implements CallEvents {
   /** Steps that wait until the client has read enough. */
   #writable: (() => void)[] | undefined;
   #behaviour: RequestedBehaviour | undefined;
+  /** Memory of that. */
+  #askedBytes = 0;
   readonly #endDeadline: (() => void) | undefined;
   #endDelay: (() => void) | undefined;
   #sentHeaders = false;
@@ -88,7 +95,7 @@ export class GrpcCall implements CallEvents {
     this.#handler = handler;
     this.entry = entry;
     this.head = transport.head;
-    this.held = new HeldBytes(this.head.connection.shares.received);
+    this.held = new HeldBytes(this.head.connection.shares.memory);
     const json = transport.head.codec === "json" ? method?.json : undefined;
     const { jsonThread, limits } = options;
     this.#input = new CallInput({ call: this, json, jsonThread, messageValues: limits.messageValues });
@@ -98,7 +105,7 @@ export class GrpcCall implements CallEvents {
       method,
       json,
       jsonThread,
-      unread: this.head.connection.shares.unread,
+      memory: this.head.connection.shares.memory,
       onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
       onFault: (error) => this.fail(error),
     });
@@ -135,18 +142,13 @@ export class GrpcCall implements CallEvents {
     return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
   }
 
-  get headBytes(): number {
-    return this.entry.headBytes;
+  get heldBytes(): number {
+    return callBytes + this.entry.headBytes + this.#askedBytes + this.#receivedBytes + this.#output.unreadBytes;
   }
 
   /** Memory of the client's messages. */
-  get receivedBytes(): number {
+  get #receivedBytes(): number {
     return this.transport.receivedBytes + this.held.bytes;
-  }
-
-  /** Memory of answers that the client has not read. */
-  get unreadBytes(): number {
-    return this.#output.unreadBytes;
   }
 
   /** Does what the client asked for by metadata, then calls the method's handler. */
@@ -158,6 +160,7 @@ export class GrpcCall implements CallEvents {
       if (this.head.fault) throw this.head.fault;
       const asked = requestedBehaviour(this.head, behaviour);
       this.#behaviour = asked;
+      if (asked) this.#holdAsked();
       this.#output.coding = acceptedCoding(asked?.coding ?? coding, this.head.acceptEncoding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       const { method } = this;
@@ -168,6 +171,11 @@ export class GrpcCall implements CallEvents {
       if (!asked || asked.delayMs === 0) return this.#beginMethod(method);
       this.#endDelay = this.work.wait(asked.delayMs, () => this.isEnding || this.run(() => this.#beginMethod(method)));
     });
+  }
+
+  #holdAsked(): void {
+    this.#askedBytes = memoryOfAsked * this.entry.headBytes;
+    this.head.connection.shares.memory.add(this.#askedBytes);
   }
 
   #beginMethod({ pattern }: GrpcMethod): void | Promise<void> {
@@ -243,9 +251,11 @@ export class GrpcCall implements CallEvents {
 
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
-    this.entry.addReceived(message);
+    // The handler may keep it, and the recorder does.
+    const bytes = ownBytes(message.bytes);
+    this.entry.addReceived({ ...message, bytes });
     try {
-      this.#settle(this.#input.take(message.bytes));
+      this.#settle(this.#input.take(bytes));
     } catch (error) {
       this.fail(error);
     }
@@ -293,6 +303,7 @@ export class GrpcCall implements CallEvents {
     if (asked && asked.headers.length > 0) this.sendHeaders();
     this.#finishing = true;
     this.held.close();
+    this.#input.close();
     this.#endDelay?.();
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // Only an error has details.
@@ -311,6 +322,12 @@ export class GrpcCall implements CallEvents {
     if (this.isEnding) void this.work.run(oneStep(() => this.#over || this.transport.abandonUnread()));
   }
 
+  /** Gives back what it has of the memory of all calls: where that are messages of the client it ends with a status, else at once. */
+  lose(why: StatusError): void {
+    if (!this.isEnding && this.#output.unreadBytes === 0 && this.#receivedBytes > callBytes) this.fail(why);
+    else this.breakOff(why);
+  }
+
   /** Ends the call at once and drops what waits: a status could only be sent after it. Also for one that is ending. */
   breakOff({ code, message }: StatusError): void {
     this.#finishing = true;
@@ -322,9 +339,9 @@ export class GrpcCall implements CallEvents {
   #countNoMore(): void {
     if (!this.isCounted) return;
     this.isCounted = false;
-    const { open, heads } = this.head.connection.shares;
+    const { open, memory } = this.head.connection.shares;
     open.add(-1);
-    heads.add(-this.headBytes);
+    memory.add(-this.#askedBytes);
   }
 
   /** Ends the call without a status. */

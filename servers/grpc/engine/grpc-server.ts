@@ -2,7 +2,7 @@ import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { notHttp2 } from "../../core/http2/http2-connection.ts";
 import type { Http2Stream } from "../../core/http2/http2-stream.ts";
-import type { RequestFields } from "../../core/http2/request-head.ts";
+import type { RequestFields, RequestHead } from "../../core/http2/request-head.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "./connections.ts";
@@ -39,10 +39,10 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   };
   let draining = false;
 
-  function take(stream: Http2Stream, connection: GrpcConnection): void {
-    const refusal = refusalOf(stream.head.headers, options.webPort());
-    if (refusal) refuseStream(stream, connection, options.recorder, refusal);
-    else calls.begin(new Http2Call(stream, connection, callLimits));
+  function take(stream: Http2Stream, head: RequestHead, connection: GrpcConnection): void {
+    const refusal = refusalOf(head.headers, options.webPort());
+    if (refusal) refuseStream(stream, head, connection, options.recorder, refusal);
+    else calls.begin(new Http2Call(stream, head, connection, callLimits));
   }
 
   const otherPort = () =>
@@ -52,7 +52,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     const connection = connections.admit(socket);
     if (!connection) return;
     const explain = (why: string) => (why === notHttp2 && !options.tls ? otherPort() : why);
-    connections.speaksHttp2(socket, connection, (stream) => take(stream, connection), explain);
+    connections.speaksHttp2(socket, connection, (stream, head) => take(stream, head, connection), explain);
   }
 
   const { port: wanted, openToLan } = options;

@@ -1,4 +1,3 @@
-import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import type { CallHandler, GrpcCall } from "./grpc-call.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { MessageType } from "./message-type.ts";
@@ -27,7 +26,7 @@ export function readOne<Request>(call: GrpcCall, type: MessageType<Request>, the
     message(bytes) {
       // The status that gRPC defines for a wrong number of messages.
       if (message) throw new StatusError("UNIMPLEMENTED", "this method takes one message, and the client sent a second one");
-      message = copyOfSlice(bytes);
+      message = bytes;
       call.read();
     },
     halfClose() {

@@ -1,6 +1,6 @@
 import type { BudgetShare } from "../../core/limits/shared-budget.ts";
 
-/** Memory of a call's messages that its handler holds, or that wait to be read, among what the messages of all calls may have. */
+/** Memory of a call's messages that its handler holds, or that wait to be read, among what all calls may have. */
 export class HeldBytes {
   readonly #share: BudgetShare;
   #bytes = 0;

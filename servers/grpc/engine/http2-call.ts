@@ -69,11 +69,11 @@ export class Http2Call implements StartableTransport, StreamReader {
   /** Once the stream is closed. */
   #whyClosed: string | undefined;
 
-  constructor(stream: Http2Stream, connection: GrpcConnection, limits: Http2CallLimits) {
+  constructor(stream: Http2Stream, head: RequestHead, connection: GrpcConnection, limits: Http2CallLimits) {
     this.#stream = stream;
     this.#limits = limits;
     this.#body = new FramedBody(limits);
-    this.head = new Http2CallHead(stream.head, connection, limits.metadataBytes);
+    this.head = new Http2CallHead(head, connection, limits.metadataBytes);
     this.#share = connection.work.join(() => this.#goOn());
   }
 
@@ -103,10 +103,10 @@ export class Http2Call implements StartableTransport, StreamReader {
 
   #count(): void {
     const waiting = this.#hasHalfClosed ? 0 : this.#messageBytes;
-    const bytes = this.#isEnding ? 0 : this.#body.length + this.#inflatedBytes + waiting;
+    const bytes = this.#isEnding ? 0 : this.#body.heldBytes + this.#inflatedBytes + waiting;
     const more = bytes - this.receivedBytes;
     this.receivedBytes = bytes;
-    this.head.connection.shares.received.add(more);
+    this.head.connection.shares.memory.add(more);
   }
 
   #goOn(): void {

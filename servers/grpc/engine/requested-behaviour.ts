@@ -141,10 +141,11 @@ const reserved =
 const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|origin$|referer$|sec-|date$)/;
 
 /** The client's own metadata, sent back unchanged. */
-function echo({ metadata }: Pick<CallHead, "metadata">, where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
+function echo(head: Pick<CallHead, "metadata">, where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
   if (where === undefined) return { headers: [], trailers: [] };
   if (where !== "headers" && where !== "trailers" && where !== "both")
     throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
+  const { metadata } = head;
   const pairs = Object.keys(metadata.getMap())
     .filter((name) => !notEchoed.test(name) && !reserved.test(name))
     .flatMap((name) => metadata.get(name).map((value) => [name, value] as const));

@@ -3,6 +3,7 @@ import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { type BodyBudget, mostKeptBytes } from "../../core/http/connections/body-budget.ts";
 import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
+import { ownBytes } from "../../core/streams/own-copy.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import { toMicroseconds } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -66,6 +67,7 @@ export class CallEntry implements TrafficEntry {
   #isCut = false;
   /** The start of the first message that is not empty. */
   #preview = noBytes;
+  #hasOwnPreview = false;
   #answeredAt = 0;
   #halfClosedAt = 0;
   #endedAt = 0;
@@ -130,8 +132,7 @@ export class CallEntry implements TrafficEntry {
     let kept = copyOfSlice(message.length > room ? message.subarray(0, room) : message);
     this.#isCut ||= room < message.length;
     const isOverBudget = this.#messageBudget !== undefined && room < Math.min(message.length, mostKeptBytes);
-    // Of a long message a copy: the call may stay open, and would keep all of it.
-    if (this.#preview.length === 0) this.#preview = kept.length > previewBytes ? Buffer.from(kept.subarray(0, previewBytes)) : kept;
+    if (this.#preview.length === 0) this.#preview = kept.subarray(0, previewBytes);
     if (isCompressed(flags)) {
       const content = Buffer.allocUnsafe(4 + kept.length);
       content.writeUInt32LE(wireBytes, 0);
@@ -230,6 +231,14 @@ export class CallEntry implements TrafficEntry {
 
   dropParts(): void {
     this.#parts.drop();
+    this.#keepPreview();
+  }
+
+  /** The call may stay open for hours. */
+  #keepPreview(): void {
+    if (this.#hasOwnPreview || this.#preview.length === 0) return;
+    this.#hasOwnPreview = true;
+    this.#preview = ownBytes(this.#preview);
   }
 
   write(record: RecordWriter): void {
@@ -282,6 +291,7 @@ export class CallEntry implements TrafficEntry {
       record.text(notes[this.#wroteNotes] ?? "");
     }
     if (this.#end) this.#writeEnd(record, this.#end);
+    else this.#keepPreview();
     this.#parts.write(record);
   }
 

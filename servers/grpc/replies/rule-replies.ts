@@ -1,4 +1,3 @@
-import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { MethodReplies } from "../engine/handlers.ts";
@@ -15,8 +14,10 @@ export interface RuleRepliesOptions extends PerformParts {
   readonly heldBytes: number;
 }
 
-/** Held with each message, beside its bytes. */
+/** Of each message that is held, beside its bytes. */
 const overheadBytes = 64;
+/** The same in memory. */
+const memoryOverhead = 512;
 
 /** Answers calls by the rules that the user wrote. */
 export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesOptions): MethodReplies {
@@ -59,10 +60,10 @@ function holdMessages(call: GrpcCall, { pattern }: GrpcMethod, heldBytes: number
   let held = 0;
   call.receive({
     message(bytes) {
-      messages.push(copyOfSlice(bytes));
+      messages.push(bytes);
       held += bytes.length + overheadBytes;
       // Until the call has ended: its rules read them then.
-      call.held.add(bytes.length + overheadBytes);
+      call.held.add(bytes.length + memoryOverhead);
       if (pattern === "client stream" && held > heldBytes) {
         throw new StatusError(
           "RESOURCE_EXHAUSTED",

@@ -1,4 +1,3 @@
-import { copyOfSlice } from "../../core/http/record/body-capture.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { CompiledRule } from "./compile-rule.ts";
@@ -88,7 +87,7 @@ class BothWays {
 
   /** The rules are looked through in the turns of all clients. The next message is not asked for before that. */
   message(bytes: Uint8Array, pass: () => void): true {
-    this.#run(this.#answer(copyOfSlice(bytes), pass).catch((error: unknown) => this.#call.fail(error)));
+    this.#run(this.#answer(bytes, pass).catch((error: unknown) => this.#call.fail(error)));
     return true;
   }
 

@@ -8,6 +8,8 @@ export interface BodyReader {
   push(chunk: Buffer): void;
   /** Bytes that were not taken yet. */
   readonly length: number;
+  /** Memory of them. */
+  readonly heldBytes: number;
   clear(): void;
   /** To be called when the rest waits. */
   keepRestOnly(): void;
@@ -39,6 +41,10 @@ export class TextBody extends FramedBody {
 
   override get length(): number {
     return this.#text.length + super.length;
+  }
+
+  override get heldBytes(): number {
+    return this.#text.heldBytes + super.heldBytes;
   }
 
   override clear(): void {
@@ -109,6 +115,10 @@ export class BareBody implements BodyReader {
 
   get length(): number {
     return this.#queue.length;
+  }
+
+  get heldBytes(): number {
+    return this.#queue.heldBytes;
   }
 
   clear(): void {

@@ -208,10 +208,10 @@ export abstract class WebCall implements StartableTransport {
 
   #count(): void {
     const waiting = this.#hasEnded ? 0 : this.#messageBytes;
-    const bytes = this.#isDone ? 0 : this.#body.length + this.#inflatedBytes + waiting;
+    const bytes = this.#isDone ? 0 : this.#body.heldBytes + this.#inflatedBytes + waiting;
     const more = bytes - this.receivedBytes;
     this.receivedBytes = bytes;
-    this.head.connection.shares.received.add(more);
+    this.head.connection.shares.memory.add(more);
   }
 
   #inflate(content: Buffer): void {

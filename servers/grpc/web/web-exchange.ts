@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCodes } from "../../core/http2/frames.ts";
 import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
-import type { RequestFields } from "../../core/http2/request-head.ts";
-import { fieldPairs } from "../engine/call-metadata.ts";
+import type { RequestFields, RequestHead } from "../../core/http2/request-head.ts";
+import { callBytes } from "../engine/call-budgets.ts";
+import { fieldPairs, headerListBytes } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
 import { resetStream, whyStreamClosed } from "../engine/stream-end.ts";
@@ -70,6 +71,11 @@ export class Http1Exchange implements WebExchange {
     // "close" follows; what is written to a client that has left is lost.
     request.on("error", () => {});
     response.on("error", () => {});
+    if (response.destroyed) return;
+    const { memory } = connection.shares;
+    const heldBytes = callBytes + headerListBytes(this.rawHeaders);
+    memory.add(heldBytes);
+    response.once("close", () => memory.add(-heldBytes));
   }
 
   read({ onData, onEnd, onClose }: StreamReader): void {
@@ -148,8 +154,7 @@ export class Http2Exchange implements WebExchange {
   readonly #stream: Http2Stream;
   #answered: Pairs | undefined;
 
-  constructor(stream: Http2Stream, connection: GrpcConnection) {
-    const { headers, rawHeaders } = stream.head;
+  constructor(stream: Http2Stream, { headers, rawHeaders }: RequestHead, connection: GrpcConnection) {
     this.httpMethod = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";

@@ -91,7 +91,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   }
 
   const takeHttp2 = (socket: Socket, connection: GrpcConnection): void =>
-    connections.speaksHttp2(socket, connection, (stream) => serve(new Http2Exchange(stream, connection)));
+    connections.speaksHttp2(socket, connection, (stream, head) => serve(new Http2Exchange(stream, head, connection)));
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;

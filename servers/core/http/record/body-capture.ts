@@ -1,4 +1,5 @@
 import { previewBytes } from "../../../../contract/traffic/row.ts";
+import { ownCopy } from "../../streams/own-copy.ts";
 import type { RecordWriter } from "../../traffic/record-writer.ts";
 import { type BodyBudget, mostKeptBytes } from "../connections/body-budget.ts";
 import { GatheredPieces } from "../connections/gathered-pieces.ts";
@@ -103,13 +104,6 @@ export class BodyCapture {
 /** A slice keeps its whole underlying buffer alive: it is copied if that is much larger than a block of Node's pool, which is in use anyway. */
 export const copyOfSlice = <Bytes extends Uint8Array>(slice: Bytes): Bytes | Buffer =>
   slice.buffer.byteLength > 2 * slice.byteLength + Buffer.poolSize ? Buffer.from(slice) : slice;
-
-/** In memory of its own, not in a block of the pool, which it would keep. */
-function ownCopy(bytes: Uint8Array): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  copy.set(bytes);
-  return copy;
-}
 
 const asBuffer = (part: string | Uint8Array): Buffer =>
   typeof part === "string" ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
