@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import type { Log } from "../../core/service/log.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallList } from "./call-list.ts";
 import type { CallEvents, CallTransport, SentEnd } from "./call-transport.ts";
@@ -15,6 +16,7 @@ export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
   readonly openCalls: OpenCalls;
+  readonly turns: WorkTurns;
   readonly log: Log;
 }
 
@@ -80,7 +82,6 @@ export class ListenerCalls {
     this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), unreadMs).unref();
     transport.start(call);
     shares.open.add(1);
-    shares.heads.add(call.headBytes);
     call.begin();
   }
 
@@ -94,7 +95,7 @@ export class ListenerCalls {
     }
     const { size } = this.#calls;
     if (size > 0) this.#options.log.info(`${size} calls were open when the service stopped, and end with UNAVAILABLE.`);
-    for (const call of this.#calls.all()) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
+    await this.#options.turns.each(this.#calls.all(), (call) => call.finish(statusCode("UNAVAILABLE"), "the service is stopping"));
     clearInterval(this.#looksForUnread);
   }
 
@@ -107,7 +108,7 @@ export class ListenerCalls {
   }
 
   #abandonUnread(): void {
-    for (const call of this.#calls.all()) call.abandonUnread();
+    void this.#options.turns.each(this.#calls.all(), (call) => call.abandonUnread());
   }
 
   #fault({ head, entry }: GrpcCall, error: unknown): void {
