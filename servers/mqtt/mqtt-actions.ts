@@ -43,9 +43,10 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
 
   return {
     ...tryHandlers(tryClient, views.showSmall),
-    publish(params) {
+    async publish(params) {
       const message = messageOfParams(params);
       publish(message);
+      if (!message.isRouted) await new Promise<void>((resolve) => engine.broadcasts.whenIdle(resolve));
       return { matched: message.matched };
     },
 

@@ -33,8 +33,8 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
   function publish(left: readonly [topic: string, value: string | number][]) {
     for (const [index, [name, value]] of left.entries()) {
       if (isStopped) return;
-      if (index > 0 && engine.scheduler.isTurnOver()) {
-        engine.scheduler.whenWritten(() => publish(left.slice(index)), "much");
+      if (index > 0 && (engine.scheduler.isTurnOver() || !engine.broadcasts.isIdle)) {
+        engine.broadcasts.whenIdle(() => engine.scheduler.whenWritten(() => publish(left.slice(index)), "much"));
         return;
       }
       const topic = `$SYS/broker/${name}`;

@@ -7,6 +7,7 @@ import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { countAnswer } from "../../servers/mqtt/engine/routing/route-message.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
 
+const broadcasts = { isIdle: true, whenIdle: (act: () => void) => act() };
 const messageOf = (payload: string, publisherAddress = "") => {
   const message = new Message({ topic: "ask", payload: Buffer.from(payload), qos: 0, retain: false });
   message.publisherAddress = publisherAddress;
@@ -32,6 +33,7 @@ async function openRules(more: Partial<MqttReplyRule>, mostPayloadBytes: number,
     file: { read: async () => [{ ...rule, ...more }], write: async () => {}, settled: async () => {} },
     publish,
     scheduler: { isTurnOver: () => false, whenWritten: (resume) => void setImmediate(resume) },
+    broadcasts,
     mostBytes: 1 << 20,
     mostPayloadBytes,
     log: { warning: (text) => void warnings.push(text) },
@@ -45,7 +47,7 @@ it("[MQTT-344] replies that are due together are published over several turns, i
   const published: number[] = [];
   let mostOfTurn = 10;
   const scheduler = { isTurnOver: () => published.length >= mostOfTurn, whenWritten: (resume: () => void) => void resumes.push(resume) };
-  const due = new DueReplies({ scheduler, mostBytes: 1 << 20 });
+  const due = new DueReplies({ scheduler, broadcasts, mostBytes: 1 << 20 });
   onTestFinished(() => due.close());
   // The fifteenth is much to write.
   for (let index = 0; index < 25; index++) due.add(messageOf(""), 1, () => published.push(index) === 15);
@@ -61,7 +63,7 @@ it("[MQTT-344] replies that are due together are published over several turns, i
 
 it("[MQTT-344] messages whose replies wait take bounded memory, of which each address has its share", async () => {
   const published: string[] = [];
-  const due = new DueReplies({ scheduler: { isTurnOver: () => false, whenWritten: () => {} }, mostBytes: 100_000 });
+  const due = new DueReplies({ scheduler: { isTurnOver: () => false, whenWritten: () => {} }, broadcasts, mostBytes: 100_000 });
   onTestFinished(() => due.close());
   const add = (address: string, delayMs = 60_000) =>
     due.add(messageOf("x".repeat(10_000), address), delayMs, () => {

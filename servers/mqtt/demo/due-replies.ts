@@ -1,4 +1,5 @@
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
+import type { Broadcasts } from "../engine/routing/broadcasts.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type Ranked, RankedHeap } from "../engine/session/ranked-heap.ts";
 
@@ -14,6 +15,8 @@ interface Due extends Ranked {
 
 export interface DueRepliesOptions {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
+  /** Replies to thousands are delivered before the next ones are published. */
+  readonly broadcasts: Pick<Broadcasts, "isIdle" | "whenIdle">;
   /** Of all replies that wait; above it each publisher's address has its share. */
   readonly mostBytes: number;
 }
@@ -57,16 +60,16 @@ export class DueReplies {
 
   private readonly publishDue = (): void => {
     clearTimeout(this.timer);
-    const { scheduler } = this.options;
+    const { scheduler, broadcasts } = this.options;
     const now = performance.now();
     for (let due = this.waiting.first; due && due.rank <= now && !this.isClosed; due = this.waiting.first) {
-      if (scheduler.isTurnOver()) {
-        scheduler.whenWritten(this.publishDue, "much");
-        return;
+      let isOver = scheduler.isTurnOver();
+      if (!isOver) {
+        this.remove(due);
+        isOver = due.publish() || !broadcasts.isIdle;
       }
-      this.remove(due);
-      if (!due.publish()) continue;
-      scheduler.whenWritten(this.publishDue, "much");
+      if (!isOver) continue;
+      broadcasts.whenIdle(() => scheduler.whenWritten(this.publishDue, "much"));
       return;
     }
     this.setTimer();

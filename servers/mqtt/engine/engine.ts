@@ -16,6 +16,7 @@ import { UnreadLoad } from "./delivery/unread-load.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver } from "./engine-observer.ts";
+import { Broadcasts } from "./routing/broadcasts.ts";
 import { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
@@ -69,6 +70,7 @@ export class Engine {
   readonly trie = new SubscriptionTrie();
   readonly groups = new Map<string, SharedGroup>();
   readonly away = new AwaySessions();
+  readonly broadcasts = new Broadcasts(this);
   readonly departures = new Departures(this);
   readonly handover = new SharedHandover(this);
   readonly endedSubscriptions = new EndedSubscriptions(this);

@@ -193,8 +193,9 @@ export class MessageRecorder {
   private recordUnfollowed(): void {
     const { unfollowed } = this;
     if (unfollowed.length === 0) return;
-    this.unfollowed = [];
+    this.unfollowed = unfollowed.filter(({ message }) => !message.isRouted);
     for (const { record, message } of unfollowed) {
+      if (!message.isRouted) continue;
       record.matched = message.matched;
       record.settle();
       this.traffic.touch(record);

@@ -11,6 +11,7 @@ import { type SendResult, writePublish } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
+import type { Broadcasts } from "../routing/broadcasts.ts";
 import type { Message } from "../routing/message.ts";
 import { isMuch } from "../routing/route-message.ts";
 import type { ReceivedIds } from "../session/received-ids.ts";
@@ -36,6 +37,7 @@ export interface ConnectionContext {
   readonly counters: EngineCounters;
   readonly scheduler: FlushScheduler;
   readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
+  readonly broadcasts: Pick<Broadcasts, "isIdle" | "whenIdle">;
   /** Of what clients have sent and is held: parts of packets, CONNECTs that wait, and the topics of aliases. */
   readonly arriving: SharedBudget;
   readonly log: Pick<EngineLog, "error">;
@@ -64,7 +66,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   bridge = false;
   session: Session | undefined = undefined;
   identity: Identity = { clientId: "", username: undefined };
-  /** Requested by the client or set by the server; 0 is none. */
+  /** 0 is none. */
   keepAliveSeconds = 0;
   /** Monotonic, as `openedAt`. */
   lastPacketAt: number;
@@ -234,7 +236,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     while (this.holds === 0 && this.state !== "closed") {
       if (decoder.isPublishNext) {
         if (cluster?.isBehind) {
-          this.holdUntilShared(cluster);
+          this.holdUntil((then) => cluster.whenCaughtUp(then));
           break;
         }
         if (!turn.mayPublish()) {
@@ -258,12 +260,14 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** It has published a message of so many bytes. */
   published(message: Message, bytes: number): void {
     this.turn.routed(message);
-    if (isMuch(message.matched, bytes) || message.answersAreMuch) this.turn.holdUntilWritten();
+    const { broadcasts } = this.context;
+    if (message.answerSteps > 0 && !broadcasts.isIdle) this.holdUntil((then) => broadcasts.whenIdle(then));
+    else if (isMuch(message.matched, bytes) || message.answersAreMuch) this.turn.holdUntilWritten();
   }
 
   /** Work for its packet of which there may be much: in the turns of all clients. Its next packets wait until it is done. */
-  inSteps(work: Iterator<unknown>): void {
-    this.turn.inSteps(work);
+  inSteps(work: Iterator<unknown>, isForOthers?: boolean): void {
+    this.turn.inSteps(work, isForOthers);
   }
 
   /** The step may be much work, such as the end of an earlier session: it is done when there is time in a turn of the event loop. */
@@ -271,10 +275,10 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.turn.inTurn(step);
   }
 
-  /** It is read no further until the other brokers have read what was published here, by whomever. */
-  private holdUntilShared(cluster: Pick<ClusterLink, "whenCaughtUp">): void {
+  /** It is read no further until that, such as that the other brokers have read what was published here, by whomever. */
+  private holdUntil(when: (then: () => void) => void): void {
     this.hold();
-    cluster.whenCaughtUp(() => this.context.scheduler.whenWritten(() => this.release()));
+    when(() => this.context.scheduler.whenWritten(() => this.release()));
   }
 
   /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */
@@ -386,15 +390,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       step();
     } catch (error) {
       this.context.log.error(`An error while ending ${this.clientId || this.origin.peer}: ${faultText(error)}`);
-      this.destroyTransport();
-    }
-  }
-
-  private destroyTransport(): void {
-    try {
-      this.transport.destroy();
-    } catch {
-      // Logged already; nothing more can be done.
+      try {
+        this.transport.destroy();
+      } catch {
+        // Logged already; nothing more can be done.
+      }
     }
   }
 }

@@ -78,26 +78,46 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
   }
-  if (parts.trie.isQuick(topic)) route(parts, connection, packet, message);
-  else connection.inSteps(routeInSteps(parts, connection, packet, message));
+  const rest = parts.trie.isQuick(topic) ? route(parts, connection, packet, message) : routeInSteps(parts, connection, packet, message);
+  if (rest) connection.inSteps(rest, true);
 }
 
 /** To find the subscriptions takes long. */
 function* routeInSteps(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
   yield* parts.trie.prepare(message.topic);
-  route(parts, connection, packet, message);
+  if (connection.state === "closed") return;
+  const rest = route(parts, connection, packet, message);
+  if (rest) yield* rest;
 }
 
-function route(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
+/** Returns the rest, if it is for many. */
+function route(
+  parts: PublishParts,
+  connection: Connection,
+  packet: PublishPacket,
+  message: Message,
+): (Iterable<unknown> & Iterator<unknown>) | undefined {
   const session = connection.session as Session;
-  const { qos, packetId } = packet;
-  if (qos === 2) {
-    keepIdentifier(parts, session, packetId);
-    session.store?.received(session, packetId);
+  if (packet.qos === 2) {
+    keepIdentifier(parts, session, packet.packetId);
+    session.store?.received(session, packet.packetId);
   }
   parts.observer.published?.(message, connection, packet);
+  message.publisherTakesTurns = true;
   parts.publish(message);
-  connection.published(message, packet.payload.length);
+  if (message.undelivered) return deliverRest(parts, connection, packet, message, message.undelivered);
+  acknowledge(parts, connection, packet, message);
+  return undefined;
+}
+
+/** Also when the client has left meanwhile. */
+function* deliverRest(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message, deliveries: Iterator<unknown>) {
+  while (!deliveries.next().done) yield;
+  acknowledge(parts, connection, packet, message);
+}
+
+function acknowledge(parts: PublishParts, connection: Connection, { qos, packetId, payload }: PublishPacket, message: Message): void {
+  connection.published(message, payload.length);
   if (qos === 0) return;
   // §3.4.2.1, §3.5.2.1; the subscriptions at other brokers are unknown here.
   const reason = message.matched === 0 && !parts.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;

@@ -151,22 +151,25 @@ export class TurnShare {
     scheduler.whenWritten(goOn, "much", this.addressKey);
   }
 
-  /** As much of the work as there is time for in each turn. */
-  inSteps(work: Iterator<unknown>): void {
+  /** As much of the work as there is time for in each turn. `isForOthers`: it is done also when the connection is closed, and few bytes are held for it. */
+  inSteps(work: Iterator<unknown>, isForOthers = false): void {
     if (this.goOn(work)) return;
     const { scheduler } = this.parts;
     this.owner.hold();
-    scheduler.works++;
+    const begun = isForOthers ? 0 : 1;
+    scheduler.works += begun;
     const goOn = () => {
       let isDone = true;
-      this.attempt(() => {
+      const step = () => {
         isDone = this.goOn(work);
-      });
+      };
+      if (isForOthers) this.owner.run(step);
+      else this.attempt(step);
       if (!isDone) {
         scheduler.whenWritten(goOn, "much", this.addressKey);
         return;
       }
-      scheduler.works--;
+      scheduler.works -= begun;
       this.releaseIt();
     };
     scheduler.whenWritten(goOn, "much", this.addressKey);

@@ -75,6 +75,12 @@ export class Message {
   topicBytes: Buffer | undefined = undefined;
   /** The message goes to more than one receiver: the encoded form is cached. */
   fannedOut = false;
+  /** Its publisher goes on with what the router leaves `undelivered`. */
+  publisherTakesTurns = false;
+  /** A step for each delivery that is left. */
+  undelivered: Iterator<unknown> | undefined = undefined;
+  /** All deliveries were made. */
+  isRouted = false;
   /** Present while the inspector records the deliveries. */
   trace: DeliveryTrace | undefined = undefined;
   /** Present if no client published it. */
@@ -122,6 +128,7 @@ export class Message {
 
   /** All receivers were served: frees the encoded form; a later retransmission encodes it again. */
   routed(): void {
+    this.isRouted = true;
     this.fannedOut = false;
     this.encoded = undefined;
     if (this.topic.length > heldTopicLength) this.topicBytes = undefined;

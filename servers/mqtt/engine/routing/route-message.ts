@@ -2,6 +2,7 @@ import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
+import type { Broadcasts } from "./broadcasts.ts";
 import type { Message } from "./message.ts";
 import { Overlap, type SharedGroup, type Subscription } from "./subscription.ts";
 import { type Match, SubscriptionTrie } from "./subscription-trie.ts";
@@ -11,10 +12,16 @@ export interface RoutingParts {
   readonly cluster: Pick<ClusterLink, "routeShared"> | undefined;
   readonly observer: EngineObserver;
   readonly scheduler: Pick<FlushScheduler, "expectMuch">;
+  readonly broadcasts: Pick<Broadcasts, "add" | "holds">;
 }
 
 /** To write more at once makes others wait. */
 const mostBytesAtOnce = 2 << 20;
+
+/** A message for more sessions and shared groups is delivered over several turns of the event loop: each takes up to 20 µs. */
+const fewReceivers = 256;
+/** Deliveries of many bytes between two words about it. */
+const deliveriesOfMuch = 64;
 
 /** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
 export const visitsOfStep = 32;
@@ -27,17 +34,48 @@ export function countAnswer(message: Message, answer: Message): void {
   if (isMuch(answer.matched, answer.payload.length)) message.answersAreMuch = true;
 }
 
-/** Delivers to every session that has a matching subscription (MQTT §3.3.4). */
-export function routeMessage({ trie, cluster, observer, scheduler }: RoutingParts, message: Message): void {
+/**
+ * Delivers to every session that has a matching subscription (MQTT §3.3.4). What is for thousands is delivered in steps: by the message's publisher, where it
+ * says so, or else by `Broadcasts`. In a cluster it is delivered at once, since a session that is moved to another broker takes what it got here with it.
+ */
+export function routeMessage(parts: RoutingParts, message: Message): void {
+  const { trie, cluster, scheduler, broadcasts } = parts;
   const match = trie.match(message.topic);
   message.topicBytes = match.topicBytes;
   message.visited = trie.visited;
   const { subscriptions, groups } = match;
   message.fannedOut = subscriptions.length > 1;
-  if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
-  deliverToAll(subscriptions, message);
-  if (cluster) cluster.routeShared(message, groups);
-  else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
+  const isForFew = subscriptions.length + groups.length <= fewReceivers;
+  if (cluster || (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic)))) {
+    if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
+    deliverToAll(subscriptions, message);
+    if (cluster) cluster.routeShared(message, groups);
+    else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
+    endRouting(parts, message);
+    return;
+  }
+  const deliveries = deliverInSteps(parts, match, message);
+  if (message.publisherTakesTurns) message.undelivered = deliveries;
+  else broadcasts.add(message.topic, deliveries);
+}
+
+/** A step for each delivery. */
+function* deliverInSteps(parts: RoutingParts, { subscriptions, groups }: Match, message: Message): Generator<undefined, void> {
+  const areMuch = isMuch(subscriptions.length, message.payload.length);
+  for (let index = 0; index < subscriptions.length; index++) {
+    if (areMuch && index % deliveriesOfMuch === 0) parts.scheduler.expectMuch();
+    deliver(subscriptions[index] as Subscription | Overlap, message);
+    yield;
+  }
+  for (const group of groups) {
+    deliverToOne(group, message);
+    yield;
+  }
+  message.undelivered = undefined;
+  endRouting(parts, message);
+}
+
+function endRouting({ observer }: RoutingParts, message: Message): void {
   message.routed();
   observer.routed?.(message);
 }
@@ -68,18 +106,20 @@ export function routeToSession(session: Session, messages: readonly Message[]): 
 
 /** [MQTT5-3.3.4-2] to -5: once to each session. */
 function deliverToAll(subscriptions: Match["subscriptions"], message: Message): void {
-  for (let index = 0; index < subscriptions.length; index++) {
-    let found = subscriptions[index] as Subscription | Overlap;
-    if (found.session.hasEnded) continue;
-    // [MQTT5-3.8.3-3]
-    if (found.options.noLocal && found.session.clientId === message.publisherId) {
-      const own = found instanceof Overlap ? found.ofItself() : undefined;
-      if (!own) continue;
-      found = own;
-    }
-    const { session, options, identifiers } = found;
-    message.matched++;
-    const qos = message.qos < options.qos ? message.qos : options.qos;
-    session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
+  for (let index = 0; index < subscriptions.length; index++) deliver(subscriptions[index] as Subscription | Overlap, message);
+}
+
+function deliver(matching: Subscription | Overlap, message: Message): void {
+  let found = matching;
+  if (found.session.hasEnded) return;
+  // [MQTT5-3.8.3-3]
+  if (found.options.noLocal && found.session.clientId === message.publisherId) {
+    const own = found instanceof Overlap ? found.ofItself() : undefined;
+    if (!own) return;
+    found = own;
   }
+  const { session, options, identifiers } = found;
+  message.matched++;
+  const qos = message.qos < options.qos ? message.qos : options.qos;
+  session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
 }

@@ -1,6 +1,7 @@
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
+import type { Broadcasts } from "../routing/broadcasts.ts";
 import type { SharedHandover } from "../routing/shared-handover.ts";
 import { type AwaySessions, isOver, isWillDue } from "./away-sessions.ts";
 import { publishWill, type WillParts } from "./pending-will.ts";
@@ -12,6 +13,7 @@ export interface DepartureParts extends WillParts {
   readonly log: Pick<EngineLog, "error">;
   readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
   readonly handover: Pick<SharedHandover, "endSome">;
+  readonly broadcasts: Pick<Broadcasts, "isIdle" | "whenIdle" | "finish">;
   endSession(session: Session): void;
 }
 
@@ -46,24 +48,26 @@ export class Departures {
 
   /** Everything that was due is done. */
   get isIdle(): boolean {
-    return this.state === "idle";
+    return this.state === "idle" && this.parts.broadcasts.isIdle;
   }
 
-  /** Nothing more is done. */
+  /** Nothing more is begun. */
   stop(): void {
     this.state = "stopped";
+    this.parts.broadcasts.finish();
   }
 
   private mayGoOn(bytes: number): boolean {
-    const { scheduler, cluster } = this.parts;
-    return !cluster?.isBehind && bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver();
+    const { scheduler, cluster, broadcasts } = this.parts;
+    return !cluster?.isBehind && broadcasts.isIdle && bytes <= bytesOfTurn && !scheduler.isBehind && !scheduler.isTurnOver();
   }
 
   private wait(): void {
     this.state = "waiting for its turn";
-    const { scheduler, cluster } = this.parts;
-    if (cluster?.isBehind) cluster.whenCaughtUp(() => scheduler.whenWritten(this.work, "much"));
-    else scheduler.whenWritten(this.work, "much");
+    const { scheduler, cluster, broadcasts } = this.parts;
+    const later = () => scheduler.whenWritten(this.work, "much");
+    if (cluster?.isBehind) cluster.whenCaughtUp(later);
+    else broadcasts.whenIdle(later);
   }
 
   private readonly work = (): void => {
