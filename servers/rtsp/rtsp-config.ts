@@ -216,7 +216,7 @@ export const rtspConfig = z.strictObject({
     unit: "B",
     env: "RTSP_URI_BYTES",
   }),
-  bodyBytes: limit(1 << 10, 1 << 24, 64 << 10, {
+  bodyBytes: limit(1 << 10, 1 << 24, 16 << 10, {
     title: "Body of a request",
     help: "A request with a longer body is refused with 413.",
     unit: "B",

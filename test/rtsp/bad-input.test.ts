@@ -278,7 +278,7 @@ it("[RTSP-26] of clients that send packets in part those with most are disconnec
 });
 
 it("[RTSP-204] what is announced and never played counts in the memory of all streams", async () => {
-  const server = await startRtsp({ allMediaBytes: 1 << 20 });
+  const server = await startRtsp({ allMediaBytes: 1 << 20, bodyBytes: 64 << 10 });
   const modest = await server.connect();
   const sets = `Z0LAHtkDxWhAAAADAEAAAAwDxYuS,${"aM".padEnd(40_000, "u")}`;
   const description = [

@@ -27,19 +27,31 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
   version = 0;
   readonly #byTarget = new Map<Target, Map<string, TimedFault<Fault>>>();
   #listener: () => void = () => {};
+  #carryOut: (target: Target) => void = () => {};
+  #telling: NodeJS.Immediate | undefined;
 
   /** There is no fault at all. */
   get isQuiet(): boolean {
     return this.#byTarget.size === 0;
   }
 
+  /** Called once for all changes of a turn of the event loop: thousands may end at once. */
   onChange(listener: () => void): void {
     this.#listener = listener;
   }
 
-  #changed(): void {
+  /** Called at once for each target whose faults have changed. */
+  onTarget(carryOut: (target: Target) => void): void {
+    this.#carryOut = carryOut;
+  }
+
+  #changed(target: Target): void {
     this.version++;
-    this.#listener();
+    this.#carryOut(target);
+    this.#telling ??= setImmediate(() => {
+      this.#telling = undefined;
+      this.#listener();
+    });
   }
 
   /** Replaces one of the same kind. Throws a ServiceError where there are too many. */
@@ -52,7 +64,7 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
     const timer = forMs === undefined ? undefined : setTimeout(() => this.stop(target, fault.kind), forMs);
     ofTarget.set(fault.kind, { fault, seed, until: forMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + forMs, timer });
     this.#byTarget.set(target, ofTarget);
-    this.#changed();
+    this.#changed(target);
   }
 
   /** Ends one, or all of a target. False where there was none. */
@@ -64,7 +76,7 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
       ofTarget?.delete(fault.kind);
     }
     if (ofTarget?.size === 0) this.#byTarget.delete(target);
-    if (ended.length > 0) this.#changed();
+    if (ended.length > 0) this.#changed(target);
     return ended.length > 0;
   }
 
@@ -77,7 +89,13 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
     return [...(this.#byTarget.get(target)?.values() ?? [])];
   }
 
-  list(): readonly { readonly target: Target; readonly faults: readonly ActiveFault<Fault>[] }[] {
-    return [...this.#byTarget].map(([target, faults]) => ({ target, faults: [...faults.values()] }));
+  /** The first ones, in the order in which they began. */
+  list(most = Number.POSITIVE_INFINITY): readonly { readonly target: Target; readonly faults: readonly ActiveFault<Fault>[] }[] {
+    const listed: { target: Target; faults: readonly ActiveFault<Fault>[] }[] = [];
+    for (const [target, faults] of this.#byTarget) {
+      if (listed.length >= most) break;
+      listed.push({ target, faults: [...faults.values()] });
+    }
+    return listed;
   }
 }

@@ -61,10 +61,13 @@ export const attributeOfFormat = (part: Pick<SdpMedia, "attributes">, name: stri
     .slice(format.length)
     .trim();
 
-/** "a=1; b=two": names in lower case. */
+/** A format has a dozen. */
+const mostParameters = 64;
+
+/** "a=1; b=two": names in lower case. Only the first ones are read. */
 export const parametersOf = (text: string | undefined): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    (text ?? "").split(";").flatMap((part) => {
+    (text ?? "").split(";", mostParameters).flatMap((part) => {
       const equals = part.indexOf("=");
       return equals < 0 ? [] : [[part.slice(0, equals).trim().toLowerCase(), part.slice(equals + 1).trim()] as const];
     }),

@@ -184,7 +184,7 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
     const ofPaths: RtspViews["faults"]["paths"][number][] = [];
     const ofSessions: RtspViews["faults"]["sessions"][number][] = [];
     const rows = new Map<FaultTarget, number>(sessions.list().map((session) => [session, recorder.entryOf(session)?.id ?? 0]));
-    for (const { target, faults: active } of faults.list().slice(0, mostFaulty)) {
+    for (const { target, faults: active } of faults.list(mostFaulty)) {
       const shownFaults = active.map(({ fault, until }) => ({ fault, until }));
       if (typeof target === "string") ofPaths.push({ path: target, faults: shownFaults });
       else ofSessions.push({ row: rows.get(target) ?? 0, faults: shownFaults });

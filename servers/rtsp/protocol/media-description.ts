@@ -7,6 +7,8 @@ import type { AacTrack, Track } from "../media/track.ts";
 import { configOfLatm } from "../rtp/latm-depacketizer.ts";
 
 const firstDynamic = 96;
+/** Of parameter sets of a kind. */
+const mostSets = 32;
 
 /** Each track has one payload type: the static one of G.711, and else its own. */
 export function payloadTypeOf(track: Track, index: number): number {
@@ -126,7 +128,7 @@ function trackOfEncoding(
 ): Track | undefined {
   if (clockRate === 0 || channels === 0) return undefined;
   const units = (name: string) =>
-    (parameters[name] ?? "").split(",").flatMap((text) => {
+    (parameters[name] ?? "").split(",", mostSets).flatMap((text) => {
       const unit = Buffer.from(text, "base64");
       return unit.length > 0 ? [unit] : [];
     });

@@ -21,8 +21,8 @@ const marker = {
 } as const;
 
 const mostNesting = 16;
-/** Of one message. */
-const mostValues = 10_000;
+/** Of one message; encoders send some thirty. */
+const mostValues = 500;
 
 /** All values of a message. Throws an AmfError. */
 export function readAmf(bytes: Buffer): AmfValue[] {

@@ -32,7 +32,7 @@ const roundedSeconds = 0.02;
 const longestJumpMs = 10_000;
 
 /** The metadata of encoders has some hundred bytes; longer data is passed over. */
-const mostDataBytes = 64 << 10;
+const mostDataBytes = 16 << 10;
 /** Of parameter sets. */
 const mostVideoConfigBytes = 16 << 10;
 /** AudioSpecificConfig, with a program config element. */

@@ -1,4 +1,5 @@
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+import { parameterSetsOf } from "../media/parameter-sets.ts";
 import type { RtspTarget } from "../protocol/header-fields.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 
@@ -10,6 +11,15 @@ export interface Announced {
 
 /** The text of a parameter set and its bytes are both kept. */
 const keptOfDescription = 2;
+/** What a track, its parameters and its parameter sets count beside their bytes. */
+const trackBytes = 1_000;
+const parameterBytes = 150;
+const setBytes = 250;
+
+function objectBytes({ track, parameters }: DescribedTrack): number {
+  const sets = track.kind === "video" ? parameterSetsOf(track).length : 0;
+  return trackBytes + parameterBytes * Object.keys(parameters).length + setBytes * sets;
+}
 
 /** What a publisher has described: of its connection until it is set up, then of its session. It counts in the memory of all streams. */
 export class Announcement {
@@ -25,7 +35,7 @@ export class Announcement {
       this.release();
       this.#lose();
     });
-    this.#share.set(keptOfDescription * descriptionBytes);
+    this.#share.set(keptOfDescription * descriptionBytes + announced.tracks.reduce((sum, track) => sum + objectBytes(track), 0));
   }
 
   passTo(lose: () => void): void {

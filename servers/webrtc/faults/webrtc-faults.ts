@@ -52,10 +52,8 @@ export class WebrtcFaults {
       this.signals.refresh();
       this.#show();
     });
-    this.relays.onChange(() => {
-      this.#impair();
-      this.#show();
-    });
+    this.relays.onTarget((allocation) => this.#impair(allocation));
+    this.relays.onChange(() => this.#show());
     this.turn.onChange(() => this.#show());
     options.onStop(() => {
       for (const registry of [this.peers, this.relays, this.turn]) registry.stopAll();
@@ -115,14 +113,8 @@ export class WebrtcFaults {
 
   view(): WebrtcFaultViews["faults"] {
     return {
-      peers: this.peers
-        .list()
-        .slice(0, mostShown)
-        .map(({ target, faults }) => ({ peer: target, faults: shown(faults) })),
-      relays: this.relays
-        .list()
-        .slice(0, mostShown)
-        .map(({ target, faults }) => ({ allocation: target, faults: shown(faults) })),
+      peers: this.peers.list(mostShown).map(({ target, faults }) => ({ peer: target, faults: shown(faults) })),
+      relays: this.relays.list(mostShown).map(({ target, faults }) => ({ allocation: target, faults: shown(faults) })),
       turn: shown(this.turn.listOf(everybody)),
     };
   }
@@ -148,19 +140,13 @@ export class WebrtcFaults {
     return all.find(({ fault }) => fault.kind === kind)?.fault as Extract<TurnFault, { kind: Kind }> | undefined;
   }
 
-  /** Tells the relays whose faults have changed: what the others delay stays. */
-  #impair(): void {
+  /** What the others delay stays. */
+  #impair(allocation: number): void {
     const { turn } = this.#options;
-    const wanted = new Map(this.relays.list().map(({ target, faults }) => [target, impairmentOf(faults)]));
-    for (const id of [...this.#impaired.keys()]) {
-      if (wanted.has(id)) continue;
-      turn?.impair(id, noImpairment);
-      this.#impaired.delete(id);
-    }
-    for (const [id, impairment] of wanted) {
-      if (isDeepStrictEqual(this.#impaired.get(id), impairment)) continue;
-      if (turn?.impair(id, impairment)) this.#impaired.set(id, impairment);
-    }
+    const impairment = impairmentOf(this.relays.listOf(allocation));
+    if (isDeepStrictEqual(this.#impaired.get(allocation) ?? noImpairment, impairment)) return;
+    if (impairment === noImpairment) this.#impaired.delete(allocation);
+    if (turn?.impair(allocation, impairment) && impairment !== noImpairment) this.#impaired.set(allocation, impairment);
   }
 
   #show(): void {
