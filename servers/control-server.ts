@@ -162,7 +162,10 @@ export async function startControlServer(options: ControlServerOptions): Promise
     // What a browser asks for comes with its connection; what has been answered is not needed any more.
     const others = [...withoutToken].filter((one) => one !== socket);
     const first = others.find(({ bytesRead }) => bytesRead === 0) ?? others.find((one) => !unanswered.has(one)) ?? others[0];
-    first?.destroy();
+    if (!first) return;
+    // It closes in its turn, and is not to be found again until then.
+    withoutToken.delete(first);
+    first.destroy();
   }
 
   const createServer = createBoundedServers(

@@ -33,7 +33,7 @@ const response = (work: WaitingResponse["req"]["work"]) =>
 
 it("[BL-381] a request that is recorded after its connection was closed is of that connection, and a stop does not wait for it", async () => {
   const connections = createHttpConnections(new WorkTurns());
-  const server = createServer((socket) => connections.opened(socket, 4, new SharedBudget(1 << 20)));
+  const server = createServer((socket) => connections.opened(socket, { unanswered: 32, headerBytes: 16_384 }, new SharedBudget(1 << 20)));
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1");

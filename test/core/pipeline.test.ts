@@ -139,6 +139,61 @@ it("[BL-382] the next request of a connection begins when the answer before has 
   expect(begun).toBe(8);
 });
 
+it.each([
+  ["head", "GET / HTTP/1.1\r\nHost: a\r\n"],
+  ["trailers", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"],
+])("[HTTP-264] tiny fields of %s are parsed in turns, and refused beyond some hundreds", async (where, before) => {
+  let pieces = 0;
+  const server = createServer((request) => request.resume());
+  boundPipelines(server, undefined, new WorkTurns(() => pieces / 4));
+  server.on("connection", (socket) => socket.on("data", () => void pieces++));
+  const sockets = await connectMany(server);
+  // The parser has told of the request that has trailers: it is not answered any more.
+  const answers = sockets.map(async (socket) => String((await once(socket, where === "head" ? "data" : "close"))[0]));
+  for (const socket of sockets) socket.write(`${before}${"a:\r\n".repeat(15_000)}`);
+  let most = 0;
+  let areAnswered = false;
+  const all = Promise.all(answers).finally(() => {
+    areAnswered = true;
+  });
+  for (let earlier = 0; !areAnswered; earlier = pieces) {
+    await nextTurn();
+    most = Math.max(most, pieces - earlier);
+  }
+  expect((await all).every((answer) => where !== "head" || answer.startsWith("HTTP/1.1 431"))).toBe(true);
+  expect(most).toBeLessThanOrEqual(4 * mostOfTurn);
+  expect(pieces).toBeLessThan(6 * connections);
+});
+
+it("[HTTP-264] long bodies are no heads, also where they are answered before they have come", async () => {
+  const server = createServer((request, response) => {
+    if (request.url === "/early") response.end("early");
+    else request.resume().on("end", () => response.end("late"));
+  });
+  boundPipelines(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  let answers = "";
+  socket.on("data", (bytes) => {
+    answers += String(bytes);
+  });
+  const body = "\n".repeat(200_000);
+  const ask = (target: string, framing: string) => `POST ${target} HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`;
+  for (const target of ["/early", "/"]) {
+    socket.write(ask(target, `Content-Length: ${body.length}`));
+    await until(() => target === "/" || answers.includes("early"), 3_000);
+    socket.write(body);
+    socket.write(`${ask(target, "Transfer-Encoding: chunked")}${body.length.toString(16)}\r\n`);
+    socket.write(`${body}\r\n0\r\n\r\n`);
+  }
+  await until(() => answers.match(/200 OK/g)?.length === 4, 3_000);
+});
+
 it("[BL-375] a connection whose write fails, and which has sent a CONNECT behind its request, ends alone", async () => {
   const server = createServer(({ socket }) => void socket.destroy(new Error("write EPIPE")));
   boundPipelines(server);

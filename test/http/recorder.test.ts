@@ -194,6 +194,20 @@ it("[HTTP-98] such a row has the header fields that can be read, and no body", a
   });
 });
 
+it("[HTTP-98] such a row has what came in earlier pieces too, and nothing of the body before", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+  const garbage = ["GET /in/pieces HTTP/1.1\r\nHo", "st: a\r\nBad Header: 1\r\n\r\n"];
+  for (const piece of [`cde${garbage[0]}`, garbage[1] as string]) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    connection.send(piece);
+  }
+  await connection.closed();
+  const row = await service.ended(({ tone }) => tone === "refused");
+  const bytes = Buffer.from(service.detail(row.id).request.unparsed?.base64 ?? "", "base64").toString();
+  expect([row.target, bytes]).toEqual(["/in/pieces", garbage.join("")]);
+});
+
 it("[HTTP-99] each finished request is one log line", async () => {
   const service = await startHttp();
   await curl(`${service.url}/api/data`);

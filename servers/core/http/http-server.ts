@@ -59,7 +59,8 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
   const classes = createMessageClasses(fields, new UnreadAnswers(limits), recorder.connections);
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
-  const opened = (socket: Socket): void => recorder.connections.opened(socket, limits.unansweredRequests, held);
+  const pipelineLimits = { unanswered: limits.unansweredRequests, headerBytes: limits.headerBytes };
+  const opened = (socket: Socket): void => recorder.connections.opened(socket, pipelineLimits, held);
 
   function refuse(response: HttpResponse, status: number, message: string, headers: readonly string[] = []): void {
     const body = errors.body(status, message);

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
-import { type ClientError, Pipeline } from "../../core/http/connections/pipeline.ts";
+import type { ClientError } from "../../core/http/connections/parsed-socket.ts";
+import { Pipeline } from "../../core/http/connections/pipeline.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
@@ -137,6 +138,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     recordRefusal(recorder, plainHead(exchange), undefined, refusal)(undefined);
   }
 
+  const pipelineLimits = { unanswered: Math.min(mostUnanswered, options.concurrentStreams), headerBytes: options.metadataBytes };
+
   function createServers(material?: TlsOptions): Server {
     const serverOptions: ServerOptions = {
       maxHeaderSize: options.metadataBytes,
@@ -167,7 +170,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
-            pipelines.set(socket, new Pipeline(socket, Math.min(mostUnanswered, options.concurrentStreams), connection.work));
+            pipelines.set(socket, new Pipeline(socket, pipelineLimits, connection.work));
             socket.resume();
           }
         });

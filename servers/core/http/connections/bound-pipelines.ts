@@ -1,10 +1,11 @@
-import type { Server } from "node:http";
+import { maxHeaderSize, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { closeInTurns } from "../../net/close-in-turns.ts";
 import { oneStep } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
-import { type ClientError, Pipeline } from "./pipeline.ts";
+import type { ClientError } from "./parsed-socket.ts";
+import { Pipeline } from "./pipeline.ts";
 
 /** Where a service has no setting for it. */
 const standardUnanswered = 32;
@@ -22,7 +23,7 @@ const refusals: Readonly<Record<string, string>> = {
  */
 export function boundPipelines(
   server: Server,
-  mostUnanswered = standardUnanswered,
+  unanswered = standardUnanswered,
   turns = new WorkTurns(),
 ): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
@@ -30,7 +31,7 @@ export function boundPipelines(
   server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
     const work = turns.accepted(socket.remoteAddress ?? "");
     closeInTurns(socket, work);
-    pipelines.set(socket, new Pipeline(socket, mostUnanswered, work));
+    pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: maxHeaderSize }, work));
   });
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);

@@ -9,6 +9,8 @@ interface HeldRequest {
   heldBytes: number;
 }
 
+/** Of a name or a value, beside its characters. */
+const stringBytes = 40;
 /** What a request takes with its answer and its row, besides what it has sent. */
 const requestBytes = 16 << 10;
 
@@ -44,7 +46,7 @@ export class HeldRequests implements PipelineMemory {
   /** The head of a request is in memory, until it is answered. */
   begin(request: HeldRequest): void {
     let bytes = requestBytes + (request.url?.length ?? 0);
-    for (const { length } of request.rawHeaders) bytes += length;
+    for (const { length } of request.rawHeaders) bytes += length + stringBytes;
     this.hold(request, bytes);
   }
 

@@ -7,7 +7,7 @@ import type { WorkTurns } from "../../turns/work-turns.ts";
 import type { ConnectionFacts } from "../record/http-entry.ts";
 import type { RecordedResponse } from "../record/recorded-messages.ts";
 import { HeldRequests } from "./held-requests.ts";
-import { Pipeline } from "./pipeline.ts";
+import { Pipeline, type PipelineLimits } from "./pipeline.ts";
 
 /** One TCP connection to an HTTP server. */
 export interface HttpConnection extends ConnectionFacts {
@@ -23,7 +23,7 @@ export interface HttpConnection extends ConnectionFacts {
 
 export interface HttpConnections {
   /** To be called when Node's server has taken the socket. */
-  opened(socket: Socket, unansweredRequests: number, held: SharedBudget): void;
+  opened(socket: Socket, limits: PipelineLimits, held: SharedBudget): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   addSocket(socket: Socket): void;
   /** To be called when another protocol begins on the socket. */
@@ -81,12 +81,12 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
   }
 
   return {
-    opened(socket, unansweredRequests, held) {
+    opened(socket, limits, held) {
       const address = socket.remoteAddress ?? "";
       const work = turns.accepted(address);
       closeInTurns(socket, work);
       const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
-      const pipeline = new Pipeline(socket, unansweredRequests, work, heldRequests);
+      const pipeline = new Pipeline(socket, limits, work, heldRequests);
       add(socket, work, pipeline, heldRequests);
     },
     addSocket(socket) {

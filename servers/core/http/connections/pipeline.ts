@@ -1,35 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { withoutStacks } from "../../service/stackless-error.ts";
+import { StacklessError, withoutStacks } from "../../service/stackless-error.ts";
 import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
+import { ArrivingHead } from "./arriving-head.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
-import { paceBody } from "./paced-body.ts";
-
-/** What Node's parser reports with a `clientError`. */
-export interface ClientError extends Error {
-  readonly code?: string;
-  readonly reason?: string;
-  readonly rawPacket?: Buffer;
-  /** The parser's position in the packet. */
-  readonly bytesParsed?: number;
-}
-
-/** What is used of Node's parser without a public name. */
-interface RequestParser {
-  /** Called with each head of a request. What it returns goes to llhttp. */
-  onIncoming(request: IncomingMessage & { readonly upgrade: boolean }, shouldKeepAlive: boolean): number;
-  resume(): void;
-}
-
-interface ParsedSocket extends Socket {
-  /** None once the connection was closed or upgraded. */
-  readonly parser?: RequestParser | null;
-  /** Node stops reading by itself when many bytes of answers wait, and resumes when they are written. */
-  _paused?: boolean;
-  /** Reads from the handle, where that is not done. */
-  _read(size: number): void;
-}
+import { LengthBody, paceBody } from "./paced-body.ts";
+import type { ClientError, ParsedSocket } from "./parsed-socket.ts";
 
 /** The row of its exchange, where there is one. */
 interface Response extends ServerResponse {
@@ -43,6 +20,16 @@ export interface PipelineMemory {
   /** So many more bytes, or less, were read and not parsed. */
   unparsed(bytes: number): void;
 }
+
+export interface PipelineLimits {
+  /** Requests that were read and not answered. */
+  readonly unanswered: number;
+  /** Names and values of a head, which Node's parser counts. */
+  readonly headerBytes: number;
+}
+
+/** What the parser gets at once of heads: a head may have a field in each fourth byte. */
+const headStepBytes = 4 << 10;
 
 /** Goes on with what was parsed. An empty buffer without memory would be the end for the parser. */
 const nothing = Buffer.alloc(1).subarray(1);
@@ -60,6 +47,7 @@ const pauseParser = 21;
 export class Pipeline {
   readonly #socket: ParsedSocket;
   readonly #most: number;
+  readonly #mostHeadSize: number;
   readonly #memory: PipelineMemory | undefined;
   /** Of the connection. */
   readonly work: WorkConnection;
@@ -80,6 +68,9 @@ export class Pipeline {
   #body: ChunkedBody | undefined;
   /** Of its bytes, the reader has not taken all. */
   #awaitsReader = false;
+  readonly #head: ArrivingHead;
+  /** Its head is too large: nothing more is parsed. */
+  #isRefused = false;
   /** What arrives comes here before the parser has it. */
   #takesAll = false;
   /** The last byte came, and some wait. */
@@ -89,10 +80,12 @@ export class Pipeline {
   readonly #onClose = (): void => this.#closed();
 
   /** To be called when Node's server has taken the socket. `work` is that of the connection: requests begin in its turns, and what is unanswered at its end is closed in them. */
-  constructor(socket: Socket, mostUnanswered: number, work: WorkConnection, memory?: PipelineMemory) {
+  constructor(socket: Socket, limits: PipelineLimits, work: WorkConnection, memory?: PipelineMemory) {
     this.#memory = memory;
+    this.#head = new ArrivingHead((bytes) => memory?.unparsed(bytes));
     this.#socket = socket;
-    this.#most = mostUnanswered;
+    this.#most = limits.unanswered;
+    this.#mostHeadSize = 2 * limits.headerBytes;
     this.work = work;
     this.#share = work.join(() => this.#release());
     socket.once("close", this.#onClose);
@@ -100,8 +93,10 @@ export class Pipeline {
     socket.on("error", ignore);
     const { parser } = this.#socket;
     if (!parser) return;
+    this.#takeAll();
     const take = parser.onIncoming;
     parser.onIncoming = (request, shouldKeepAlive) => {
+      this.#head.ended();
       // A head comes behind the end of the body before.
       this.#body = undefined;
       // After a CONNECT the parser reads nothing more.
@@ -109,8 +104,12 @@ export class Pipeline {
       const begin = () => {
         const result = take(request, shouldKeepAlive);
         // Else no body is parsed.
-        if (result === 0 && isChunked(request)) this.#beginBody(request);
-        else if (request.headers["content-length"] !== undefined) paceBody(request, work, () => !this.#held);
+        if (result === 0 && isChunked(request)) this.#body = new ChunkedBody(request);
+        else if (request.headers["content-length"] !== undefined) {
+          const body = new LengthBody(request);
+          this.#head.precedes(body);
+          paceBody(request, work, body.took, () => !this.#held);
+        }
         return result;
       };
       if (this.#mayBegin(request)) {
@@ -124,15 +123,30 @@ export class Pipeline {
     };
   }
 
-  #beginBody(request: IncomingMessage): void {
-    this.#body = new ChunkedBody(request);
-    if (this.#takesAll) return;
+  #takeAll(): void {
     this.#takesAll = true;
     const socket = this.#socket;
-    // A listener for "data" ends that Node's parser reads from the handle by itself.
-    socket.on("data", ignore).off("data", ignore);
+    // Behind that of Node's parser, which does not read from the handle by itself any more.
+    socket.on("data", this.#onParsed);
     socket.push = (packet: Buffer | null) => this.#arrived(packet);
   }
+
+  /** The parser has got a piece. */
+  readonly #onParsed = (piece: Buffer): void => {
+    if (!this.#socket.parser || this.#isRefused) return;
+    // What came while the parser was paused waits.
+    if (this.#held && !this.#head.hasEnded) return;
+    this.#head.parsed(piece, this.#body);
+    if (this.#head.size <= this.#mostHeadSize) return;
+    this.#isRefused = true;
+    this.#unparsed.length = 0;
+    const error: ClientError = Object.assign(new StacklessError("Parse Error: Header overflow"), {
+      code: "HPE_HEADER_OVERFLOW",
+      rawPacket: piece,
+      bytesParsed: 0,
+    });
+    this.#socket.server?.emit("clientError", error, this.#socket);
+  };
 
   /** Returns whether more may come, as the stream's own method does. */
   #arrived(packet: Buffer | null): boolean {
@@ -140,7 +154,8 @@ export class Pipeline {
       this.#giveBack();
       return pushTo(this.#socket, packet);
     }
-    if (!this.#held && !this.#body) return pushTo(this.#socket, packet);
+    if (this.#isRefused) return packet === null ? pushTo(this.#socket, null) : true;
+    if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return pushTo(this.#socket, packet);
     if (packet) {
       this.#unparsed.push(packet);
       this.#memory?.unparsed(packet.length);
@@ -152,12 +167,17 @@ export class Pipeline {
     return false;
   }
 
+  #mayParse(bytes: number): boolean {
+    return bytes <= this.#head.bodyBytesLeft || (bytes <= headStepBytes && !this.#share.isOver);
+  }
+
   /** Another protocol has begun, for which the rest is. */
   #giveBack(): void {
     if (!this.#takesAll) return;
     this.#takesAll = false;
     const socket = this.#socket;
     delete (socket as Partial<Socket>).push;
+    socket.off("data", this.#onParsed);
     for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
     if (this.#isEnded) pushTo(socket, null);
   }
@@ -181,7 +201,7 @@ export class Pipeline {
   /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
   end(): boolean {
     if (this.#unanswered.size > 0) return false;
-    this.#socket.off("close", this.#onClose);
+    this.#socket.off("close", this.#onClose).off("data", this.#onParsed);
     return true;
   }
 
@@ -236,9 +256,14 @@ export class Pipeline {
   }
 
   /** True for an error that says no more than that the parser is paused. */
-  handles({ code, rawPacket, bytesParsed = 0 }: ClientError): boolean {
+  handles(error: ClientError): boolean {
+    const { code, rawPacket, bytesParsed = 0 } = error;
     // Not for a request that is late only because it was not read.
-    if (code !== "HPE_PAUSED") return code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#held;
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT") return this.#held;
+    if (code !== "HPE_PAUSED") {
+      if (!this.#isRefused) this.#head.complete(error);
+      return false;
+    }
     if (this.#isPausing) {
       this.#isPausing = false;
       if (rawPacket && bytesParsed < rawPacket.length) {
@@ -284,7 +309,7 @@ export class Pipeline {
     const beginNext = this.#beginNext;
     this.#beginNext = undefined;
     // An answer that closes the connection is the last one (RFC 9112 §9.6).
-    if (socket.destroyed || socket.writableEnded) return;
+    if (socket.destroyed || socket.writableEnded || this.#isRefused) return;
     beginNext?.();
     // The parser was paused behind the head: a request without a body ends when it goes on, and more bytes may never come.
     if (beginNext && this.#unparsed.length === 0) this.#unparsed.push(nothing);
@@ -301,10 +326,12 @@ export class Pipeline {
         return;
       }
       this.#memory?.unparsed(-packet.length);
-      if (this.#body) this.#parseStep(this.#body, packet);
-      else socket.emit("data", packet);
+      this.#parseStep(packet);
     }
-    if (!socket.parser) this.#giveBack();
+    if (socket.parser) return;
+    this.#giveBack();
+    // Nobody may ever read from it, and its end has to be seen.
+    socket._read(0);
   }
 
   #readOn(): void {
@@ -315,13 +342,20 @@ export class Pipeline {
     if (this.#takesAll) socket._read(0);
   }
 
-  #parseStep(body: ChunkedBody, packet: Buffer): void {
-    const { bytes: stepBytes } = body.step;
+  #parseStep(packet: Buffer): void {
+    const body = this.#body;
+    const stepBytes = body ? body.step.bytes : Math.max(headStepBytes, this.#head.bodyBytesLeft);
     if (packet.length > stepBytes) {
       this.#unparsed.unshift(packet.subarray(stepBytes));
       this.#memory?.unparsed(packet.length - stepBytes);
     }
     this.#socket.emit("data", packet.subarray(0, stepBytes));
+    if (!body) {
+      if (this.#held || this.#unparsed.length === 0 || !this.#share.isOver) return;
+      this.#hold();
+      this.#releaseInTurn();
+      return;
+    }
     // Behind its end, the next one may have begun.
     if (this.#body !== body) return;
     if (body.isComplete) this.#body = undefined;

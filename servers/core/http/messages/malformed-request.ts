@@ -4,7 +4,7 @@ import { isTls } from "../../net/client-hello.ts";
 import { lingeringClose } from "../../net/client-socket.ts";
 import type { Log } from "../../service/log.ts";
 import { oneStep } from "../../turns/work-connection.ts";
-import type { ClientError } from "../connections/pipeline.ts";
+import type { ClientError } from "../connections/parsed-socket.ts";
 import type { HttpErrors } from "../http-dispatch.ts";
 import type { EntryFacts, HttpRecorder } from "../record/http-recorder.ts";
 import type { RecordedResponse } from "../record/recorded-messages.ts";

@@ -1,0 +1,28 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+
+/** What Node's parser reports with a `clientError`. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+  rawPacket?: Buffer;
+  /** The parser's position in the packet. */
+  bytesParsed?: number;
+}
+
+/** What is used of Node's parser without a public name. */
+export interface RequestParser {
+  /** Called with each head of a request. What it returns goes to llhttp. */
+  onIncoming(request: IncomingMessage & { readonly upgrade: boolean }, shouldKeepAlive: boolean): number;
+  resume(): void;
+}
+
+export interface ParsedSocket extends Socket {
+  /** None once the connection was closed or upgraded. */
+  readonly parser?: RequestParser | null;
+  readonly server?: Server;
+  /** Node stops reading by itself when many bytes of answers wait, and resumes when they are written. */
+  _paused?: boolean;
+  /** Reads from the handle, where that is not done. */
+  _read(size: number): void;
+}
