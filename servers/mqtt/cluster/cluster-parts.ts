@@ -1,10 +1,11 @@
 import type { RedisConnections } from "../../core/redis/redis-connections.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { ClusterScripts, RedisOperation } from "./cluster-scripts.ts";
+import type { ClusterScripts } from "./cluster-scripts.ts";
 import type { GroupRegistry } from "./group-registry.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Outgoing } from "./outgoing.ts";
+import type { RedisOperation } from "./redis-operation.ts";
 import type { RedisSessionStore } from "./redis-session-store.ts";
 
 /** Shared dependencies of the parts of a cluster's broker. */

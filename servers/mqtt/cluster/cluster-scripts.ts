@@ -1,4 +1,4 @@
-import type { Redis } from "ioredis";
+import { Command, type Redis } from "ioredis";
 import { errorText } from "../../core/service/service-error.ts";
 
 /** Prefix of all keys; another database (`redis://host/1`) is another cluster. */
@@ -21,8 +21,8 @@ const refillingMs = 60_000;
  * Each script is atomic. ARGV[1] is the prefix, ARGV[2] the calling broker.
  * Keys: `journal`, a stream of frames; `brokers`, a set; for each broker `broker:`, with the journal position that its stored sessions
  * include, `alive:`, which expires, and `buried:`, once it was declared dead; `owners`, from client identifier to broker;
- * `session:` for each client; `messages`, the messages of the sessions' deliveries by name, and `message-uses`, the number of deliveries
- * that name each; `members`, from group and client to broker; `waiting:`, the messages waiting for a group.
+ * `session:` for each client; `messages`, by name, and `message-uses`, how many deliveries and lists name each; `members`, from group and
+ * client to broker; `waiting:`, the names of the messages that wait for a group.
  */
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
@@ -100,6 +100,14 @@ end
 local function release(name)
   if name then released[name] = (released[name] or 0) + 1 end
 end
+-- what is in a list of waiting messages; an earlier version put the message itself there
+local function releaseWaiting(list, count)
+  for _ = 1, count do
+    local name = redis.call('LPOP', list)
+    if not name then break end
+    release(string.match(name, '^[%w_-]+$'))
+  end
+end
 local function endSession(session)
   if redis.call('TYPE', session).ok == 'hash' then
     local cursor = '0'
@@ -147,6 +155,11 @@ while at <= #ARGV do
     end
   elseif operation == 'end session' then
     endSession(ARGV[first])
+  elseif operation == 'wait' then
+    local count = redis.call('RPUSH', ARGV[first], ARGV[first + 1])
+    releaseWaiting(ARGV[first], count - tonumber(ARGV[last]))
+  elseif operation == 'wait no more' then
+    releaseWaiting(ARGV[first], tonumber(ARGV[last]))
   elseif operation == 'share' then
     local channel, envelope, frameLength, durable = unpack(ARGV, first, last)
     local id = ''
@@ -316,10 +329,12 @@ export class ClusterScripts {
     this.digests = new Map(names.map((name, index) => [name, digests[index] as string]));
   }
 
-  async run(name: ScriptName, brokerId: string, ...values: ScriptArgument[]): Promise<Reply> {
+  async run(name: ScriptName, brokerId: string, values: readonly ScriptArgument[] = []): Promise<Reply> {
     const digest = this.digests.get(name) ?? "";
     try {
-      return (await this.redis.callBuffer("EVALSHA", digest, 0, keyPrefix, brokerId, ...values)) as Reply;
+      // Not as arguments of a call, whose number the stack limits: a message may be for tens of thousands of sessions.
+      const command = new Command("EVALSHA", [digest, 0, keyPrefix, brokerId, ...values], { replyEncoding: null });
+      return (await this.redis.sendCommand(command)) as Reply;
     } catch (error) {
       throw new Error(errorText(error).replace(placeInScript, ""), { cause: error });
     }
@@ -331,57 +346,3 @@ const placeInScript = /\.? script: [0-9a-f]+, on @user_script:\d+\.?$/;
 
 export const replyText = (reply: Reply | undefined): string => (Buffer.isBuffer(reply) ? reply.toString("utf8") : "");
 export const replyList = (reply: Reply | undefined): readonly Reply[] => (Array.isArray(reply) ? reply : []);
-
-/** One change to Redis; the script `commit` applies all changes of a tick. */
-export type RedisOperation =
-  | { readonly type: "call"; readonly values: readonly ScriptArgument[] }
-  /** So many deliveries of the same commit name the message; `body` if Redis does not have it. */
-  | { readonly type: "use message"; readonly name: string; readonly count: number; readonly body: Buffer | undefined }
-  /** Removes deliveries of a session: `released` has the field of each, and the name of its message. */
-  | { readonly type: "release messages"; readonly key: string; readonly released: readonly string[] }
-  /** Removes a session with its deliveries. */
-  | { readonly type: "end session"; readonly key: string }
-  /** Appends a frame to the journal if it is durable, and sends it to all brokers. */
-  | { readonly type: "share"; readonly channel: string; readonly envelope: Buffer; readonly frameLength: number; readonly durable: boolean }
-  /** Hands the client's session over to another broker, if that is alive; `at` is the journal position of the stored state. */
-  | { readonly type: "surrender"; readonly clientId: string; readonly to: string; readonly at: string }
-  /** Removes this broker as the owner of the client's session. */
-  | { readonly type: "release"; readonly clientId: string }
-  /** Takes over a dead broker's members of shared subscriptions. */
-  | { readonly type: "inherit"; readonly dead: string }
-  /** Removes a hash field if it still has this value. */
-  | { readonly type: "remove"; readonly key: string; readonly field: string; readonly value: Buffer };
-
-export function operationArguments(operations: readonly RedisOperation[]): ScriptArgument[] {
-  const all: ScriptArgument[] = [];
-  for (const operation of operations) {
-    const values = valuesOf(operation);
-    all.push(operation.type, values.length, ...values);
-  }
-  return all;
-}
-
-export function valuesOf(operation: RedisOperation): readonly ScriptArgument[] {
-  switch (operation.type) {
-    case "call":
-      return operation.values;
-    case "use message":
-      return [operation.name, operation.count, operation.body ?? ""];
-    case "release messages":
-      return [operation.key, ...operation.released];
-    case "end session":
-      return [operation.key];
-    case "share":
-      return [operation.channel, operation.envelope, operation.frameLength, operation.durable ? 1 : 0];
-    case "surrender":
-      return [operation.clientId, operation.to, operation.at];
-    case "release":
-      return [operation.clientId];
-    case "inherit":
-      return [operation.dead];
-    case "remove":
-      return [operation.key, operation.field, operation.value];
-    default:
-      return operation satisfies never;
-  }
-}

@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { operationArguments, type RedisOperation, replyList, replyText, type ScriptArgument, valuesOf } from "./cluster-scripts.ts";
+import { replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
 import type { GroupMembers } from "./group-members.ts";
 import type { OutFrame } from "./outgoing.ts";
+import { operationArguments, type RedisOperation, valuesOf } from "./redis-operation.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
 
 export interface CommitsOptions {
@@ -118,7 +119,7 @@ export class Commits {
     this.bytes += bytes;
     const { journalBytes } = parts.engine.limits;
     const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, ...operationArguments(operations)];
-    this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
+    this.last = parts.scripts.run("commit", parts.brokerId, values).then(
       (reply) => {
         const [state, kept] = replyList(reply);
         if (replyText(state) === "buried") {

@@ -53,7 +53,7 @@ export class Liveness {
     const { parts, timeoutMs } = this.options;
     if (!parts.isConnected) return;
     try {
-      const [state, others, waitingGroups] = replyList(await parts.scripts.run("beat", parts.brokerId, timeoutMs));
+      const [state, others, waitingGroups] = replyList(await parts.scripts.run("beat", parts.brokerId, [timeoutMs]));
       if (replyText(state) !== "known") {
         const buried = replyText(state) === "buried";
         parts.lost(buried ? "the other brokers declared this one dead" : "it was emptied", buried);
@@ -82,7 +82,7 @@ export class Liveness {
   private async bury(dead: string): Promise<void> {
     const { parts, ownership, members, turns } = this.options;
     if (this.burying.has(dead)) return;
-    const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, dead));
+    const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, [dead]));
     // Another broker takes it over, or it is alive.
     if (position === undefined) return;
     this.burying.add(dead);
@@ -101,7 +101,7 @@ export class Liveness {
       members.settle(dead);
       // Commits run in order: Redis has this broker as owner of the sessions before the dead one is removed.
       parts.flush();
-      await parts.scripts.run("forget", parts.brokerId, dead);
+      await parts.scripts.run("forget", parts.brokerId, [dead]);
       parts.log.info(`A broker stopped responding; ${count} of its sessions were taken over.`);
     } finally {
       this.burying.delete(dead);

@@ -35,7 +35,7 @@ export class Membership {
     const { parts, commits, members, turns, timeoutMs } = this.options;
     const { breaks } = parts.redis;
     await this.listen();
-    const [position, groups] = replyList(await parts.scripts.run("join", parts.brokerId, timeoutMs, parts.scripts.term));
+    const [position, groups] = replyList(await parts.scripts.run("join", parts.brokerId, [timeoutMs, parts.scripts.term]));
     members.learn(groups);
     await this.loadRetained();
     this.expectNoBreak(breaks);
@@ -55,7 +55,7 @@ export class Membership {
     const { breaks } = redis;
     await this.listen();
     await redis.look();
-    const reply = replyList(await parts.scripts.run("rejoin", parts.brokerId, timeoutMs, incoming.position, parts.scripts.term));
+    const reply = replyList(await parts.scripts.run("rejoin", parts.brokerId, [timeoutMs, incoming.position, parts.scripts.term]));
     const [state, position] = reply.slice(0, 2).map(replyText);
     if (state === "buried") return { counted: Number(position) || 0 };
     const wasEmptied = state === "emptied";

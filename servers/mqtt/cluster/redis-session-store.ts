@@ -3,7 +3,8 @@ import type { Message } from "../engine/routing/message.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { HeldRows, SavedSession, SessionKey, SessionStore, StoredDelivery } from "../engine/session/session-store.ts";
-import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
+import { keyPrefix } from "./cluster-scripts.ts";
+import type { RedisOperation } from "./redis-operation.ts";
 import {
   deliveryField,
   deliveryText,
@@ -56,6 +57,8 @@ export class RedisSessionStore implements SessionStore {
   private lastShared = 0;
   /** Messages that the next commit writes. */
   private unwritten = new Set<StoredMessage>();
+  /** What the next commit adds to lists of waiting messages. */
+  private waits: { readonly key: string; readonly stored: StoredMessage; readonly most: number }[] = [];
   /** Since `commit` was called last. */
   private noted = 0;
   private notedBytes = 0;
@@ -120,14 +123,26 @@ export class RedisSessionStore implements SessionStore {
     const sharedAs = this.numberOf(session, shared);
     delivery.storedId = ++this.lastDelivery;
     const text = deliveryText(delivery, stored, sharedAs);
-    this.noted++;
-    this.count(text.length);
     this.change(session.clientId).deliveries.set(delivery.storedId, { stored, text });
-    if (!this.messages.isWritten(stored) && !this.unwritten.has(stored)) {
-      this.unwritten.add(stored);
-      this.count(stored.message.bytes);
-    }
+    this.noteName(stored, text.length);
     if (delivery.packetId > 0) this.updated(session, delivery);
+  }
+
+  /** Something of so many bytes names the message. */
+  private noteName(stored: StoredMessage, bytes: number): void {
+    this.noted++;
+    this.count(bytes);
+    if (this.messages.isWritten(stored) || this.unwritten.has(stored)) return;
+    this.unwritten.add(stored);
+    this.count(stored.message.bytes);
+  }
+
+  /** Adds the message to a list in Redis that keeps so many. */
+  waitIn(key: string, message: Message, most: number): void {
+    const stored = this.messages.use(message);
+    this.noteName(stored, key.length + stored.name.length);
+    this.waits.push({ key, stored, most });
+    if (this.changes.size === 0) this.options.noted();
   }
 
   private numberOf(session: SessionKey, shared: Subscription | undefined): number {
@@ -253,9 +268,11 @@ export class RedisSessionStore implements SessionStore {
       operations.push(...calls("HSET", key, written), ...calls("HDEL", key, removed));
       if (released.length > 0) operations.push({ type: "release messages", key, released });
     }
-    this.changes = new Map();
-    this.unwritten = new Set();
-    this.heldBytes = 0;
+    for (const { key, stored, most } of this.waits) {
+      operations.push({ type: "wait", key, name: stored.name, most });
+      uses.set(stored, (uses.get(stored) ?? 0) + 1);
+    }
+    this.clear();
     const used: RedisOperation[] = [];
     for (const [stored, count] of uses) used.push({ type: "use message", name: stored.name, count, body: this.messages.toWrite(stored) });
     // First: a message that another session still needs must not lose its last use in between.
@@ -264,10 +281,16 @@ export class RedisSessionStore implements SessionStore {
 
   /** Redis is lost, or the sessions are: nothing of it is written. */
   drop(): void {
+    this.clear();
+    this.messages.unknown();
+  }
+
+  private clear(): void {
+    for (const { stored } of this.waits) this.messages.release(stored.message);
+    this.waits = [];
     this.changes = new Map();
     this.unwritten = new Set();
     this.heldBytes = 0;
-    this.messages.unknown();
   }
 }
 

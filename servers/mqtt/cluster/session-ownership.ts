@@ -113,7 +113,7 @@ export class SessionOwnership {
     const { parts } = this;
     // Earlier changes of the client are committed first.
     parts.flush();
-    const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0);
+    const reply = await parts.scripts.run("claim", parts.brokerId, [clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0]);
     const [kind, owner, fields] = replyList(reply);
     if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
     if (replyText(kind) !== "mine") throw new Error("it gave an answer that says nothing of a session");

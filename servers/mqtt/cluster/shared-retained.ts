@@ -4,7 +4,8 @@ import type { Qos } from "../codec/packet.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import { isSystemTopic, isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
-import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
+import { keyPrefix } from "./cluster-scripts.ts";
+import type { RedisOperation } from "./redis-operation.ts";
 
 const topicsAtOnce = 500;
 

@@ -7,7 +7,7 @@ import { keyPrefix } from "./cluster-scripts.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { putMessage, readMessage } from "./message-fields.ts";
 
-/** A message that Redis has once, for the deliveries of all sessions that name it. */
+/** A message that Redis has once, for the deliveries of all sessions, and the lists, that name it. */
 export interface StoredMessage {
   readonly name: string;
   readonly message: Message;
@@ -120,7 +120,8 @@ export class StoredMessages {
   }
 }
 
-function readBody(bytes: Buffer): Message | undefined {
+/** Undefined if it cannot be read. */
+export function readBody(bytes: Buffer): Message | undefined {
   const reader = new ByteReader();
   reader.open(bytes, 0, bytes.length);
   try {

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
-import { ByteReader } from "../codec/byte-reader.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
-import { FrameWriter } from "./frame-writer.ts";
-import { putMessage, readMessage } from "./message-fields.ts";
+import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import { type LoadedMessages, readBody } from "./stored-messages.ts";
 
 const waitingKey = (group: string): string => `${keyPrefix}waiting:${group}`;
 const takingKey = (group: string): string => `${keyPrefix}taking:${group}`;
@@ -25,10 +23,7 @@ export class WaitingMessages {
 
   add(group: string, message: Message): void {
     if (message.qos === 0) return;
-    const writer = new FrameWriter();
-    putMessage(writer, message);
-    this.parts.note({ type: "call", values: ["RPUSH", waitingKey(group), writer.take()] });
-    this.parts.note({ type: "call", values: ["LTRIM", waitingKey(group), -this.parts.engine.limits.queueMessages, -1] });
+    this.parts.store.waitIn(waitingKey(group), message, this.parts.engine.limits.queueMessages);
     this.parts.note({ type: "call", values: ["SADD", waitingGroupsKey, group] });
   }
 
@@ -43,7 +38,7 @@ export class WaitingMessages {
 
   /** The session of the group's last member has ended. */
   private forget(group: string): void {
-    this.parts.note({ type: "call", values: ["DEL", waitingKey(group)] });
+    this.parts.note({ type: "wait no more", key: waitingKey(group), count: Number.MAX_SAFE_INTEGER });
     this.parts.note({ type: "call", values: ["SREM", waitingGroupsKey, group] });
   }
 
@@ -65,7 +60,7 @@ export class WaitingMessages {
     while (parts.isConnected && parts.engine.groups.has(group)) {
       parts.flush();
       const { brokerId } = parts;
-      const [state, messages] = replyList(await parts.scripts.run("waiting", brokerId, group));
+      const [state, messages] = replyList(await parts.scripts.run("waiting", brokerId, [group]));
       if (parts.brokerId !== brokerId) return;
       if (replyText(state) === "none") return;
       if (replyText(state) === "busy") {
@@ -73,20 +68,33 @@ export class WaitingMessages {
         continue;
       }
       const list = replyList(messages);
-      for (const bytes of list) if (Buffer.isBuffer(bytes)) this.read(group, bytes);
+      const names = list.filter((item) => !isMessage(item)).map(replyText);
+      const loaded = await parts.store.messages.load(parts.redis.commands, new Set(names));
+      if (parts.brokerId !== brokerId || !parts.isConnected) return;
+      for (const item of list) this.give(group, item, loaded);
       // In the same commit as the deliveries.
-      parts.note({ type: "call", values: ["LTRIM", waitingKey(group), list.length, -1] });
+      parts.note({ type: "wait no more", key: waitingKey(group), count: list.length });
       parts.note({ type: "call", values: ["DEL", takingKey(group)] });
     }
   }
 
-  private read(group: string, bytes: Buffer): void {
-    const reader = new ByteReader();
-    reader.open(bytes, 0, bytes.length);
-    try {
-      this.deliver(group, readMessage(reader));
-    } catch (error) {
-      this.parts.log.warning(`A message that waited for ${group} in Redis cannot be read and is left out: ${errorText(error)}`);
+  private give(group: string, item: Reply, { messages, era }: LoadedMessages): void {
+    const name = replyText(item);
+    const message = isMessage(item) ? readBody(item) : messages.get(name);
+    if (!message) {
+      this.parts.log.warning(`A message that waited for ${group} in Redis cannot be read and is left out.`);
+      return;
     }
+    if (isMessage(item)) {
+      this.deliver(group, message);
+      return;
+    }
+    // Whoever gets it names it as the list did.
+    const stored = this.parts.store.messages.useNamed(name, message, era);
+    this.deliver(group, stored.message);
+    this.parts.store.messages.release(stored.message);
   }
 }
+
+/** Of an earlier version, which put messages into the lists instead of their names: their flags are no character of a name. */
+const isMessage = (item: Reply): item is Buffer => Buffer.isBuffer(item) && (item[0] ?? 0) < 0x20;

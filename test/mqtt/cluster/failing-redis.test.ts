@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ClusterScripts, operationArguments, replyList, replyText } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
+import { ClusterScripts, replyList, replyText } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
+import { operationArguments } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { hasRedis, missing, startRedis } from "../../support/real-servers.ts";
 import { type Broker, connectWire } from "../harness.ts";
 import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember } from "./cluster-harness.ts";
@@ -137,14 +138,27 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
     const scripts = new ClusterScripts(redis);
     const commit = async (term: number, value: string) => {
       const operations = operationArguments([{ type: "call", values: ["SET", "what", value] }]);
-      return replyText(replyList(await scripts.run("commit", "me", "0-0", 1, 1_000, term, ...operations))[0]);
+      return replyText(replyList(await scripts.run("commit", "me", ["0-0", 1, 1_000, term, ...operations]))[0]);
     };
     await scripts.load();
-    await scripts.run("join", "me", 10_000, scripts.term);
+    await scripts.run("join", "me", [10_000, scripts.term]);
     expect(await commit(1, "first")).toBe("done");
     await scripts.load();
-    await scripts.run("rejoin", "me", 10_000, "0-0", scripts.term);
+    await scripts.run("rejoin", "me", [10_000, "0-0", scripts.term]);
     expect([await commit(2, "second"), await commit(1, "late"), await redis.get("what")]).toEqual(["done", "outdated", "second"]);
+  });
+
+  it("[MQTT-439] the changes of 50,000 sessions are one commit", async () => {
+    const redis = await openRedis((await startOwnRedis()).url);
+    const scripts = new ClusterScripts(redis);
+    await scripts.load();
+    await scripts.run("join", "me", [10_000, scripts.term]);
+    const operations = Array.from({ length: 50_000 }, (_, index) => ({
+      type: "call" as const,
+      values: ["HSET", "changed", `field ${index}`, "x"],
+    }));
+    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term].concat(operationArguments(operations) as string[]));
+    expect([replyText(replyList(reply)[0]), await redis.hlen("changed")]).toEqual(["done", 50_000]);
   });
 
   it.each([

@@ -1,8 +1,9 @@
 import type { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { valuesOf } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
+import { ClusterScripts } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
 import { FrameWriter } from "../../../servers/mqtt/cluster/frame-writer.ts";
 import { putMessage } from "../../../servers/mqtt/cluster/message-fields.ts";
+import { operationArguments, type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
 import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
@@ -81,6 +82,16 @@ it("[MQTT-433] the filter of a shared subscription is stored once, not with each
   const member = new Subscription({} as never, filter, options, undefined);
   for (let number = 0; number < 50; number++) store.queued(session, new Delivery(messageOf("x"), 1, false, undefined, member));
   expect(take().bytes).toBeLessThan(20_000);
+});
+
+it("[MQTT-445] a commit has a message once that waits for thousands of groups", () => {
+  const { store, take } = openStore();
+  const message = messageOf("x".repeat(100_000));
+  for (let group = 0; group < 1_000; group++) store.waitIn(`waiting:${group}`, message, 10);
+  expect(store.messages.size).toBe(1);
+  expect(take().bytes).toBeLessThan(150_000);
+  // Only the lists in Redis name it.
+  expect(store.messages.size).toBe(0);
 });
 
 describeCluster("messages of sessions in Redis", (nextUrl) => {
@@ -164,6 +175,27 @@ describeCluster("messages of sessions in Redis", (nextUrl) => {
       await expect.poll(() => inbox.payloads).toEqual(name === "client 0" ? payloads.slice(5) : payloads);
     }
     await expect.poll(() => counts(redis)).toEqual(nothing);
+  });
+
+  it("[MQTT-445] a message that waits for groups is in Redis once, and goes with the last list that has it", async () => {
+    const redis = await openRedis(nextUrl());
+    const { store } = openStore();
+    const scripts = new ClusterScripts(redis);
+    await scripts.load();
+    await scripts.run("join", "me", [10_000, scripts.term]);
+    const commit = (...operations: RedisOperation[]) =>
+      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, ...operationArguments([...store.take(), ...operations])]);
+    const [first, second] = [messageOf("first"), messageOf("second")];
+    for (const list of ["one", "other"]) for (const message of [first, second, first]) store.waitIn(list, message, 2);
+    await commit();
+    // Each list has the last two.
+    expect([await redis.llen("one"), await counts(redis)]).toEqual([2, [2, [2, 2]]]);
+    // An earlier version put messages there.
+    await redis.lpush("one", Buffer.from([1, 0, 0]));
+    await commit({ type: "wait no more", key: "one", count: 2 });
+    expect([await redis.llen("one"), await counts(redis)]).toEqual([1, [2, [1, 2]]]);
+    await commit({ type: "wait no more", key: "one", count: 9 }, { type: "wait no more", key: "other", count: 9 });
+    expect(await counts(redis)).toEqual(nothing);
   });
 
   it("[MQTT-434] messages that Redis has lost are written again with all sessions, as soon as a delivery needs one or Redis is known to be emptied", async () => {
