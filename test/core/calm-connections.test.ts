@@ -159,3 +159,57 @@ it("[BL-415] a connection that had little to do for long does so also after a pa
   while (count("calm") === ofCalm) await nextTurn();
   expect(done.indexOf("calm", before) - before).toBeLessThanOrEqual(4);
 });
+
+it("[BL-425] a request that has one long item among many short ones is much", async () => {
+  const { client, count, done } = openTurns();
+  const heavy = Array.from({ length: 50 }, (_, index) => client(`heavy ${index}`, 1, "a"));
+  const quiet = client("quiet", 1, "a");
+  const ask = (one: (typeof heavy)[number]) => one.receive(31, (item) => (item % 31 === 0 ? 4 : 1 / 512));
+  for (let turn = 0; turn < 30; turn++) {
+    await nextTurn();
+    for (const one of [...heavy, quiet]) one.receive(1, 1 / 64);
+  }
+  let before = 0;
+  let asked = heavy.length * 31;
+  for (let round = 1; round <= 12; round++) {
+    for (const one of heavy) ask(one);
+    asked += heavy.length * 31;
+    const [from, own] = [done.length, count("quiet")];
+    quiet.receive(1, 1 / 64);
+    while (count("quiet") === own) await nextTurn();
+    // Their first long items may have been held up by something else.
+    if (round > 4) before = Math.max(before, new Set(done.slice(from, done.indexOf("quiet", from))).size);
+    while (done.filter((name) => name !== "quiet").length < asked) await nextTurn();
+  }
+  expect(before).toBeLessThanOrEqual(4);
+});
+
+it("[BL-425] a connection whose requests are held up now and then has little to do", async () => {
+  const { client, count, done } = openTurns();
+  const quiet = client("quiet", 1, "a", 1 / 8);
+  let before = 0;
+  for (let index = 0; index < 20; index++) client(`hog ${index}`, 100_000, "a");
+  for (let request = 1; request <= 200; request++) {
+    await nextTurn();
+    const [from, own] = [done.length, count("quiet")];
+    quiet.receive(1, request % 20 === 19 ? 16 : 1 / 8);
+    while (count("quiet") === own) await nextTurn();
+    if (request > 20) before = Math.max(before, done.indexOf("quiet", from) - from);
+  }
+  expect(before).toBeLessThanOrEqual(2 * itemsOfShare);
+});
+
+it("[BL-425] time in which other programs have the processor does not count for a connection", async () => {
+  const { client, count, done } = openTurns((name) => (name === "quiet" ? 5 : 0));
+  const quiet = client("quiet", 1, "a", 1 / 8);
+  for (let index = 0; index < 20; index++) client(`hog ${index}`, 100_000, "a");
+  let before = 0;
+  for (let request = 1; request <= 60; request++) {
+    await nextTurn();
+    const [from, own] = [done.length, count("quiet")];
+    quiet.receive(1);
+    while (count("quiet") === own) await nextTurn();
+    if (request > 20) before = Math.max(before, done.indexOf("quiet", from) - from);
+  }
+  expect(before).toBeLessThanOrEqual(2 * itemsOfShare);
+});

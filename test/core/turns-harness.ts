@@ -5,12 +5,19 @@ export const itemMs = 0.125;
 export const itemsOfShare = 2;
 export const itemsOfTurn = 32;
 
-/** Time passes only while a client has work. */
-export function openTurns() {
+/** Of each item, or of the next one by how many are left. */
+type ItemMs = number | ((left: number) => number);
+
+/** Time passes only while a client has work; of an item `othersMs` more, in which other programs have the processor. */
+export function openTurns(othersMs = (_name: string) => 0) {
   let nowMs = 0;
-  const turns = new WorkTurns(() => nowMs);
+  let cpuMs = 0;
+  const turns = new WorkTurns(
+    () => nowMs,
+    () => cpuMs,
+  );
   const done: string[] = [];
-  const client = (name: string, items: number, address = name, ms = itemMs, work = turns.connection(address)) => {
+  const client = (name: string, items: number, address = name, ms: ItemMs = itemMs, work = turns.connection(address)) => {
     let left = items;
     let each = ms;
     const goOn = () => {
@@ -19,7 +26,9 @@ export function openTurns() {
           share.later();
           return;
         }
-        nowMs += each;
+        const ms = typeof each === "number" ? each : each(left);
+        cpuMs += ms;
+        nowMs += ms + othersMs(name);
         done.push(name);
       }
     };

@@ -14,6 +14,8 @@ const mostCalmTimes = 64;
 const turnsBehind = 16;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
 const mostOfUsual = 8;
+/** What is left of the items of other turns in what is usual, with each turn. */
+const keptOfUsual = 7 / 8;
 
 /** The part of one task in the turns of all. */
 export interface WorkShare {
@@ -76,10 +78,9 @@ export class Connection implements WorkConnection {
   isDone = false;
   /** Turns, for what it had beyond its shares. */
   owed = 0;
-  /** Between two questions, of late. */
-  #usualMs = 0;
-  /** The same, to which one pause of a garbage collection adds little. */
-  #steadyMs = 0;
+  /** Of the items of late, and of their squares: a long one counts by its time, else many short ones beside it would hide it. */
+  #itemsMs = 0;
+  #itemSquares = 0;
   #usedUpTurn = Number.NEGATIVE_INFINITY;
   /** In which it had little to do, one after the other. */
   #calmTimes = 0;
@@ -143,22 +144,24 @@ export class Connection implements WorkConnection {
     this.spentMs = 0;
     this.items = 0;
     this.isDone = false;
+    this.#itemsMs *= keptOfUsual;
+    this.#itemSquares *= keptOfUsual;
   }
 
   /** Returns what is beyond its share. */
   spend(ms: number): number {
-    const most = mostOfUsual * this.#usualMs;
-    // One long item is as much as many short ones; of what was held up by something else, a part.
-    const steady = Math.min(ms, 2 * Math.max(2 * this.#steadyMs, shareMs));
-    this.#rowMs += steady;
-    if (this.#rowMs >= sharesOfCalm * shareMs) {
-      this.#rowMs -= sharesOfCalm * shareMs;
-      this.#calmTimes >>= 1;
-    }
-    this.#steadyMs += (steady - this.#steadyMs) / mostOfUsual;
-    this.#usualMs += (ms - this.#usualMs) / mostOfUsual;
+    const usual = Math.max(this.#itemsMs > 0 ? this.#itemSquares / this.#itemsMs : 0, shareMs / 2);
+    // Of what was held up by something else, a part.
+    const own = Math.min(ms, mostOfUsual * usual);
+    // One long item is as much as many short ones.
+    this.#rowMs += Math.min(ms, 2 * usual);
+    const much = Math.floor(this.#rowMs / (sharesOfCalm * shareMs));
+    this.#rowMs -= much * sharesOfCalm * shareMs;
+    this.#calmTimes = Math.floor(this.#calmTimes / 2 ** much);
+    this.#itemsMs += own;
+    this.#itemSquares += own * own;
     this.spentMs += ms;
-    return Math.min(this.spentMs - shareMs, ms, most);
+    return Math.min(this.spentMs - shareMs, own);
   }
 
   /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. */

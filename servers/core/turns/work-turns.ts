@@ -14,6 +14,16 @@ const acceptingTurnMs = 0.5;
 /** Of a connection that has had less in a turn whose time is used up. */
 const itemsBehindTime = 8;
 
+/** An item that seems longer than this is measured by CPU time: other programs may have had the processor meanwhile. */
+const checkedMs = shareMs / 2;
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+/** Windows counts CPU time in steps of 16 ms. */
+const systemCpuMs = process.platform === "win32" ? undefined : threadCpuMs;
+
 function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<void, void> {
   for (const item of items) {
     act(item);
@@ -28,6 +38,7 @@ function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Gener
  */
 export class WorkTurns {
   readonly #now: () => number;
+  readonly #cpuMs: (() => number) | undefined;
   #turn = 0;
   #endMs: number | undefined;
   #immediate: NodeJS.Immediate | undefined;
@@ -52,15 +63,18 @@ export class WorkTurns {
   /** The one that asked last, and when, until what it does then is over. */
   #running: Connection | undefined;
   #askedMs = 0;
+  /** CPU time at that moment; undefined while nobody waits, when it costs nobody anything who takes how long. */
+  #askedCpuMs: number | undefined;
   #isEnding = false;
   /** A connection came since the last turn of the event loop. */
   #hasAccepted = false;
   /** Of this turn. */
   #lengthMs = turnMs;
 
-  /** `now` is in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
+  /** Clocks in milliseconds: of the time, and of the CPU time of this thread. */
+  constructor(now?: () => number, cpuMs?: () => number) {
+    this.#now = now ?? (() => performance.now());
+    this.#cpuMs = now ? cpuMs : systemCpuMs;
     const [calm, fresh, waiting, background] = [this.#calm, this.#fresh, this.#waiting, this.#background];
     this.#orders = {
       first: [calm, fresh, waiting, background],
@@ -106,6 +120,7 @@ export class WorkTurns {
     this.#spendUntil(nowMs, connection);
     this.#running = connection;
     this.#askedMs = nowMs;
+    this.#askedCpuMs = this.#hasWaiting ? this.#cpuMs?.() : undefined;
     this.#endAfterwards();
     if (connection.spentMs >= shareMs) return true;
     if (connection.isBackground) return nowMs >= endMs;
@@ -134,12 +149,19 @@ export class WorkTurns {
   /** What passed since the connection asked last is its own, if no other one has asked since. */
   #spendUntil(nowMs: number, connection: Connection): void {
     if (this.#running !== connection) return;
-    const owedMs = connection.spend(nowMs - this.#askedMs);
+    const owedMs = connection.spend(this.#sinceAsked(nowMs));
     // Those that have little to do come first, and do not pay for it later; and where nobody waits it costs nobody anything.
     if (owedMs <= 0 || connection.isCalm || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
     this.#placeOf(connection).owe(connection.key, owed);
+  }
+
+  /** Without the time in which other programs had the processor. */
+  #sinceAsked(nowMs: number): number {
+    const ms = nowMs - this.#askedMs;
+    if (ms <= checkedMs || this.#askedCpuMs === undefined || !this.#cpuMs) return ms;
+    return Math.min(ms, this.#cpuMs() - this.#askedCpuMs);
   }
 
   get #hasWaiting(): boolean {
