@@ -265,6 +265,10 @@ it("[AC-38] a zone has at most 1 MiB of names and contents, which records can be
   expect([answer.status, answer.text]).toEqual([400, '{"error":["zonetoolarge"]}']);
   const records = await recordsOf(url);
   expect(records.length).toBeLessThan(270);
+  // A megabyte of JSON, of which each step is a record.
+  const zone = await ask(`${url}${zonePath}`, { headers: basic() });
+  expect(zone.text).toMatch(/^\{"service_id":"\d+","name":"[^"]+","records":\{"0":\n\{"id":/);
+  expect(zone.text.match(/^\{"id":"\d+",/gm)).toHaveLength(records.length);
   const small = await add(url, { type: "A", name: "a", content: "192.0.2.1" });
   expect(small.status).toBe(200);
   const path = (id: string | undefined) => `${url}${zonePath}/records/${id}`;

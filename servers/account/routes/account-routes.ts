@@ -1,3 +1,4 @@
+import { sendTexts } from "../../core/http/connections/client-work.ts";
 import type { HttpMethod, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import { createClientNames } from "../../core/http/messages/client-name.ts";
 import { send } from "../../core/http/messages/http-answer.ts";
@@ -7,16 +8,14 @@ import { type Fields, readFields } from "./request-fields.ts";
 
 export type ApiMethod = HttpMethod & ("GET" | "POST" | "PUT" | "DELETE");
 
-/** An answer that is JSON already. */
-export class JsonText {
-  readonly text: string;
+/** A long answer: texts that are JSON together, each of them made in a step. */
+export class JsonTexts {
+  readonly texts: Iterable<string>;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(texts: Iterable<string>) {
+    this.texts = texts;
   }
 }
-
-const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
 
 /** One path below both bases. The handler's result is answered as JSON with 200; a refusal is thrown. */
 export interface ApiRoute {
@@ -104,8 +103,12 @@ export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): re
     methods: [method],
     handle(request, response) {
       const result = answer(new RequestCall(request, response));
-      if (!(result instanceof Promise)) return send(response, 200, jsonType, jsonOf(result));
-      return result.then((value) => send(response, 200, jsonType, jsonOf(value)));
+      if (!(result instanceof Promise)) return send(response, 200, jsonType, JSON.stringify(result));
+      return result.then((value) =>
+        value instanceof JsonTexts
+          ? sendTexts(request, response, jsonType, value.texts)
+          : send(response, 200, jsonType, JSON.stringify(value)),
+      );
     },
   });
   return bases.flatMap((base) =>

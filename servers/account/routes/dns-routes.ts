@@ -1,6 +1,6 @@
 import type { AccountStore } from "../store/account-store.ts";
 import type { DnsRecord, RecordContent, Zone } from "../store/zones-table.ts";
-import { type ApiRoute, type Call, JsonText } from "./account-routes.ts";
+import { type ApiRoute, type Call, JsonTexts } from "./account-routes.ts";
 import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
 import { notFound, Refusal } from "./refusal.ts";
 
@@ -28,8 +28,8 @@ export function dnsRoutes({ zones, write }: Pick<AccountStore, "zones" | "write"
 
   /** RFC 1034 §4.2.1: a zone has a name server at its top. */
   function requireOtherNs({ domain_id, name }: Zone, record: DnsRecord): void {
-    const isTop = (one: DnsRecord) => one.type === "NS" && one.name.toLowerCase() === name.toLowerCase();
-    if (isTop(record) && zones.records(Number(domain_id)).filter(isTop).length === 1) throw new Refusal(400, "nsneeded");
+    const isTop = record.type === "NS" && record.name.toLowerCase() === name.toLowerCase();
+    if (isTop && zones.nameServers(Number(domain_id), name) === 1) throw new Refusal(400, "nsneeded");
   }
 
   /** `before` gives way to the new content. */
@@ -38,6 +38,20 @@ export function dnsRoutes({ zones, write }: Pick<AccountStore, "zones" | "write"
     if (!before && records >= mostRecords) throw new Refusal(400, "toomanyrecords");
     const growth = charactersOf(content) - (before ? charactersOf(before) : 0);
     if (growth > 0 && characters + growth > mostCharacters) throw new Refusal(400, "zonetoolarge");
+  }
+
+  /** An object by position. Each record is on a line of its own, for clients that cut its id out of a line. */
+  function* zoneTexts({ service_id, name, domain_id }: Zone): Generator<string, void> {
+    yield `${JSON.stringify({ service_id, name }).slice(0, -1)},"records":{`;
+    let position = 0;
+    for (const id of zones.recordIds(Number(domain_id))) {
+      const record = zones.record(Number(domain_id), id);
+      // Removed meanwhile.
+      if (!record) continue;
+      yield `${position === 0 ? "" : ","}"${position}":\n${JSON.stringify(listedRecord(record))}`;
+      position++;
+    }
+    yield "}}";
   }
 
   return [
@@ -54,12 +68,7 @@ export function dnsRoutes({ zones, write }: Pick<AccountStore, "zones" | "write"
       path: "/service/:service/dns/:zone",
       methods: {
         GET: async (call) => {
-          const { service_id, name, domain_id } = await zoneOf(call);
-          // An object by position. Each record is on a line of its own, for clients that cut its id out of a line.
-          const records = zones
-            .records(Number(domain_id))
-            .map((record, position) => `"${position}":\n${JSON.stringify(listedRecord(record))}`);
-          return new JsonText(`${JSON.stringify({ service_id, name }).slice(0, -1)},"records":{${records.join(",")}}}`);
+          return new JsonTexts(zoneTexts(await zoneOf(call)));
         },
       },
     },

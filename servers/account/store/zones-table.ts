@@ -25,8 +25,10 @@ export interface ZonesTable {
   /** The zone under that service, where both are the user's. */
   find(userId: number, serviceId: number, zoneId: number): Zone | undefined;
   add(serviceId: number, id: number, name: string): void;
-  /** SOA, then NS, then the rest, each in order of creation. */
-  records(zoneId: number): DnsRecord[];
+  /** Of SOA, then NS, then the rest, each in order of creation. */
+  recordIds(zoneId: number): number[];
+  /** How many NS records have this name, in any case. */
+  nameServers(zoneId: number, name: string): number;
   record(zoneId: number, id: number): DnsRecord | undefined;
   addRecord(zoneId: number, record: RecordContent): DnsRecord;
   setRecord(id: number, record: RecordContent): void;
@@ -41,9 +43,10 @@ export function createZonesTable(database: Sqlite.Database): ZonesTable {
   const ofUser = database.prepare(`SELECT ${columns} ${from} ORDER BY zones.id`);
   const find = database.prepare(`SELECT ${columns} ${from} AND zones.service_id = ? AND zones.id = ?`);
   const add = database.prepare("INSERT INTO zones (id, service_id, name) VALUES (?, ?, ?)");
-  const records = database.prepare(
-    "SELECT * FROM records WHERE zone_id = ? ORDER BY CASE type WHEN 'SOA' THEN 0 WHEN 'NS' THEN 1 ELSE 2 END, id",
-  );
+  const recordIds = database
+    .prepare("SELECT id FROM records WHERE zone_id = ? ORDER BY CASE type WHEN 'SOA' THEN 0 WHEN 'NS' THEN 1 ELSE 2 END, id")
+    .pluck();
+  const nameServers = database.prepare("SELECT count(*) FROM records WHERE zone_id = ? AND type = 'NS' AND lower(name) = lower(?)").pluck();
   const record = database.prepare("SELECT * FROM records WHERE zone_id = ? AND id = ?");
   const insert = database.prepare(
     "INSERT INTO records (zone_id, name, type, content, ttl, priority, change_date) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -60,7 +63,8 @@ export function createZonesTable(database: Sqlite.Database): ZonesTable {
     ofUser: (userId) => ofUser.all(userId) as Zone[],
     find: (userId, serviceId, zoneId) => find.get(userId, serviceId, zoneId) as Zone | undefined,
     add: (serviceId, id, name) => void add.run(id, serviceId, name),
-    records: (zoneId) => records.all(zoneId) as DnsRecord[],
+    recordIds: (zoneId) => recordIds.all(zoneId) as number[],
+    nameServers: (zoneId, name) => nameServers.get(zoneId, name) as number,
     record: (zoneId, id) => record.get(zoneId, id) as DnsRecord | undefined,
     addRecord(zoneId, content) {
       const id = Number(insert.run(zoneId, ...values(content)).lastInsertRowid);

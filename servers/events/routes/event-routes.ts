@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { runForClient, writeForClient } from "../../core/http/connections/client-work.ts";
+import { sendTexts } from "../../core/http/connections/client-work.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import type { CorsOptions } from "../../core/http/messages/cors.ts";
@@ -92,12 +92,8 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
     const { limit, offset, after } = query;
     const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }), store.count(query.filter)]);
     const last = data.at(-1);
-    const more = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : {};
-    const pieces = await runForClient(request, eventsJson({ data, total, limit, offset }));
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    response.writeHead(200, Object.entries({ "Content-Type": jsonType, "Content-Length": String(length), ...more }).flat());
-    await writeForClient(request, response, pieces);
-    response.end();
+    const more: Readonly<Record<string, string>> = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : {};
+    await sendTexts(request, response, jsonType, eventsJson({ data, total, limit, offset }), more);
   }
 
   async function getStats(_request: HttpRequest, response: HttpResponse): Promise<void> {

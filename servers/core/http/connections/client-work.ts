@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { oneStep } from "../../turns/work-connection.ts";
 import type { HttpRequest } from "../http-route.ts";
 import { ClientLeft } from "../messages/request-body.ts";
+import { textPieces } from "../messages/text-pieces.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
 
 /** What the work of a request needs of it. */
@@ -40,6 +41,21 @@ export async function writeForClient(
     if (!ready) return;
     await ready.sent;
   }
+}
+
+/** Answers 200 with texts, each of which is made in a step, as fast as the client reads. Rejects with ClientLeft. */
+export async function sendTexts(
+  request: WorkingRequest,
+  response: ServerResponse,
+  type: string,
+  texts: Iterable<string>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const pieces = await runForClient(request, textPieces(texts));
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  response.writeHead(200, Object.entries({ "Content-Type": type, "Content-Length": String(length), ...headers }).flat());
+  await writeForClient(request, response, pieces);
+  response.end();
 }
 
 /** A socket writes all that waits at once, at a cost for each piece, in memory too: many small ones are far below its bound of bytes. */

@@ -6,6 +6,7 @@ import { HttpRefusal } from "../messages/http-refusal.ts";
 export type OriginRule = (origin: string | undefined) => boolean;
 
 const key = /^[+/\da-z]{22}==$/i;
+const longestProtocols = 1_024;
 const protocolList = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /** RFC 6455 §4.2.1: an upgrade request; RFC 9110 §7.8: one over HTTP/1.0 is ignored. */
@@ -32,7 +33,8 @@ export function handshakeProblem(request: IncomingMessage, allowsOrigin: OriginR
 }
 
 function isProtocolList(text: string): boolean {
-  if (!protocolList.test(text)) return false;
+  // Looked at before it is the client's turn.
+  if (text.length > longestProtocols || !protocolList.test(text)) return false;
   const names = text.split(",").map((name) => name.trim());
   return new Set(names).size === names.length;
 }
