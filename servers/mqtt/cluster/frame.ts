@@ -21,8 +21,8 @@ export type Entry =
       readonly broker: string;
       readonly state: "connected" | "away" | "gone";
     }
-  /** A message for a shared subscription that was assigned to a broker without an available member. */
-  | { readonly type: "handed on"; readonly to: string; readonly group: string; readonly message: Message }
+  /** A message for shared subscriptions that was assigned to a broker without an available member of them. */
+  | { readonly type: "handed on"; readonly to: string; readonly groups: readonly string[]; readonly message: Message }
   /** The broker is dead; the sender takes over its sessions. */
   | { readonly type: "dead"; readonly broker: string }
   /** The broker has stopped. */
@@ -49,7 +49,12 @@ const formatVersion = 1;
 /** The largest MQTT packet plus overhead. */
 const largestFrameBytes = (256 << 20) + (1 << 20);
 
-const kinds = ["message", "member", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
+/** The journal may have entries of an earlier version. */
+const formerHandedOn = "handed on to one group";
+const kinds = ["message", "member", formerHandedOn, "dead", "left", "wanted", "surrendered", "handed on"] as const satisfies readonly (
+  | Entry["type"]
+  | typeof formerHandedOn
+)[];
 
 const memberStates = ["connected", "away", "gone"] as const;
 
@@ -92,7 +97,8 @@ function putEntry(writer: FrameWriter, entry: Entry): void {
       writer.string(entry.group).string(entry.clientId).string(entry.broker).byte(memberStates.indexOf(entry.state));
       break;
     case "handed on":
-      writer.string(entry.to).string(entry.group);
+      writer.string(entry.to).fourBytes(entry.groups.length);
+      for (const group of entry.groups) writer.string(group);
       putMessage(writer, entry.message);
       break;
     case "dead":
@@ -160,8 +166,14 @@ function readEntry(reader: ByteReader): Entry {
       if (!state) throw malformed("Unknown state of a member.");
       return { type, group, clientId, broker, state };
     }
-    case "handed on":
-      return { type, to: reader.string(), group: reader.string(), message: readMessage(reader) };
+    case formerHandedOn:
+      return { type: "handed on", to: reader.string(), groups: [reader.string()], message: readMessage(reader) };
+    case "handed on": {
+      const to = reader.string();
+      const groups: string[] = [];
+      for (let count = reader.fourBytes(); count > 0; count--) groups.push(reader.string());
+      return { type, to, groups, message: readMessage(reader) };
+    }
     case "dead":
       return { type, broker: reader.string() };
     case "left":

@@ -21,6 +21,9 @@ const frameBytes = 1 << 20;
 /** Brokers apply a frame at once, so that its number says what a session has received. */
 const frameEntries = 64;
 
+/** Of an entry: a broker applies it at once. */
+const groupsOfEntry = 1_000;
+
 /** After so many bytes of frames that need not be in the journal one is added to it: where others are is known by the journal only. */
 const unnumberedBytes = 256 << 10;
 
@@ -31,6 +34,8 @@ export class Outgoing {
   private unnumbered = 0;
   /** Index of the last retained message among them. */
   private keptAt = -1;
+  /** The last one of these among them, by broker. */
+  private readonly handedOn = new Map<string, { readonly groups: string[]; readonly message: Message }>();
   private seq = 0;
   private frames: OutFrame[] = [];
   private bytes = 0;
@@ -60,6 +65,18 @@ export class Outgoing {
     if (this.entries.length === 0) this.noted();
     this.entries.push(entry);
     if (hasMessage(entry)) this.entryBytes += entry.message.bytes;
+  }
+
+  /** Hands the message on to a member of the group at another broker; it is sent once for many groups. */
+  handOn(to: string, group: string, message: Message): void {
+    const last = this.handedOn.get(to);
+    if (last?.message === message && last.groups.length < groupsOfEntry) {
+      last.groups.push(group);
+      return;
+    }
+    const entry = { type: "handed on" as const, to, groups: [group], message };
+    this.handedOn.set(to, entry);
+    this.add(entry);
   }
 
   /** Of entries that are queued, and of frames that were not received back. */
@@ -106,6 +123,7 @@ export class Outgoing {
     this.entries = [];
     this.entryBytes = 0;
     this.keptAt = -1;
+    this.handedOn.clear();
     const wantedEntries = all.filter((entry) => {
       const wanted = connected ? !full || isDurable(entry) : !full && isWorthKeeping(entry);
       if (!wanted && entry.type === "message") {

@@ -87,17 +87,17 @@ export class SharedTurns {
     const { registry, brokerId, isConnected, outgoing } = this.parts;
     if (!isConnected || (toConnected && !registry.hasConnected(group, brokerId))) return false;
     const to = registry.pick(group, { broker: brokerId, counts: "none" });
-    if (to !== undefined) outgoing.add({ type: "handed on", to, group, message });
+    if (to !== undefined) outgoing.handOn(to, group, message);
     // A member's session is being moved here.
     else if (registry.has(group)) this.waiting.add(group, message);
     else return false;
     return true;
   }
 
-  onHandedOn({ to, group, message }: Entry & { type: "handed on" }): void {
+  onHandedOn({ to, groups, message }: Entry & { type: "handed on" }): void {
     if (!this.isHere(to)) return;
     message.fromElsewhere = true;
-    this.deliver(group, message);
+    for (const group of groups) this.deliver(group, message);
   }
 
   /** Takes over the messages assigned to the dead broker; `frames` are the ones that it had not processed. */
@@ -109,7 +109,7 @@ export class SharedTurns {
       if (seen.has(key) || !isLater(id, after) || isLater(id, this.parts.incoming.position)) continue;
       seen.add(key);
       for (const entry of frame.entries) {
-        if (entry.type === "handed on" && entry.to === dead) this.deliver(entry.group, entry.message);
+        if (entry.type === "handed on" && entry.to === dead) for (const group of entry.groups) this.deliver(group, entry.message);
         // Messages that the dead broker published and assigned to itself were delivered in the same commit.
         if (entry.type !== "message" || !entry.routed || frame.from === dead) continue;
         for (const [name, broker] of entry.message.groups ?? []) if (broker === dead) this.deliver(name, entry.message);

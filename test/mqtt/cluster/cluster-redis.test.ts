@@ -151,7 +151,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     const entries: Entry[] = [
       { type: "message", message, routed: true, kept: true },
       { type: "member", group: "$share/g/t", clientId: "c", broker: "nobody", state: "gone" },
-      { type: "handed on", to: "nobody", group: "$share/g/t", message },
+      { type: "handed on", to: "nobody", groups: ["$share/g/t"], message },
       { type: "dead", broker: "nobody" },
       { type: "wanted", to: "nobody", clientId: "c", cleanStart: true },
       { type: "surrendered", to: "nobody", clientId: "c" },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { decodeFrame, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
 import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
@@ -84,4 +84,25 @@ it("[MQTT-356] without Redis few short messages are kept for other brokers, as t
   expect(outgoing.waiting.map(({ seq }) => seq)).toEqual(Array.from({ length: count - 1_001 }, (_, index) => index + 1));
   outgoing.echoed(count);
   expect([outgoing.waiting.length, outgoing.sentBytes]).toEqual([0, 0]);
+});
+
+it("[MQTT-445] a message that is handed on for many groups is sent once for each thousand of them", () => {
+  const outgoing = new Outgoing(() => {});
+  const messageOf = (topic: string) => new Message({ topic, payload: Buffer.alloc(10_000), qos: 1, retain: false });
+  const [first, second] = [messageOf("first"), messageOf("second")];
+  for (let group = 0; group < 2_500; group++) for (const to of ["one", "other"]) outgoing.handOn(to, `$share/${group}/t`, first);
+  outgoing.handOn("one", "$share/1/t", second);
+  outgoing.handOn("one", "$share/2/t", first);
+  const frames = outgoing.seal("mine", true);
+  expect(frames.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(200_000);
+  const entries = frames.flatMap(({ bytes }) => decodeFrame(bytes).entries);
+  const toOne = entries.flatMap((entry) => (entry.type === "handed on" && entry.to === "one" ? [entry] : []));
+  expect(toOne.map(({ groups, message }) => [message.topic, groups.length])).toEqual([
+    ["first", 1_000],
+    ["first", 1_000],
+    ["first", 500],
+    ["second", 1],
+    ["first", 1],
+  ]);
+  expect(toOne.flatMap(({ groups }) => groups).length).toBe(2_502);
 });
