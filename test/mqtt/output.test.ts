@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
+import { FlushScheduler, type TurnLine } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { Output, type OutputOwner, type Transport } from "../../servers/mqtt/engine/delivery/output.ts";
 import { writePublish } from "../../servers/mqtt/engine/delivery/write-publish.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
@@ -232,8 +232,7 @@ it("[MQTT-440] those that wait take turns by their addresses, and those that ask
   const outputs = Array.from({ length: 30 }, () => slowlyWritten(scheduler, () => now++));
   for (const { target } of outputs) target.output.put(Buffer.from("a"));
   const resumed: string[] = [];
-  const wait = (name: string, line: "calm" | "usual" | "much", address: string) =>
-    scheduler.whenWritten(() => void resumed.push(name), line, address);
+  const wait = (name: string, line: TurnLine, address: string) => scheduler.whenWritten(() => void resumed.push(name), line, address);
   for (const name of ["a1", "a2", "a3"]) wait(name, "usual", "a");
   wait("b1", "usual", "b");
   wait("m1", "much", "c");
@@ -244,6 +243,24 @@ it("[MQTT-440] those that wait take turns by their addresses, and those that ask
   while (resumed.length < 6) await new Promise((resolve) => setImmediate(resolve));
   expect(resumed).toEqual(["c1", "a1", "b1", "a2", "a3", "m1"]);
   expect([scheduler.isBehind, scheduler.isCrowded]).toEqual([false, false]);
+});
+
+it("[MQTT-443] CONNECTs come before what others wait for, for some of each turn, also while there is much to write", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const outputs = Array.from({ length: 30 }, () => slowlyWritten(scheduler, () => now++));
+  for (const { target } of outputs) target.output.put(Buffer.from("a"));
+  const resumed: string[] = [];
+  const takesTime = (name: string) => () => {
+    now++;
+    resumed.push(name);
+  };
+  for (let count = 0; count < 5; count++) scheduler.whenWritten(takesTime("fresh"), "fresh", "a");
+  for (let count = 0; count < 3; count++) scheduler.whenWritten(takesTime("usual"), "usual", "b");
+  scheduler.flush();
+  expect([scheduler.isBehind, resumed.length]).toEqual([true, 2]);
+  while (resumed.length < 8) await new Promise((resolve) => setImmediate(resolve));
+  expect(resumed).toEqual([...Array(5).fill("fresh"), ...Array(3).fill("usual")]);
 });
 
 it("a message for many clients is in memory once, however many have not read it yet", () => {

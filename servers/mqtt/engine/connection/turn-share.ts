@@ -126,7 +126,8 @@ export class TurnShare {
   holdUntilWritten(isPingNext = false): void {
     this.owner.hold();
     this.hasPinged = isPingNext && this.isCalm;
-    const line = this.hasPinged ? "calm" : this.didMuch ? "much" : "usual";
+    const isFresh = this.owner.state === "opening";
+    const line = this.hasPinged ? "calm" : isFresh ? "fresh" : this.didMuch ? "much" : "usual";
     this.parts.scheduler.whenWritten(() => this.releaseIt(), line, this.addressKey);
   }
 
@@ -136,7 +137,7 @@ export class TurnShare {
     this.parts.scheduler.whenWorkBegins(() => this.releaseIt(), this.addressKey);
   }
 
-  /** The step is done when there is time in a turn. */
+  /** The step, which is that of a CONNECT, is done when there is time in a turn. */
   inTurn(step: () => void): void {
     const { scheduler } = this.parts;
     if (!scheduler.isTurnOver()) {
@@ -148,7 +149,7 @@ export class TurnShare {
       this.attempt(step);
       this.releaseIt();
     };
-    scheduler.whenWritten(goOn, "much", this.addressKey);
+    scheduler.whenWritten(goOn, "fresh", this.addressKey);
   }
 
   /** As much of the work as there is time for in each turn. `isForOthers`: it is done also when the connection is closed, and few bytes are held for it. */

@@ -11,8 +11,8 @@ export interface Flushable {
   flush(): void;
 }
 
-/** What waits for its turn: `calm` for clients that ask for little, who come first; `much` for what may take long, such as subscriptions, CONNECTs and the ends of sessions, and for clients of which each packet may. */
-export type TurnLine = "calm" | "usual" | "much";
+/** What waits for its turn: `calm` for clients that ask for little, who come first; `fresh` for CONNECTs, of which some come next; `much` for what may take long, such as subscriptions and the ends of sessions, and for clients of which each packet may. */
+export type TurnLine = "calm" | "fresh" | "usual" | "much";
 
 interface Waiting {
   /** Of the client, as `rateLimitKey` has it; the broker's own is empty. */
@@ -43,6 +43,8 @@ const gatheredMs = 1;
 const sliceMs = 4;
 /** In one turn of the event loop, of handling the packets of all clients that send many. */
 const turnMs = 10;
+/** Of it for CONNECTs before what others wait for: thousands may come at once. */
+const freshMs = 2;
 /** In one of so many flushes those with much work have some time, even if the turn is over. */
 const turnsOfMuch = 4;
 const timeOfMuchMs = 5;
@@ -83,6 +85,7 @@ export class FlushScheduler {
   private lateLarge: Flushable[] = [];
   private readonly lines: Readonly<Record<TurnLine, WaitingLine>> = {
     calm: new WaitingLine(),
+    fresh: new WaitingLine(),
     usual: new WaitingLine(),
     much: new WaitingLine(),
   };
@@ -147,7 +150,7 @@ export class FlushScheduler {
   }
 
   /**
-   * `resume` is called in a later turn, when everything is written that was added before; for calm clients also if there is more to write. Those that wait
+   * `resume` is called in a later turn, when everything is written that was added before; for calm clients and CONNECTs also if there is more to write. Those that wait
    * take turns, by their `address` as `rateLimitKey` has it, and those with much work come after the others, but not always.
    */
   whenWritten(resume: () => void, line: TurnLine = "usual", address = ""): void {
@@ -202,7 +205,7 @@ export class FlushScheduler {
     this.lateLarge = this.writeSlice(this.lateLarge);
     if (this.lateLength > 0) {
       this.isBehind = true;
-      this.resumeCalm();
+      this.resumeFirst();
       this.scheduled = true;
       setImmediate(this.flush);
       return;
@@ -238,18 +241,22 @@ export class FlushScheduler {
   }
 
   private get isWaitedFor(): boolean {
-    const { calm, usual, much } = this.lines;
-    return calm.length + usual.length + much.length + this.waitingToBegin.length > 0;
+    const { calm, fresh, usual, much } = this.lines;
+    return calm.length + fresh.length + usual.length + much.length + this.waitingToBegin.length > 0;
   }
 
-  private resumeCalm(): void {
-    const { calm } = this.lines;
+  /** Also while there is more to write. */
+  private resumeFirst(): void {
+    const { calm, fresh } = this.lines;
     for (let count = calm.length; count > 0 && !this.isTurnOver(); count--) calm.shift()?.();
+    if (fresh.length === 0) return;
+    const until = this.now() + freshMs;
+    for (let count = fresh.length; count > 0 && this.now() < until && !this.isTurnOver(); count--) fresh.shift()?.();
   }
 
   private resumeWaiting(): void {
     const { usual, much } = this.lines;
-    this.resumeCalm();
+    this.resumeFirst();
     for (let count = usual.length; count > 0 && this.hasTime; count--) usual.shift()?.();
     // Others may use up each turn.
     if (this.turns % turnsOfMuch === 0 && !this.isBehind) {
