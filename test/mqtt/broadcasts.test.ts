@@ -54,6 +54,25 @@ describe("[MQTT-442] a message for thousands is delivered over several turns of 
     expect(engine.scheduler.works).toBe(0);
   });
 
+  it("of many clients some have begun at a time, and no more when they have left", async () => {
+    const { engine, served, bystander } = await startWithSubscribers(0);
+    let begun = 0;
+    engine.observer.published = () => void begun++;
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(false);
+    const publishers = Array.from({ length: 30 }, (_, index) => new MemoryClient(engine, `publisher ${index}`));
+    turn.mockImplementation((parts = 1) => parts === 1);
+    for (const publisher of publishers) publisher.send(publishPacket("t", "1"));
+    expect(begun).toBe(8);
+    for (const { connection } of publishers.slice(0, 10)) connection.cutOff("lost");
+    bystander.send({ type: "pingreq" });
+    while (bystander.received.at(-1)?.type !== "pingresp") await setImmediate();
+    expect(served(8)).toBeLessThan(many);
+    turn.mockRestore();
+    // All but two that had not begun.
+    await expect.poll(() => served(28)).toBe(many);
+    expect(begun).toBe(28);
+  });
+
   it("of the broker itself, in order, also if few have subscribed to a later one; and before a stop", async () => {
     const { engine, subscribers, payloadsOf, served } = await startWithSubscribers(0);
     const routed: Message[] = [];

@@ -101,7 +101,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   readonly rate = new MessageRate();
   private heldForReading = false;
   private readonly arrivingShare: BudgetShare;
-  private readonly turn: TurnShare;
+  readonly turn: TurnShare;
 
   constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin, place: Place | undefined) {
     this.context = context;
@@ -266,8 +266,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   /** Work for its packet of which there may be much: in the turns of all clients. Its next packets wait until it is done. */
-  inSteps(work: Iterator<unknown>, isForOthers?: boolean): void {
-    this.turn.inSteps(work, isForOthers);
+  inSteps(work: Iterator<unknown>): void {
+    this.turn.inSteps(work);
   }
 
   /** The step may be much work, such as the end of an earlier session: it is done when there is time in a turn of the event loop. */

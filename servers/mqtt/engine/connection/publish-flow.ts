@@ -7,6 +7,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
+import { fewReceivers } from "../routing/route-message.ts";
 import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
 import type { Access } from "./access.ts";
@@ -16,7 +17,7 @@ export interface PublishParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "mayPublish">;
   readonly counters: EngineCounters;
-  readonly trie: Pick<SubscriptionTrie, "isQuick" | "prepare">;
+  readonly trie: Pick<SubscriptionTrie, "isQuick" | "prepare" | "receiversOf">;
   readonly sessions: { readonly size: number };
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
@@ -78,25 +79,32 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
   }
-  const rest = parts.trie.isQuick(topic) ? route(parts, connection, packet, message) : routeInSteps(parts, connection, packet, message);
-  if (rest) connection.inSteps(rest, true);
+  if (parts.trie.isQuick(topic)) begin(parts, connection, packet, message);
+  else connection.inSteps(beginInSteps(parts, connection, packet, message));
 }
 
 /** To find the subscriptions takes long. */
-function* routeInSteps(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
+function* beginInSteps(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
   yield* parts.trie.prepare(message.topic);
-  if (connection.state === "closed") return;
-  const rest = route(parts, connection, packet, message);
-  if (rest) yield* rest;
+  begin(parts, connection, packet, message);
 }
 
-/** Returns the rest, if it is for many. */
-function route(
-  parts: PublishParts,
-  connection: Connection,
-  packet: PublishPacket,
-  message: Message,
-): (Iterable<unknown> & Iterator<unknown>) | undefined {
+function begin(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
+  if (parts.trie.receiversOf(message.topic) > fewReceivers) connection.turn.broadcast(routeToMany(parts, connection, packet, message));
+  else {
+    route(parts, connection, packet, message);
+    acknowledge(parts, connection, packet, message);
+  }
+}
+
+/** Some of them at a time; also when the client has left meanwhile. */
+function* routeToMany(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
+  route(parts, connection, packet, message);
+  for (const deliveries = message.undelivered; deliveries && !deliveries.next().done; ) yield;
+  acknowledge(parts, connection, packet, message);
+}
+
+function route(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
   const session = connection.session as Session;
   if (packet.qos === 2) {
     keepIdentifier(parts, session, packet.packetId);
@@ -105,15 +113,6 @@ function route(
   parts.observer.published?.(message, connection, packet);
   message.publisherTakesTurns = true;
   parts.publish(message);
-  if (message.undelivered) return deliverRest(parts, connection, packet, message, message.undelivered);
-  acknowledge(parts, connection, packet, message);
-  return undefined;
-}
-
-/** Also when the client has left meanwhile. */
-function* deliverRest(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message, deliveries: Iterator<unknown>) {
-  while (!deliveries.next().done) yield;
-  acknowledge(parts, connection, packet, message);
 }
 
 function acknowledge(parts: PublishParts, connection: Connection, { qos, packetId, payload }: PublishPacket, message: Message): void {

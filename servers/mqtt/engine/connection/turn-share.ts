@@ -22,7 +22,7 @@ const calmAfterMs = 1_000;
 export interface TurnParts {
   readonly scheduler: Pick<
     FlushScheduler,
-    "isTurnOver" | "isCrowded" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works"
+    "isTurnOver" | "isCrowded" | "beginBroadcast" | "endBroadcast" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works"
   >;
   /** Monotonic, in milliseconds; may be some hundred old. */
   now(): number;
@@ -152,28 +152,55 @@ export class TurnShare {
     scheduler.whenWritten(goOn, "fresh", this.addressKey);
   }
 
-  /** As much of the work as there is time for in each turn. `isForOthers`: it is done also when the connection is closed, and few bytes are held for it. */
-  inSteps(work: Iterator<unknown>, isForOthers = false): void {
+  /** As much of the work as there is time for in each turn. */
+  inSteps(work: Iterator<unknown>): void {
     if (this.goOn(work)) return;
     const { scheduler } = this.parts;
     this.owner.hold();
-    const begun = isForOthers ? 0 : 1;
-    scheduler.works += begun;
+    scheduler.works++;
     const goOn = () => {
       let isDone = true;
-      const step = () => {
+      this.attempt(() => {
         isDone = this.goOn(work);
-      };
-      if (isForOthers) this.owner.run(step);
-      else this.attempt(step);
+      });
       if (!isDone) {
         scheduler.whenWritten(goOn, "much", this.addressKey);
         return;
       }
-      scheduler.works -= begun;
+      scheduler.works--;
       this.releaseIt();
     };
     scheduler.whenWritten(goOn, "much", this.addressKey);
+  }
+
+  /** The same for a message to many. What has begun is done also when the connection is closed. */
+  broadcast(work: Iterator<unknown>): void {
+    const { scheduler } = this.parts;
+    let isHeld = false;
+    const hold = () => {
+      if (!isHeld) this.owner.hold();
+      isHeld = true;
+    };
+    const goOn = () => {
+      let isDone = true;
+      this.owner.run(() => {
+        isDone = this.goOn(work);
+      });
+      if (!isDone) {
+        hold();
+        scheduler.whenWritten(goOn, "much", this.addressKey);
+        return;
+      }
+      scheduler.endBroadcast();
+      if (isHeld) this.releaseIt();
+    };
+    let hasBegun = false;
+    scheduler.beginBroadcast(() => {
+      hasBegun = true;
+      if (this.owner.state === "closed") scheduler.endBroadcast();
+      else goOn();
+    }, this.addressKey);
+    if (!hasBegun) hold();
   }
 
   private attempt(step: () => void): void {

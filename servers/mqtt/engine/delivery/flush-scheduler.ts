@@ -50,6 +50,8 @@ const turnsOfMuch = 4;
 const timeOfMuchMs = 5;
 /** Packets of which parts are handled are in memory as objects, each of many times its bytes: no more of all clients at the same time. */
 const mostWorks = 64;
+/** Messages for many are held until all have them, also when their publishers have left: no more of clients at the same time. */
+const mostBroadcasts = 8;
 
 /**
  * Writes all outputs at the end of a tick, after `beforeWrite` has committed: acknowledged messages are on disk before the
@@ -91,6 +93,9 @@ export class FlushScheduler {
   };
   /** Clients whose next packet has topic filters. */
   private readonly waitingToBegin = new WaitingLine();
+  private readonly waitingToBroadcast = new WaitingLine();
+  /** With those that wait. */
+  private broadcasts = 0;
   private beganLast = false;
   private turnStartedAt: number | undefined = undefined;
   private scheduled = false;
@@ -167,6 +172,18 @@ export class FlushScheduler {
   /** Clients wait for their turn, or for what is to be written. */
   get isCrowded(): boolean {
     return this.isBehind || this.lines.usual.length > 0;
+  }
+
+  /** For a message for many: `begin` is called, at once or later, when there is a place for it, which `endBroadcast` gives back. */
+  beginBroadcast(begin: () => void, address = ""): void {
+    if (this.broadcasts++ < mostBroadcasts) begin();
+    else this.waitingToBroadcast.push(begin, address);
+  }
+
+  endBroadcast(): void {
+    this.broadcasts--;
+    const next = this.waitingToBroadcast.shift();
+    if (next) this.whenWritten(next, "much");
   }
 
   get mayBeginWork(): boolean {

@@ -19,7 +19,7 @@ export interface RoutingParts {
 const mostBytesAtOnce = 2 << 20;
 
 /** A message for more sessions and shared groups is delivered over several turns of the event loop: each takes up to 20 µs. */
-const fewReceivers = 256;
+export const fewReceivers = 256;
 /** Deliveries of many bytes between two words about it. */
 const deliveriesOfMuch = 64;
 

@@ -193,6 +193,13 @@ export class SubscriptionTrie {
     return match;
   }
 
+  /** Sessions and shared groups that the next `match` of the topic has. To be asked where it `isQuick` or was prepared. */
+  receiversOf(topic: string): number {
+    const match = this.match(topic);
+    this.prepared = { topic, match, visited: this.visited, changes: this.changes };
+    return match.subscriptions.length + match.groups.length;
+  }
+
   /** The same in steps, for the next `match`, which is to be called when it is done. What is subscribed meanwhile may be left out. */
   *prepare(topic: string): Generator<undefined, void> {
     this.prepared = { topic, ...(yield* this.search(topic)), changes: this.changes };
