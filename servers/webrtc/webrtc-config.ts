@@ -111,7 +111,7 @@ export const webrtcConfig = z.strictObject({
     env: "WEBRTC_ROOM_PEERS",
   }),
   peerRooms: limitField(1, 10_000, 100, { title: "Rooms of a peer", help: "Joining one more is refused.", env: "WEBRTC_PEER_ROOMS" }),
-  messageBytes: limitField(1 << 10, 16 << 20, 256 << 10, {
+  messageBytes: limitField(1 << 10, 16 << 20, 64 << 10, {
     title: "Message",
     help: "A client that sends a longer one is disconnected.",
     unit: "B",
@@ -168,7 +168,7 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_OFFLINE_BYTES",
   }),
-  bodyBytes: limitField(1 << 10, 16 << 20, 128 << 10, {
+  bodyBytes: limitField(1 << 10, 16 << 20, 32 << 10, {
     title: "Largest body",
     help: "Over HTTP, such as an offer of WHEP or WHIP, of which browsers send some 10 kB. A larger body gets 413.",
     unit: "B",

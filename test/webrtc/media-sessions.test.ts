@@ -165,6 +165,7 @@ describe("a session of media", () => {
         path: "a",
         offer: playerOffer(),
         authorization: undefined,
+        turn: async () => {},
         client: { remote: `${address}:1`, address, userAgent: "" },
       });
     const addresses = () => sessions.list().map(({ client }) => client.address);
@@ -200,6 +201,7 @@ describe("a session of media", () => {
         path: "a",
         offer: publisherOffer(),
         authorization: undefined,
+        turn: async () => {},
         client: { remote: `${address}:1`, address, userAgent: "" },
       });
     const addresses = () => sessions.list().map(({ client }) => client.address);
@@ -234,9 +236,36 @@ describe("a session of media", () => {
     });
     onEnd(() => sessions.close("the test ends"));
     const client = { remote: "127.0.0.1:1", address: "127.0.0.1", userAgent: "" };
-    const opening = sessions.publish({ path: "live", offer: publisherOffer(), authorization: undefined, client });
+    const opening = sessions.publish({ path: "live", offer: publisherOffer(), authorization: undefined, client, turn: async () => {} });
     await expect(opening).rejects.toMatchObject({ status: 503, message: expect.stringContaining("the path is taken") });
     expect(sessions.list()).toEqual([]);
+  });
+
+  it("[WEBRTC-522] an offer is read when it is the turn of its client", async () => {
+    const log = createLog({ level: () => "error", write: () => {} });
+    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const played = { kind: "playing", tracks: [], leftOut: [] };
+    const sessions = new MediaSessions({
+      ...{ port, services: { call: async () => played } as never, certificate: await createDtlsCertificate() },
+      limits: {
+        ...{ viewers: 1, publishers: 1, keptBytes: 0, allKeptBytes: 1, packetBytes: 1_200 },
+        ...{ connectMs: 60_000, consentMs: 1_000, keyFrameMs: 1_000, publisherBitRate: 1_000 },
+      },
+      observer: { opened() {}, changed() {}, ended() {} },
+      turns: new WorkTurns(),
+    });
+    onEnd(() => sessions.close("the test ends"));
+    const client = { remote: "127.0.0.1:1", address: "127.0.0.1", userAgent: "" };
+    for (const open of ["play", "publish"] as const) {
+      const comes = Promise.withResolvers<void>();
+      let isRefused = false;
+      const opening = sessions[open]({ path: "live", offer: "none", authorization: undefined, client, turn: () => comes.promise });
+      opening.catch(() => (isRefused = true));
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(isRefused).toBe(false);
+      comes.resolve();
+      await expect(opening).rejects.toMatchObject({ status: 400 });
+    }
   });
 
   it("[WEBRTC-347] is found by its identifier, protocol and path alone: DELETE and PATCH of another get 404", async () => {

@@ -183,7 +183,7 @@ describe("Socket.IO", () => {
   });
 
   it("[WEBRTC-225] what a client connects with is refused where it is too deep", async () => {
-    const webrtc = await startWebrtc();
+    const webrtc = await startWebrtc({ messageBytes: 256 << 10 });
     const bystander = await connect(webrtc, { auth: { room: "r1" } });
     for (const levels of [50, 100_000]) {
       const got = await sendPackets(webrtc, [`40{"room":"r1","name":${"[".repeat(levels)}${"]".repeat(levels)}}`]);
@@ -195,7 +195,7 @@ describe("Socket.IO", () => {
   });
 
   it("[WEBRTC-227] a client that asks for another namespace is told so and disconnected, at once where it asks again", async () => {
-    const webrtc = await startWebrtc();
+    const webrtc = await startWebrtc({ messageBytes: 256 << 10 });
     const bystander = await connect(webrtc);
     const one = await postPackets(webrtc, ["40/other,"]);
     expect(one).toMatchObject({ posted: 200, polled: 200, text: expect.stringContaining("Invalid namespace") });

@@ -5,6 +5,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../../core/http/htt
 import { send, sendEmpty } from "../../core/http/messages/http-answer.ts";
 import { readBody } from "../../core/http/messages/request-body.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
+import { oneStep } from "../../core/turns/work-connection.ts";
 import type { WebRoutes } from "../web/web-routes.ts";
 import { MediaProblem } from "./sessions/media-problem.ts";
 import { addressText, type MediaClient, type MediaSession } from "./sessions/media-session.ts";
@@ -16,6 +17,8 @@ export interface MediaRoutesOptions {
   readonly iceServers: (host: string, user: string) => readonly IceServer[];
   readonly bodyBytes: number;
 }
+
+const turnOf = ({ work }: HttpRequest): Promise<void> => work.run(oneStep(() => {}));
 
 const sdpType = "application/sdp";
 const fragmentType = "application/trickle-ice-sdpfrag";
@@ -66,7 +69,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
     if (target.path === "" || target.path.length > mostPathLength) throw new MediaProblem(404, "There is no stream of this name.");
     if (authorization.length > mostAuthorizationLength) throw new MediaProblem(400, "The field Authorization is too long.");
     const client = clientOf(request);
-    const opening = { path: target.path, offer, authorization: request.headers.authorization, client };
+    const opening = { path: target.path, offer, authorization: request.headers.authorization, client, turn: () => turnOf(request) };
     const opened = await (target.protocol === "whep" ? sessions.play(opening) : sessions.publish(opening));
     created(request, response, target, opened);
   }
@@ -88,6 +91,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
     if (target.id === undefined) throw wrongMethod(target);
     checkType(request, fragmentType);
     const fragment = (await readBody(request, response, bodyBytes)).toString();
+    await turnOf(request);
     const session = sessionOf(target);
     const restarted = sessions.patch(session, request.headers["if-match"], fragment);
     const headers = { ETag: session.etag, "Access-Control-Expose-Headers": exposed };

@@ -1,8 +1,8 @@
-import { redactBody } from "../../../core/http/record/redact-body.ts";
 import type { Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
+import { redactedStart } from "../redacted-start.ts";
 import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
 import { createJsonEncoder, type EncodeJsonEvent } from "./encode-json-event.ts";
 import { type JsonMessage, parseJsonMessage } from "./parse-json-message.ts";
@@ -122,5 +122,5 @@ function candidateSignal(candidate: Extract<JsonMessage, { type: "candidate" }>[
 
 /** Also of a message that could not be read. */
 function withoutPassword(text: string, bytes: Buffer): string | Buffer {
-  return /passw/i.test(text) || text.includes("\\u") ? redactBody(text, (name) => /passw/i.test(name)) : bytes;
+  return /passw/i.test(text) || text.includes("\\u") ? redactedStart(text, (name) => /passw/i.test(name)) : bytes;
 }

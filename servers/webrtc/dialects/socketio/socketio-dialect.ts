@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
 import { WebSocketServer } from "ws";
-import { redactBody } from "../../../core/http/record/redact-body.ts";
 import { HeldWebSocket } from "../../../core/http/websocket/held-web-socket.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { SharedBudget } from "../../../core/limits/shared-budget.ts";
@@ -15,6 +14,7 @@ import { defaultRoom } from "../../signalling/room.ts";
 import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
+import { redactedStart } from "../redacted-start.ts";
 import { clientFileRoutes } from "./client-files.ts";
 import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
 import { takeInTurns } from "./polling-input.ts";
@@ -358,7 +358,7 @@ class SocketIoLink implements PeerLink {
 /** For the record, without the password. */
 function messageOf(event: string, data: unknown): ClientMessage {
   const text = JSON.stringify([event, data]);
-  const raw = isObject(data) && data.password !== undefined ? redactBody(text, (name) => name === "password") : text;
+  const raw = isObject(data) && data.password !== undefined ? redactedStart(text, (name) => name === "password") : text;
   return { raw, re: event.slice(0, 40) };
 }
 

@@ -57,6 +57,8 @@ export interface OpenRequest {
   readonly offer: string;
   readonly authorization: string | undefined;
   readonly client: MediaClient;
+  /** Resolves when it is the client's turn to have its offer read: the RTSP service may answer for hundreds at once. */
+  readonly turn: () => Promise<void>;
 }
 
 export interface Opened {
@@ -116,7 +118,7 @@ export class MediaSessions {
   }
 
   /** Rejects with a MediaProblem. */
-  async play({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
+  async play({ path, offer: text, authorization, client, turn }: OpenRequest): Promise<Opened> {
     this.#placeFor(client, "whep");
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
@@ -126,6 +128,7 @@ export class MediaSessions {
       }),
     );
     if (played.kind === "refused") throw refusal(played);
+    await turn();
     const offer = readOffer(text);
     const tracks: WhepTrack[] = [];
     const leftOut: LeftOutTrack[] = [...played.leftOut];
@@ -167,7 +170,8 @@ export class MediaSessions {
   }
 
   /** Rejects with a MediaProblem. */
-  async publish({ path, offer: text, authorization, client }: OpenRequest): Promise<Opened> {
+  async publish({ path, offer: text, authorization, client, turn }: OpenRequest): Promise<Opened> {
+    await turn();
     this.#placeFor(client, "whip");
     const offer = readOffer(text);
     const tracks: PublishedTrack[] = [];
