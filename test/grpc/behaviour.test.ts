@@ -112,6 +112,12 @@ it("[GRPC-13] x-backlot-headers and x-backlot-trailers are sent, x-backlot-echo 
     "x-raw-bin": Buffer.from([9, 8]),
   });
   expect(status.metadata.getMap()).toMatchObject({ "x-two": "a, b", "x-mine": "yes" });
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x-mine-${index}`, "x"]));
+  expect((await ask(service, many)).status.code).toBe(0);
+  expect((await ask(service, { ...many, "x-backlot-echo": "headers" })).status).toMatchObject({
+    code: 3,
+    details: expect.stringContaining("at most 100 fields are sent"),
+  });
 });
 
 it("[GRPC-14] x-backlot-cut-after ends a stream after so many messages, with the status or without any", async () => {

@@ -109,6 +109,7 @@ it("[GRPC-126] bytes that are no HTTP are answered, their connection is closed, 
   expect(await statusOf("GET / HTTP/3.0\r\nHost: a\r\n\r\n")).toMatch(/ 505 /);
   expect(await statusOf(`GET /${"x".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatch(/ (?:414|431) /);
   expect(await statusOf(`GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(70_000)}\r\n\r\n`)).toMatch(/ 431 /);
+  expect(await statusOf(`GET / HTTP/1.1\r\nHost: a\r\n${"a:\r\n".repeat(2_100)}\r\n`)).toMatch(/ 431 /);
   expect(await statusOf("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n")).toMatch(/ (?:400|501) /);
   // HTTP/2 with a first frame that is none.
   await rawBytes(grpc.webUrl, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x04\x06\0\0\0\0\0abcd");

@@ -128,6 +128,7 @@ function codingOf(text: string): MessageCoding {
 
 /** "name=value" each. */
 function pairsOf(field: string, texts: readonly string[]): Pairs {
+  requireFew(field, texts.length);
   return texts.map((text) => {
     const [, name = "", value = ""] = /^\s*([0-9a-z_.-]+)\s*=([ -~]*)$/i.exec(text) ?? [];
     if (name === "" || reserved.test(name)) throw wrong(field, `${JSON.stringify(text)} is not name=value`);
@@ -140,15 +141,33 @@ const reserved =
   /^(?:grpc-|connect-|content-(?:type|length|encoding)$|connection$|keep-alive$|proxy-connection$|transfer-encoding$|upgrade$|te$|trailer$|http2-settings$)/i;
 const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|origin$|referer$|sec-|date$)/;
 
+const isEchoed = (name: string): boolean => !notEchoed.test(name) && !reserved.test(name);
+
+/** Fields that are sent because the client asks for them: each takes some microseconds. */
+const mostFields = 100;
+
+function requireFew(field: string, count: number): void {
+  if (count > mostFields) throw wrong(field, `at most ${mostFields} fields are sent, and these are ${count}`);
+}
+
 /** The client's own metadata, sent back unchanged. */
-function echo(head: Pick<CallHead, "metadata">, where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
+function echo(
+  head: Pick<CallHead, "rawHeaders" | "metadata">,
+  where: string | undefined,
+): { readonly headers: Pairs; readonly trailers: Pairs } {
   if (where === undefined) return { headers: [], trailers: [] };
   if (where !== "headers" && where !== "trailers" && where !== "both")
     throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
+  const { rawHeaders } = head;
+  let fields = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) if (isEchoed((rawHeaders[index] as string).toLowerCase())) fields++;
+  // Before they are read as metadata.
+  requireFew("echo", fields);
   const { metadata } = head;
   const pairs = Object.keys(metadata.getMap())
-    .filter((name) => !notEchoed.test(name) && !reserved.test(name))
+    .filter(isEchoed)
     .flatMap((name) => metadata.get(name).map((value) => [name, value] as const));
+  requireFew("echo", pairs.length);
   return { headers: where === "trailers" ? [] : pairs, trailers: where === "headers" ? [] : pairs };
 }
 

@@ -1,6 +1,6 @@
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
-import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
+import { clientMessages, readOne, type ServiceHandlers } from "../engine/handlers.ts";
 import { describedMessage, fewValues, type MessageType } from "../engine/message-type.ts";
 import { StatusError } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
@@ -26,8 +26,10 @@ interface ChatEvent {
 const mostRooms = 1_000;
 const mostRoomsOfOne = 50;
 const mostMembers = 1_000;
-/** ListRooms fails if there are more, in all rooms. */
-const mostListed = 10_000;
+/** ListRooms fails if there are more, in all rooms: that many names are encoded in one step. */
+const mostListed = 1_000;
+/** Who joins a room is told so many of its members. */
+const mostPresent = 250;
 const longestName = 100;
 /** Each member gets it. */
 const longestText = 65_536;
@@ -49,6 +51,11 @@ interface Place {
   readonly since: number;
 }
 
+interface ListedRoom {
+  readonly name: string;
+  readonly members: readonly string[];
+}
+
 interface Room {
   readonly members: Map<string, Place>;
   readonly events: BroadcastLane<Place, RoomEvent>;
@@ -59,9 +66,7 @@ export function chat(pool: DescriptorPool): ServiceHandlers {
   const request = describedMessage<ChatRequest>(pool.message("example.ChatRequest"), fewValues);
   const event = describedMessage<ChatEvent>(pool.message("example.ChatEvent"));
   const listRequest = describedMessage<object>(pool.message("example.ListRoomsRequest"), fewValues);
-  const listReply = describedMessage<{ readonly rooms: readonly { readonly name: string; readonly members: readonly string[] }[] }>(
-    pool.message("example.ListRoomsReply"),
-  );
+  const listReply = describedMessage<{ readonly rooms: readonly ListedRoom[] }>(pool.message("example.ListRoomsReply"));
   const rooms = new ChatRooms(event);
   return {
     "example.ChatService": {
@@ -77,7 +82,11 @@ export function chat(pool: DescriptorPool): ServiceHandlers {
           },
         };
       }),
-      ListRooms: unary(listRequest, listReply, () => ({ rooms: rooms.list() })),
+      ListRooms: (call) =>
+        readOne(call, listRequest, () => {
+          call.send(rooms.listed((list) => listReply.frame({ rooms: list })));
+          call.finish();
+        }),
     },
   };
 }
@@ -106,16 +115,29 @@ class RoomEvent {
   }
 }
 
+function firstNames(members: Room["members"]): string[] {
+  const names: string[] = [];
+  for (const name of members.keys()) if (names.push(name) === mostPresent) break;
+  return names;
+}
+
 class ChatRooms {
   readonly #event: MessageType<ChatEvent>;
   readonly #rooms = new Map<string, Room>();
   readonly #memory = new BroadcastMemory();
+  #listed: Buffer | undefined;
 
   constructor(event: MessageType<ChatEvent>) {
     this.#event = event;
   }
 
-  list(): { readonly name: string; readonly members: readonly string[] }[] {
+  /** The same for all who ask until somebody joins or leaves. */
+  listed(encode: (rooms: readonly ListedRoom[]) => Buffer): Buffer {
+    this.#listed ??= encode(this.#list());
+    return this.#listed;
+  }
+
+  #list(): readonly ListedRoom[] {
     let listed = 0;
     return [...this.#rooms].map(([name, { members }]) => {
       listed += members.size;
@@ -159,10 +181,11 @@ class ChatRooms {
       return this.#refuse(member, name, "there are too many rooms or members");
     }
     const told = events.send(this.#roomEvent(name, member, { case: "joined", value: { name: as } }), member.call.work);
+    this.#listed = undefined;
     members.set(as, { member, since: events.sent });
     this.#rooms.set(name, room);
     member.rooms.set(name, as);
-    member.call.send(this.#roomEvent(name, member, { case: "presence", value: { members: [...members.keys()] } }).frame);
+    member.call.send(this.#roomEvent(name, member, { case: "presence", value: { members: firstNames(members) } }).frame);
     return told;
   }
 
@@ -185,6 +208,7 @@ class ChatRooms {
     const as = member.rooms.get(name);
     const room = this.#rooms.get(name);
     if (as === undefined || !room) return undefined;
+    this.#listed = undefined;
     member.rooms.delete(name);
     room.members.delete(as);
     if (room.members.size === 0) this.#rooms.delete(name);

@@ -6,6 +6,7 @@ import type { ClientError } from "../../core/http/connections/parsed-socket.ts";
 import { Pipeline } from "../../core/http/connections/pipeline.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
+import { fieldOverhead } from "../../core/http2/header-field.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
@@ -154,7 +155,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
     const server = material
       ? (createHttpsServer({ ...serverOptions, ...material, ...tlsOptions() } as object, onRequest) as unknown as Server)
       : createServer(serverOptions, onRequest);
-    server.maxHeadersCount = 0;
+    // As many as HTTP/2 allows by its count. Beyond them Node answers 431: its parser keeps each as texts before anybody is asked.
+    server.maxHeadersCount = Math.ceil(options.metadataBytes / fieldOverhead);
     http1Servers.add(server);
     const opened = material ? "secureConnection" : "connection";
     const [serveHttp1] = server.listeners(opened) as ((socket: Socket) => void)[];
