@@ -10,7 +10,7 @@ import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 const calls = 1_000;
 const none = { add() {}, set() {}, leave() {}, close() {} };
-const shares = { open: none, memory: none };
+const shares = { open: none, memory: none, garbage: { drop() {} } };
 
 const options: GrpcCallOptions = {
   limits: { highWaterBytes: 1, unreadBytes: 1, messageValues: 1 },

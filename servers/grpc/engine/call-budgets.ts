@@ -1,5 +1,6 @@
 import { streamBytes } from "../../core/http2/http2-session.ts";
 import { type BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+import { LargeGarbage } from "../../core/service/large-garbage.ts";
 import type { CallList, ListedCall } from "./call-list.ts";
 import { StatusError } from "./status.ts";
 
@@ -35,13 +36,16 @@ export interface CallShares {
   readonly open: BudgetShare;
   /** Bytes: of the connection, its streams with their header fields, messages of the client, and what it leaves unread. */
   readonly memory: BudgetShare;
+  /** What was returned of it. */
+  readonly garbage: LargeGarbage;
 }
 
 /** Bounds for the calls of all connections together. Beyond one of them the connections that have most lose calls, those with most of it first. */
 export class CallBudgets {
   readonly #open: SharedBudget;
   readonly #memory: SharedBudget;
-  readonly #exhausted: Readonly<Record<keyof CallShares, StatusError>>;
+  readonly #garbage = new LargeGarbage();
+  readonly #exhausted: Readonly<Record<"open" | "memory", StatusError>>;
 
   constructor({ openCalls, memoryBytes, messageBytes }: BudgetLimits) {
     const bytes = Math.max(memoryBytes, copiesOfMessage * messageBytes);
@@ -68,6 +72,7 @@ export class CallBudgets {
         for (const call of largestOf(calls, excess, ({ isCounted }) => Number(isCounted))) call.breakOff(this.#exhausted.open);
       }),
       memory,
+      garbage: this.#garbage,
     };
   }
 }

@@ -1,5 +1,5 @@
-import type { BudgetShare } from "../../core/limits/shared-budget.ts";
 import type { CallEntry } from "../observe/call-entry.ts";
+import type { CallShares } from "./call-budgets.ts";
 import type { CallTransport } from "./call-transport.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
@@ -21,8 +21,8 @@ export interface CallOutputOptions {
   readonly json: JsonMessages | undefined;
   /** Writes those that are long. */
   readonly jsonThread: JsonThread;
-  /** Of the memory of all calls. */
-  readonly memory: BudgetShare;
+  /** Of what all calls have. */
+  readonly shares: CallShares;
   /** Called when a message was written. */
   readonly onWritten: () => void;
   readonly onFault: (error: unknown) => void;
@@ -90,6 +90,7 @@ export class CallOutput {
     this.#count(bytes);
     transport.sendFrame(wire, () => {
       this.#count(-bytes);
+      this.#options.shares.garbage.drop(bytes);
       onWritten();
     });
   }
@@ -97,7 +98,7 @@ export class CallOutput {
   #count(bytes: number): void {
     if (this.#isOver) return;
     this.unreadBytes += bytes;
-    this.#options.memory.add(bytes);
+    this.#options.shares.memory.add(bytes);
   }
 
   /** Calls back when the last message is with the transport; at once, if it is. */
@@ -108,7 +109,9 @@ export class CallOutput {
 
   /** Nothing more is written, and what waits is dropped. */
   close(): void {
-    this.#options.memory.add(-this.unreadBytes);
+    const { memory, garbage } = this.#options.shares;
+    memory.add(-this.unreadBytes);
+    garbage.drop(this.unreadBytes);
     this.unreadBytes = 0;
     this.#isOver = true;
   }

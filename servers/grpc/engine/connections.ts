@@ -113,8 +113,10 @@ export class GrpcConnections {
     closeInTurns(socket, connection.work);
     socket.once("close", () => {
       this.#open.delete(socket);
-      connection.shares.memory.add(-connectionBytes);
-      for (const share of Object.values(connection.shares)) share.close();
+      const { open, memory } = connection.shares;
+      memory.add(-connectionBytes);
+      memory.close();
+      open.close();
       this.#ofAddresses.remove(key);
       this.#closedRead += socket.bytesRead;
       this.#closedWritten += socket.bytesWritten;

@@ -105,7 +105,7 @@ export class GrpcCall implements CallEvents {
       method,
       json,
       jsonThread,
-      memory: this.head.connection.shares.memory,
+      shares: this.head.connection.shares,
       onWritten: () => this.#writable && this.isWritable && !this.isEnding && this.#runWritable(this.#writable),
       onFault: (error) => this.fail(error),
     });
