@@ -6,7 +6,7 @@ import { ServiceError, toFailure } from "./core/service/service-error.ts";
 import { createRun, dataDirOf, type RunParts } from "./create-run.ts";
 import { checkDashboard } from "./dashboard-files.ts";
 import { openDashboardSecret } from "./dashboard-secret.ts";
-import { nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
+import { holderText, nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
 /** Default port of the dashboard. */
@@ -123,8 +123,7 @@ async function serve(options: BacklotOptions, { attach, claimExport, log }: Supe
 async function dashboardError(error: unknown): Promise<unknown> {
   const { code, port } = toFailure(error);
   if (code !== "PORT_IN_USE" || port === undefined) return error;
-  const holder = await portHolder(port);
-  const by = holder ? `${holder.name} (pid ${holder.pid})` : "another program";
+  const by = holderText(await portHolder(port));
   return new ServiceError(
     "PORT_IN_USE",
     `Port ${port}, for the dashboard, is taken by ${by}`,

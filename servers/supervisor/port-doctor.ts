@@ -9,7 +9,13 @@ import type { PortTransport } from "../../contract/service.ts";
 export interface PortHolder {
   readonly name: string;
   readonly pid: number;
+  /** The process to stop, where that is another one: a Backlot starts its services again. */
+  readonly parent?: number;
 }
+
+/** "node (pid 4711)": the process to stop. */
+export const holderText = (holder: PortHolder | undefined): string =>
+  holder ? `${holder.name} (pid ${holder.parent ?? holder.pid})` : "another program";
 
 const run = promisify(execFile);
 const toolTimeoutMs = 3_000;
@@ -110,18 +116,25 @@ async function linuxHolder(port: number, transport: PortTransport): Promise<Port
     const descriptors = await readdir(`/proc/${entry}/fd`).catch(() => []);
     for (const descriptor of descriptors) {
       const target = await readlink(`/proc/${entry}/fd/${descriptor}`).catch(() => "");
-      if (inodes.has(target)) return { name: await linuxName(entry), pid: Number(entry) };
+      if (inodes.has(target)) return await linuxProcess(entry);
     }
   }
   return undefined;
 }
 
-async function linuxName(pid: string): Promise<string> {
+async function linuxProcess(pid: string): Promise<PortHolder> {
   const [name, command] = await Promise.all([readFile(`/proc/${pid}/comm`, "utf8"), readFile(`/proc/${pid}/cmdline`, "utf8")]);
   // Backlot's own entries, run by whichever Node or Electron.
-  if (/\/servers\/(?:backlot|service-process)\.(?:ts|cjs)\0/.test(command)) return "another Backlot";
+  const entry = /\/servers\/(backlot|service-process)\.(?:ts|cjs)\0/.exec(command)?.[1];
+  if (entry) return { name: "another Backlot", pid: Number(pid), ...(entry === "service-process" && (await linuxParent(pid))) };
   // The system shows a process by the name of its main thread, which Node sets.
-  return name.trim() === "MainThread" ? path.basename(await readlink(`/proc/${pid}/exe`)) : name.trim();
+  const shown = name.trim() === "MainThread" ? path.basename(await readlink(`/proc/${pid}/exe`)) : name.trim();
+  return { name: shown, pid: Number(pid) };
+}
+
+async function linuxParent(pid: string): Promise<Pick<PortHolder, "parent">> {
+  const parent = Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return parent > 1 ? { parent } : {};
 }
 
 async function lsofHolder(port: number, transport: PortTransport): Promise<PortHolder | undefined> {

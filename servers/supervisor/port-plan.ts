@@ -1,6 +1,6 @@
 import type { PortTransport, ServiceId } from "../../contract/service.ts";
 import type { PortBlock, Service, ServicePort } from "../core/service/service.ts";
-import { isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
+import { holderText, isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
 
 /** A port, or a block of ports, that a service is set to use. */
 export interface PortUse {
@@ -126,7 +126,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     const conflict = conflictOf(use);
     if (conflict && (holder === undefined || own !== undefined)) return problem(use, conflictText(use, conflict), false);
     if (own !== undefined) return problem(use, `${name} is taken by ${own}`, false);
-    return problem(use, `${name} is taken by ${holder ? `${holder.name} (pid ${holder.pid})` : "another program"}`, true);
+    return problem(use, `${name} is taken by ${holderText(holder)}`, true);
   }
 
   return {

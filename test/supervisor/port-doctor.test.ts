@@ -59,7 +59,7 @@ describe("port doctor", () => {
       await closed;
     });
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    expect(await portHolder(Number(line.toString()))).toEqual({ name: "another Backlot", pid: child.pid });
+    expect(await portHolder(Number(line.toString()))).toEqual({ name: "another Backlot", pid: child.pid, parent: process.pid });
   });
 
   it("[BL-154] parses the output of lsof and netstat for both transports", () => {

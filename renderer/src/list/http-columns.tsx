@@ -38,7 +38,14 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     title: "Path",
     sortBy: "target",
     rank: 0,
-    cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
+    cell: (row, roomCh) =>
+      row.kind === "websocket-message" ? (
+        <>
+          {shownText(row.preview)} <CellText small>{shownText(row.target)}</CellText>
+        </>
+      ) : (
+        <PathText text={row.target} roomCh={roomCh} />
+      ),
   },
   {
     id: "status",
