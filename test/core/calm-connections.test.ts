@@ -213,3 +213,36 @@ it("[BL-425] time in which other programs have the processor does not count for 
   }
   expect(before).toBeLessThanOrEqual(2 * itemsOfShare);
 });
+
+it("[BL-415] one that comes while hundreds send long requests now and then has its turn before them", async () => {
+  const { turns, client, count, done } = openTurns();
+  const heavy = Array.from({ length: 100 }, (_, index) => ({ name: `heavy ${index}`, sent: 1, ask: client(`heavy ${index}`, 1, "a", 8) }));
+  const pauseTurns = 40;
+  const waiting = new Map<(typeof heavy)[number], number>();
+  const ask = () => {
+    for (const one of heavy) {
+      if (count(one.name) < one.sent) continue;
+      const until = waiting.get(one) ?? turns.turn + pauseTurns;
+      waiting.set(one, until);
+      if (turns.turn < until) continue;
+      waiting.delete(one);
+      one.sent++;
+      one.ask.receive(1);
+    }
+  };
+  for (let turn = 0; turn < 500; turn++) {
+    await nextTurn();
+    ask();
+  }
+  const late = client("late", 0, "a");
+  for (let request = 1; request <= 5; request++) {
+    ask();
+    const from = done.length;
+    late.receive(1);
+    while (count("late") < request) {
+      await nextTurn();
+      ask();
+    }
+    expect(done.indexOf("late", from) - from).toBeLessThanOrEqual(3);
+  }
+});

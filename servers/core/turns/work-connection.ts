@@ -88,6 +88,9 @@ export class Connection implements WorkConnection {
   #readOnTurn = Number.NEGATIVE_INFINITY;
   /** For which it had work since it had nothing to do. */
   #rowMs = 0;
+  /** The same without what was held up, and of the times before, the last one counting half. */
+  #rowOwnMs = 0;
+  #usualRowMs = 0;
 
   constructor(turns: Turns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -160,13 +163,14 @@ export class Connection implements WorkConnection {
     this.#calmTimes = Math.floor(this.#calmTimes / 2 ** much);
     this.#itemsMs += own;
     this.#itemSquares += own * own;
+    this.#rowOwnMs += own;
     this.spentMs += ms;
     return Math.min(this.spentMs - shareMs, own);
   }
 
-  /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. */
+  /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. Or it takes many each time. */
   get hadMuch(): boolean {
-    return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind;
+    return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind || this.#usualRowMs >= sharesOfCalm * shareMs;
   }
 
   /** It is asked for work in another turn, or in the same one after what it had was done. */
@@ -176,6 +180,8 @@ export class Connection implements WorkConnection {
     if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1) return;
     this.#calmTimes = Math.min(mostCalmTimes, this.#calmTimes + 1);
     this.#rowMs = 0;
+    this.#usualRowMs += (this.#rowOwnMs - this.#usualRowMs) / 2;
+    this.#rowOwnMs = 0;
   }
 
   get isCalm(): boolean {
