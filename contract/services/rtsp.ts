@@ -79,6 +79,8 @@ export interface RtspPictureHeader {
   readonly sentAt: number;
   /** Of a key item: "avc1.64001e". */
   readonly codec?: string;
+  /** Of a key item, in pixels, where its parameter sets say it. */
+  readonly size?: { readonly width: number; readonly height: number };
 }
 
 /** One frame of audio. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { RtspPictureHeader } from "../../contract/services/rtsp.ts";
 import { type PictureCodec, PictureDecoder, type PictureState } from "../../renderer/src/services/rtsp/picture/picture-decoder.ts";
+import { canvasSize } from "../../renderer/src/services/rtsp/picture/picture-painter.ts";
 
 interface Shown {
   readonly timestamp: number;
@@ -45,8 +46,12 @@ function openPicture(supported: (codec: string) => boolean = () => true) {
     },
     now: () => seen.nowMs,
   });
-  const take = (n: number, codec?: string) => {
-    const header: RtspPictureHeader = { n, timeUs: n * 1_000, sentAt: seen.nowMs + n, ...(codec !== undefined && { codec }) };
+  const take = (n: number, codec?: string, size?: RtspPictureHeader["size"]) => {
+    const header: RtspPictureHeader = {
+      ...{ n, timeUs: n * 1_000, sentAt: seen.nowMs + n },
+      ...(codec !== undefined && { codec }),
+      ...(size && { size }),
+    };
     return decoder.take({ header, payload: new Uint8Array(), isKey: codec !== undefined });
   };
   /** All that the newest decoder has. */
@@ -125,4 +130,24 @@ it("[RTSP-64] names a codec that the browser cannot decode, and plays on where t
   await take(3, avc);
   decode();
   expect(shown).toEqual([3_000]);
+});
+
+it("[RTSP-213] gives the decoder no pictures that are too large, and goes on when they are smaller again", async () => {
+  const { decoders, states, take, decode } = openPicture();
+  await take(1, avc, { width: 8_192, height: 8_192 });
+  await take(2);
+  expect(decoders).toHaveLength(0);
+  expect(states.at(-1)).toEqual({ state: "too-large", width: 8_192, height: 8_192 });
+  await take(3, avc, { width: 3_840, height: 2_160 });
+  decode();
+  expect(decoders).toHaveLength(1);
+  expect(states.at(-1)).toEqual({ state: "playing" });
+});
+
+it("[RTSP-213] paints a large picture smaller, in its proportions", () => {
+  expect(canvasSize(1_280, 720)).toEqual({ width: 1_280, height: 720 });
+  expect(canvasSize(3_840, 2_160)).toEqual({ width: 1_920, height: 1_080 });
+  const { width, height } = canvasSize(16_000, 100);
+  expect(width * height).toBeLessThanOrEqual(1_930 * 1_080);
+  expect(canvasSize(1, 10_000_000).width).toBe(1);
 });

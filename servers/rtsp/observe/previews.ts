@@ -4,7 +4,7 @@ import { parseAacConfig } from "../media/aac.ts";
 import { h264CodecString } from "../media/h264.ts";
 import { h265CodecString } from "../media/h265.ts";
 import { withStartCodes } from "../media/nal-units.ts";
-import { parameterSetsOf } from "../media/parameter-sets.ts";
+import { parameterSetsOf, pictureOf } from "../media/parameter-sets.ts";
 import type { AudioTrack, Frame, Track, VideoTrack } from "../media/track.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
@@ -149,7 +149,13 @@ function pictureItem(track: VideoTrack, frame: Frame, n: number) {
   if (!isKey) return { header, payload: Buffer.concat(withStartCodes(units)) };
   const codec = codecOf(track, sps);
   if (codec === undefined) return undefined;
-  return { header: { ...header, codec }, payload: Buffer.concat(withStartCodes([...parameterSetsOf(track), ...units])), isKey };
+  const picture = pictureOf(track);
+  const size = picture && { width: picture.width, height: picture.height };
+  return {
+    header: { ...header, codec, ...(size && { size }) },
+    payload: Buffer.concat(withStartCodes([...parameterSetsOf(track), ...units])),
+    isKey,
+  };
 }
 
 function codecOf(track: VideoTrack, sps: Buffer): string | undefined {

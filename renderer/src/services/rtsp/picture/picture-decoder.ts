@@ -6,6 +6,8 @@ export type PictureState =
   | { readonly state: "waiting" }
   | { readonly state: "playing" }
   | { readonly state: "unsupported"; readonly codec: string }
+  /** A browser needs gigabytes for a few of them. */
+  | { readonly state: "too-large"; readonly width: number; readonly height: number }
   | { readonly state: "failed"; readonly reason: string };
 
 /** What is used of WebCodecs. */
@@ -31,6 +33,8 @@ export interface PictureDecoderOptions<Picture> {
 const mostBehindMs = 1_500;
 /** More are not given to the decoder at once. */
 const mostQueued = 8;
+/** 4K, of cinemas. */
+const mostPixels = 4_096 * 2_304;
 /** Key frames in a row that cannot be decoded, before that is shown. */
 const mostFailures = 3;
 
@@ -75,10 +79,11 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
       this.#skip();
       return;
     }
+    if (isKey && this.#isTooLarge(header)) return;
     if (isKey && header.codec !== undefined && !(await this.#prepare(header.codec))) return;
     if (this.#isClosed) return;
     if (this.#waitsForKey && !isKey) {
-      if (this.#state.state !== "unsupported") this.#options.onSkipped(1);
+      if (!this.#isRefused) this.#options.onSkipped(1);
       return;
     }
     this.#waitsForKey = false;
@@ -99,6 +104,19 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
         this.#wake = resolve;
       });
     }
+  }
+
+  /** Nothing is shown of the stream as it is. */
+  get #isRefused(): boolean {
+    return this.#state.state === "unsupported" || this.#state.state === "too-large";
+  }
+
+  #isTooLarge({ size }: RtspPictureHeader): boolean {
+    if (!size || size.width * size.height <= mostPixels) return false;
+    this.#closeDecoder();
+    this.#waitsForKey = true;
+    this.#set({ state: "too-large", width: size.width, height: size.height });
+    return true;
   }
 
   /** The decoder for a key frame of this codec; false where there is none. */
@@ -151,7 +169,7 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
 
   /** The item, and those that the decoder still has. */
   #skip(): void {
-    if (this.#state.state !== "unsupported") this.#options.onSkipped(this.#sentAt.size + 1);
+    if (!this.#isRefused) this.#options.onSkipped(this.#sentAt.size + 1);
     this.#closeDecoder();
     this.#waitsForKey = true;
   }

@@ -6,6 +6,15 @@ export interface PaintedSecond {
   readonly delayMs: number | undefined;
 }
 
+/** Four bytes each. */
+const mostCanvasPixels = 1_920 * 1_080;
+
+/** A larger picture is painted smaller: no card shows more. */
+export function canvasSize(width: number, height: number): { readonly width: number; readonly height: number } {
+  const scale = Math.min(1, Math.sqrt(mostCanvasPixels / (width * height)));
+  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+}
+
 /** Paints the newest picture, once for each frame of the screen. */
 export class PicturePainter {
   readonly #canvas: HTMLCanvasElement;
@@ -33,12 +42,12 @@ export class PicturePainter {
     this.#next = undefined;
     if (!next) return;
     const { picture, sentAt } = next;
-    const { displayWidth, displayHeight } = picture;
-    if (this.#canvas.width !== displayWidth || this.#canvas.height !== displayHeight) {
-      this.#canvas.width = displayWidth;
-      this.#canvas.height = displayHeight;
+    const { width, height } = canvasSize(picture.displayWidth, picture.displayHeight);
+    if (this.#canvas.width !== width || this.#canvas.height !== height) {
+      this.#canvas.width = width;
+      this.#canvas.height = height;
     }
-    this.#context?.drawImage(picture, 0, 0);
+    this.#context?.drawImage(picture, 0, 0, width, height);
     picture.close();
     this.#painted++;
     if (sentAt > 0) this.#delays.push(Math.max(0, Date.now() - sentAt));

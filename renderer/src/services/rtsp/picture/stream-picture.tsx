@@ -77,6 +77,8 @@ function noticeOf(path: RtspPathView, { state, stillSeconds }: StreamPicture): s
       return stillSeconds >= stillAfterSeconds ? "No key frame has come yet" : "";
     case "unsupported":
       return `This browser cannot decode ${decoderName(state.codec)}: it has no decoder for ${state.codec}. Play it with ffplay or VLC.`;
+    case "too-large":
+      return `Its pictures of ${state.width} × ${state.height} are too large to show here. Play it with ffplay or VLC.`;
     case "failed":
       return `The picture cannot be decoded: ${state.reason} It is tried again with each key frame.`;
     case "playing":
