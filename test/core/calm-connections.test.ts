@@ -245,4 +245,16 @@ it("[BL-415] one that comes while hundreds send long requests now and then has i
     }
     expect(done.indexOf("late", from) - from).toBeLessThanOrEqual(3);
   }
+  // More than a share each, but not many.
+  const other = client("other", 0, "a", 3 * itemMs);
+  for (let request = 1; request <= 5; request++) {
+    ask();
+    const from = done.length;
+    other.receive(1);
+    while (count("other") < request) {
+      await nextTurn();
+      ask();
+    }
+    expect(done.indexOf("other", from) - from).toBeLessThanOrEqual(3);
+  }
 });

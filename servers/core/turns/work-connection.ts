@@ -10,8 +10,6 @@ const calmAfter = 8;
 const sharesOfCalm = 4;
 /** It is forgotten at half, each time that it has had more: pauses of garbage collections are longer than that. */
 const mostCalmTimes = 64;
-/** So long one that has used up a share comes behind those with less to do. */
-const turnsBehind = 16;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
 const mostOfUsual = 8;
 /** What is left of the items of other turns in what is usual, with each turn. */
@@ -81,7 +79,6 @@ export class Connection implements WorkConnection {
   /** Of the items of late, and of their squares: a long one counts by its time, else many short ones beside it would hide it. */
   #itemsMs = 0;
   #itemSquares = 0;
-  #usedUpTurn = Number.NEGATIVE_INFINITY;
   /** In which it had little to do, one after the other. */
   #calmTimes = 0;
   /** In which it was read again after a wait. */
@@ -140,7 +137,6 @@ export class Connection implements WorkConnection {
   }
 
   begin(turn: number): void {
-    if (this.spentMs >= shareMs) this.#usedUpTurn = this.turn;
     // The others have had as many turns.
     this.owed = Math.max(0, this.owed - (turn - this.turn));
     this.turn = turn;
@@ -168,9 +164,9 @@ export class Connection implements WorkConnection {
     return Math.min(this.spentMs - shareMs, own);
   }
 
-  /** A share was used up, in this turn or not long ago: one that sends again and again has little to do at each beginning. Or it takes many each time. */
+  /** It has used up a share since it had nothing to do, or takes many each time. */
   get hadMuch(): boolean {
-    return this.spentMs >= shareMs || this.turn - this.#usedUpTurn <= turnsBehind || this.#usualRowMs >= sharesOfCalm * shareMs;
+    return this.#rowOwnMs >= shareMs || this.#usualRowMs >= sharesOfCalm * shareMs;
   }
 
   /** It is asked for work in another turn, or in the same one after what it had was done. */

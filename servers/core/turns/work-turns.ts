@@ -114,8 +114,8 @@ export class WorkTurns {
     const nowMs = this.#now();
     const endMs = this.#endOfTurn(nowMs);
     if (connection.turn !== this.#turn) {
-      connection.comesBack();
       connection.begin(this.#turn);
+      connection.comesBack();
     } else if (connection.isDone && !this.#isWorking) connection.comesBack();
     this.#spendUntil(nowMs, connection);
     this.#running = connection;
