@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
@@ -162,7 +161,7 @@ export class Commits {
       if (!parts.engine.scheduler.isTurnOver()) continue;
       commit();
       await this.last;
-      await nextTurn();
+      await parts.engine.scheduler.nextTurn();
       if (!parts.isConnected) return;
     }
     commit();

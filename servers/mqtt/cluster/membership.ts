@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { surrenderAll } from "../engine/session/move-session.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
@@ -67,7 +66,7 @@ export class Membership {
     incoming.position = position ?? "";
     for await (const { id, bytes } of readJournal(redis.commands, incoming.position)) {
       incoming.take(id, bytes);
-      if (parts.engine.scheduler.isTurnOver()) await setImmediate();
+      if (parts.engine.scheduler.isTurnOver()) await parts.engine.scheduler.nextTurn();
     }
     this.expectNoBreak(breaks);
     connected();
@@ -120,11 +119,11 @@ export class Membership {
     for (const message of messages) {
       topics.add(message.topic);
       if (!parts.outgoing.keeps(message.topic)) tree.set(message);
-      if (scheduler.isTurnOver()) await setImmediate();
+      if (scheduler.isTurnOver()) await scheduler.nextTurn();
     }
     for (const { topic } of [...tree.values()]) {
       if (isShared(topic) && !topics.has(topic) && !parts.outgoing.keeps(topic)) tree.delete(topic);
-      if (scheduler.isTurnOver()) await setImmediate();
+      if (scheduler.isTurnOver()) await scheduler.nextTurn();
     }
   }
 }

@@ -59,7 +59,7 @@ export class RedisSessionStore implements SessionStore {
   private unwritten = new Set<StoredMessage>();
   /** What the next commit adds to lists of waiting messages. */
   private waits: { readonly key: string; readonly stored: StoredMessage; readonly most: number }[] = [];
-  /** Since `commit` was called last. */
+  /** Since `take`. */
   private noted = 0;
   private notedBytes = 0;
   /** Of the values and messages that are not taken. */
@@ -235,8 +235,6 @@ export class RedisSessionStore implements SessionStore {
   }
 
   commit(): void {
-    this.noted = 0;
-    this.notedBytes = 0;
     this.options.commit();
   }
 
@@ -290,7 +288,7 @@ export class RedisSessionStore implements SessionStore {
     this.waits = [];
     this.changes = new Map();
     this.unwritten = new Set();
-    this.heldBytes = 0;
+    this.noted = this.notedBytes = this.heldBytes = 0;
   }
 }
 

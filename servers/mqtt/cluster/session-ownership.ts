@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
@@ -198,11 +198,11 @@ export class SessionOwnership {
         const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
         const missed = one.at && new MissedMessages(history, one.at, one.session);
         const { scheduler } = parts.engine;
-        while (missed && !missed.gather(parts.incoming.position, () => scheduler.isTurnOver())) await nextTurn();
+        while (missed && !missed.gather(parts.incoming.position, () => scheduler.isTurnOver())) await scheduler.nextTurn();
         // They were claimed under an identifier that the others have declared dead meanwhile.
         if (parts.brokerId !== brokerId) return;
         this.adoptOne(one, loaded, missed?.messages ?? []);
-        if (scheduler.isTurnOver()) await nextTurn();
+        if (scheduler.isTurnOver()) await scheduler.nextTurn();
       }
     } finally {
       stop();
@@ -310,7 +310,7 @@ export class SessionOwnership {
       if (engine.scheduler.isTurnOver()) {
         this.parts.flush();
         await this.parts.caughtUp();
-        await nextTurn();
+        await engine.scheduler.nextTurn();
       }
       if (!this.parts.isConnected) return;
       if (engine.sessions.get(session.clientId) !== session) continue;

@@ -3,6 +3,7 @@ import { decodeFrame, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
 import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
+import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 
 const entryOf = (topic: string) => ({
@@ -105,4 +106,13 @@ it("[MQTT-445] a message that is handed on for many groups is sent once for each
     ["first", 1],
   ]);
   expect(toOne.flatMap(({ groups }) => groups).length).toBe(2_502);
+});
+
+it("[MQTT-446] long work of the broker itself, as for the sessions of a dead one, comes after clients that wait", async () => {
+  const scheduler = new FlushScheduler();
+  const order: string[] = [];
+  const work = scheduler.nextTurn().then(() => order.push("work"));
+  for (const client of ["one", "other"]) scheduler.whenWritten(() => order.push(client));
+  await work;
+  expect(order).toEqual(["one", "other", "work"]);
 });

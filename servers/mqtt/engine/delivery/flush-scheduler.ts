@@ -190,6 +190,11 @@ export class FlushScheduler {
     return this.works < mostWorks;
   }
 
+  /** Resolves in a later turn, when long work of the broker itself may go on: after that of clients, but not always. */
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.whenWritten(resolve, "much"));
+  }
+
   /** Work of the broker itself, such as an answer to the page, of which each step is short. */
   inTurns<Result>(work: Iterator<unknown, Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
