@@ -174,3 +174,21 @@ it("[GRPC-302] refused requests whose answers are unread count like calls; a con
   expect(ended).toBe(enhanceYourCalm);
   expect((await hello(service)).status.code).toBe(0);
 });
+
+it("[GRPC-183] places in rooms count, too", async () => {
+  const service = await startGrpc({ messageBytes: 1_000, memoryBytes });
+  const client = clientAt(service, "127.0.0.1");
+  const text = (number: number, content: string) => Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), Buffer.from(content)]);
+  const join = (room: number, call: number) => {
+    const inner = Buffer.concat([text(1, `${room}`), text(2, `${call}`.padEnd(100, "x"))]);
+    return framed(Buffer.concat([Buffer.from([0x0a, inner.length]), inner]));
+  };
+  for (let call = 0; call < 60; call++) {
+    const joins = Buffer.concat(Array.from({ length: 50 }, (_, room) => join(room, call)));
+    client.open("/example.ChatService/Chat", joins);
+  }
+  // Each takes 40 KB, and 25 of them are the bound.
+  await until(() => client.ended.length >= 20);
+  expect((await hello(service)).status.code).toBe(0);
+  expect(client.ended.length).toBeLessThan(50);
+});

@@ -41,7 +41,8 @@ export interface ConnectionsOptions extends KeepaliveTimes {
 }
 
 /** What a connection takes without calls. */
-const connectionBytes = 16 << 10;
+const plainBytes = 16 << 10;
+const tlsBytes = 64 << 10;
 
 /** The open connections of a listener, and the bytes of all connections so far. */
 export class GrpcConnections {
@@ -108,13 +109,14 @@ export class GrpcConnections {
       }),
       calls: 0,
     };
-    connection.shares.memory.add(connectionBytes);
+    const heldBytes = tls ? tlsBytes : plainBytes;
+    connection.shares.memory.add(heldBytes);
     this.#open.set(socket, connection);
     closeInTurns(socket, connection.work);
     socket.once("close", () => {
       this.#open.delete(socket);
       const { open, memory } = connection.shares;
-      memory.add(-connectionBytes);
+      memory.add(-heldBytes);
       memory.close();
       open.close();
       this.#ofAddresses.remove(key);

@@ -31,6 +31,8 @@ const mostListed = 1_000;
 /** Who joins a room is told so many of its members. */
 const mostPresent = 250;
 const longestName = 100;
+/** What a member takes in each room, beside the names. */
+const placeBytes = 512;
 /** Each member gets it. */
 const longestText = 65_536;
 /** Of an event beside its text. */
@@ -115,6 +117,8 @@ class RoomEvent {
   }
 }
 
+const memoryOfPlace = (room: string, name: string): number => placeBytes + 2 * (room.length + name.length);
+
 function firstNames(members: Room["members"]): string[] {
   const names: string[] = [];
   for (const name of members.keys()) if (names.push(name) === mostPresent) break;
@@ -182,6 +186,7 @@ class ChatRooms {
     }
     const told = events.send(this.#roomEvent(name, member, { case: "joined", value: { name: as } }), member.call.work);
     this.#listed = undefined;
+    member.call.held.add(memoryOfPlace(name, as));
     members.set(as, { member, since: events.sent });
     this.#rooms.set(name, room);
     member.rooms.set(name, as);
@@ -209,6 +214,7 @@ class ChatRooms {
     const room = this.#rooms.get(name);
     if (as === undefined || !room) return undefined;
     this.#listed = undefined;
+    member.call.held.add(-memoryOfPlace(name, as));
     member.rooms.delete(name);
     room.members.delete(as);
     if (room.members.size === 0) this.#rooms.delete(name);
