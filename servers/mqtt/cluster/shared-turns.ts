@@ -15,8 +15,9 @@ import type { WaitingMessages } from "./waiting-messages.ts";
 export class SharedTurns {
   /** Dead brokers, and the messages still assigned to them. */
   private readonly actingFor = new Set<string>();
-  /** Messages without an available member while Redis was lost; as many as a queue may have. */
+  /** Messages without an available member while Redis was lost; as many, and as many bytes, as a queue may have. */
   private deferred: { readonly group: string; readonly message: Message }[] = [];
+  private deferredBytes = 0;
   private readonly parts: ClusterParts;
   private readonly waiting: WaitingMessages;
 
@@ -68,13 +69,22 @@ export class SharedTurns {
     const group = engine.groups.get(name);
     if (group && deliverToOne(group, message)) return;
     if (isConnected) this.handOn(name, message, false);
-    else if (this.deferred.length < engine.limits.queueMessages) this.deferred.push({ group: name, message });
+    else this.defer(name, message);
+  }
+
+  private defer(group: string, message: Message): void {
+    const { queueMessages, queueBytes } = this.parts.engine.limits;
+    if (this.deferred.length >= queueMessages || this.deferredBytes >= queueBytes) return;
+    message.compact();
+    this.deferredBytes += message.bytes;
+    this.deferred.push({ group, message });
   }
 
   /** Redis is back. */
   deliverDeferred(): void {
     const { deferred } = this;
     this.deferred = [];
+    this.deferredBytes = 0;
     for (const { group, message } of deferred) this.deliver(group, message);
   }
 

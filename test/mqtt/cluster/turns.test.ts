@@ -3,6 +3,7 @@ import { decodeFrame, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
 import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
+import { SharedTurns } from "../../../servers/mqtt/cluster/shared-turns.ts";
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 
@@ -106,6 +107,27 @@ it("[MQTT-445] a message that is handed on for many groups is sent once for each
     ["first", 1],
   ]);
   expect(toOne.flatMap(({ groups }) => groups).length).toBe(2_502);
+});
+
+it("[MQTT-356] without Redis messages that no member can take are kept as a queue keeps them, in messages and in bytes", () => {
+  const handedOn: string[] = [];
+  const parts = {
+    isConnected: false,
+    brokerId: "one",
+    engine: { groups: new Map(), limits: { queueMessages: 30, queueBytes: 1_000_000 } },
+    registry: { hasConnected: () => true, pick: () => "other" },
+    outgoing: { handOn: (_to: string, group: string) => handedOn.push(group) },
+  };
+  const turns = new SharedTurns(parts as never, {} as never);
+  const deliverAll = (bytes: number) => {
+    const message = () => new Message({ topic: "t", payload: Buffer.alloc(bytes), qos: 1, retain: false });
+    for (let group = 0; group < 100; group++) turns.deliver(`$share/${group}/t`, message());
+    parts.isConnected = true;
+    turns.deliverDeferred();
+    parts.isConnected = false;
+    return handedOn.splice(0).length;
+  };
+  expect([deliverAll(100_000), deliverAll(10), deliverAll(100_000)]).toEqual([10, 30, 10]);
 });
 
 it("[MQTT-446] long work of the broker itself, as for the sessions of a dead one, comes after clients that wait", async () => {
