@@ -8,6 +8,7 @@ import { threadCpuMs } from "../support/cpu-time.ts";
 import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd } from "./harness.ts";
+import { plotContract } from "./plot-contract.ts";
 import { start, storeContract, stored } from "./store-contract.ts";
 import { timeOrderContract } from "./time-order-contract.ts";
 
@@ -23,6 +24,7 @@ async function opened(store: EventStore): Promise<EventStore> {
 
 const sqlite = () => opened(createSqliteStore({ file: path.join(temporaryDir(), "events.db"), log, now }));
 storeContract("SQLite", sqlite);
+plotContract("SQLite", sqlite);
 timeOrderContract("SQLite", sqlite);
 
 it("[EV-67] a page in the order of time costs no more in a store of ten times as many events", async () => {
@@ -56,5 +58,6 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL"
     return opened(createPostgresStore({ url: server.url.replace(/postgres$/, name), log, now }));
   };
   storeContract("its store", postgres);
+  plotContract("its store", postgres);
   timeOrderContract("its store", postgres);
 });
