@@ -247,8 +247,8 @@ export const rtspConfig = z.strictObject({
     env: "RTSP_UNSENT_BYTES",
   }),
   allUnsentBytes: limit(1 << 20, 2 ** 40, 128 << 20, {
-    title: "Unsent bytes of all clients over HTTP",
-    help: "Beyond it, those are disconnected for whom most waits.",
+    title: "Unsent bytes of all clients",
+    help: "Over HTTP, and as many over RTSP that have waited for more than a second. Beyond it, those are disconnected for whom most waits.",
     unit: "B",
     env: "RTSP_ALL_UNSENT_BYTES",
   }),

@@ -124,6 +124,7 @@ export async function startRtsp(
     connections: config.connections,
     connectionsPerAddress: config.connectionsPerAddress,
     allRequestBytes: config.allRequestBytes,
+    allUnsentBytes: config.allUnsentBytes,
     limits: { ...config, idleMs: limits.timeoutMs, mostUnsentBytes: 8 * config.unsentBytes },
   });
 

@@ -154,3 +154,27 @@ it("[RTSP-201] what a client sends by UDP is worked off in its turns", async () 
   }
   expect([ports.bytesReceived, ports.dropped]).toEqual([count * 100, 0]);
 });
+
+it("[RTSP-214] what a client over TCP leaves unread counts for all when it has been there at two looks, and not what was just written", () => {
+  const taken: (() => void)[] = [];
+  const socket = new Writable({
+    highWaterMark: 1,
+    write: (_chunk, _encoding, callback) => void taken.push(callback),
+    writev: (_chunks, callback) => void taken.push(callback),
+  });
+  const turns = new WorkTurns();
+  const writer = new BatchedWriter(socket as Socket, new WriteBatch(), turns.background("a"));
+  const write = (bytes: number) => {
+    writer.write(Buffer.alloc(bytes));
+    writer.flush();
+  };
+  write(10_000);
+  expect(writer.takeStaleBytes()).toBe(0);
+  write(5_000);
+  expect(writer.takeStaleBytes()).toBe(0);
+  expect(writer.takeStaleBytes()).toBeGreaterThanOrEqual(10_000);
+  expect(writer.takeStaleBytes()).toBeGreaterThanOrEqual(15_000);
+  while (taken.length > 0) taken.shift()?.();
+  expect(writer.takeStaleBytes()).toBeLessThan(6_000);
+  turns.close();
+});

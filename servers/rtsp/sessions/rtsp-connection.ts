@@ -39,6 +39,8 @@ export interface ConnectionParts {
   readonly writes: WriteBatch;
   /** Bytes that are received in part, or wait for their turn, of all connections. */
   readonly held: SharedBudget;
+  /** Bytes that clients leave unread, of all connections. */
+  readonly unread: SharedBudget;
   /** Of all connections. */
   readonly turns: WorkTurns;
   readonly log: Log;
@@ -74,6 +76,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
   readonly #packets: BatchedWriter;
   readonly #share: WorkShare;
   readonly #held: BudgetShare;
+  readonly #unread: BudgetShare;
   readonly #sessions = new Set<RtspSession>();
   /** The row of what has no session yet. */
   #entry: SessionEntry | undefined;
@@ -105,6 +108,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#share = parts.turns.join(this.address, this.#goOn);
     this.#packets = new BatchedWriter(socket, parts.writes, parts.turns.background(this.address));
     this.#held = parts.held.open(this.address, () => this.lose("what it sent in part was most, and RTSP_ALL_REQUEST_BYTES is exceeded"));
+    this.#unread = parts.unread.open(this.address, () => this.#loseUnread());
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
     // "close" follows.
@@ -223,6 +227,12 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#isClosing = true;
     this.#parser.take();
     this.#count();
+    this.destroy();
+  }
+
+  #loseUnread(): void {
+    this.#unread.set(0);
+    for (const session of [...this.#sessions]) session.end("what it left unread was most, and RTSP_ALL_UNSENT_BYTES is exceeded", "server");
     this.destroy();
   }
 
@@ -347,6 +357,7 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
 
   /** Once a second. */
   tick(nowMs: number): void {
+    this.#unread.set(this.#isClosing ? 0 : this.#packets.takeStaleBytes());
     if (this.unsentBytes > this.#parts.limits.mostUnsentBytes) this.#socket.destroy();
     else if (this.#tunnel && !this.#tunnel.end.isOpen) this.close();
     else if (this.#sessions.size === 0 && !this.#isBusy && !this.#tunnel && nowMs - this.#activeAtMs > this.#parts.limits.idleMs)
@@ -370,6 +381,8 @@ export class RtspConnection implements RequestConnection, SessionUser, TunnelEnd
     this.#isClosing = true;
     this.#count();
     this.#held.close();
+    this.#unread.set(0);
+    this.#unread.close();
     this.announced?.release();
     if (this.#tunnelCookie !== undefined) this.#parts.tunnels.close(this.#tunnelCookie, this);
     for (const session of [...this.#sessions]) if (session.dependsOn(this)) session.end("the client has disconnected", "client");

@@ -10,13 +10,15 @@ import { everySecondInTurns } from "../../core/service/every-second.ts";
 import { type ConnectionParts, RtspConnection } from "./rtsp-connection.ts";
 import { WriteBatch } from "./write-batch.ts";
 
-export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "held">, ConnectionLimits {
+export interface RtspServerOptions extends Omit<ConnectionParts, "onClosed" | "writes" | "held" | "unread">, ConnectionLimits {
   readonly port: number;
   readonly openToLan: boolean;
   /** Also over TLS. */
   readonly tls: { readonly port: number; readonly certificates: TlsSource; readonly tlsHandshakes: number } | undefined;
   /** That are received in part, of all connections. */
   readonly allRequestBytes: number;
+  /** That clients leave unread, of all connections. */
+  readonly allUnsentBytes: number;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -38,6 +40,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   const connections = new Set<RtspConnection>();
   const writes = new WriteBatch();
   const held = new SharedBudget(options.allRequestBytes);
+  const unread = new SharedBudget(options.allUnsentBytes);
   const faults = new FaultLog(options.log);
   const count = new ConnectionCount(options, faults);
   /** Of connections that were closed. */
@@ -47,7 +50,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
   function accept(socket: Socket): void {
     if (!count.admit(socket)) return;
     closeInTurns(socket, options.turns.accepted(socket.remoteAddress ?? ""));
-    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, held, onClosed: forget }));
+    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, held, unread, onClosed: forget }));
   }
 
   function forget(connection: RtspConnection): void {

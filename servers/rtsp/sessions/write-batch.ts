@@ -28,6 +28,9 @@ export class BatchedWriter {
   /** So far, and those of them that the client has taken. */
   #written = 0;
   #taken = 0;
+  /** So far, with what each write counts beside them; and as much of them as had been written at the last two looks, the older first. */
+  #writtenBytes = 0;
+  #looks: readonly [number, number] = [0, 0];
 
   constructor(socket: Socket, batch: WriteBatch, connection: WorkConnection) {
     this.#socket = socket;
@@ -41,7 +44,15 @@ export class BatchedWriter {
     return writableLength === 0 ? 0 : writableLength + (this.#written - this.#taken) * writeOverheadBytes;
   }
 
+  /** Those of them that were written before the last two looks, of which this is another one. What many clients have yet to take is the same memory; what is old is not. */
+  takeStaleBytes(): number {
+    const [older, newer] = this.#looks;
+    this.#looks = [newer, this.#writtenBytes];
+    return Math.max(0, this.unsentBytes - (this.#writtenBytes - older));
+  }
+
   write(bytes: Buffer): void {
+    this.#writtenBytes += bytes.length + writeOverheadBytes;
     const before = this.#written++;
     if (this.#isCorked) {
       this.#socket.write(bytes);
