@@ -16,6 +16,7 @@ it("[MQTT-322] messages in flight to all clients are bounded together: who has m
   const clients = Array.from({ length: 20 }, (_, index) => new MemoryClient(engine, `greedy ${index}`, kept));
   await expect.poll(() => engine.clients.size).toBe(21);
   for (const [index, client] of clients.entries()) client.subscribe(`own/${index}`, 1);
+  await expect.poll(() => engine.counters.subscriptions).toBe(21);
   for (let count = 0; count < 20; count++) {
     for (const index of clients.keys()) engine.publishInternal(messageOf(`own/${index}`, Buffer.alloc(10_000)));
   }

@@ -296,6 +296,34 @@ describe("order", () => {
     await expect.poll(() => routed.length).toBe(21);
   });
 
+  it("[MQTT-460] the filters of a session that goes on are compared with the rights of its client over several turns", async () => {
+    let mayAll = true;
+    const access = {
+      restricts: true,
+      hiddenFrom: () => undefined,
+      maySubscribe: (_: unknown, filter: string) => mayAll || filter.startsWith("a/"),
+    };
+    const { engine, bystander } = await startEngine({ access });
+    const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    const options = { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+    const subscriptions = Array.from({ length: 2_000 }, (_, index) => ({ filter: `${index % 2 === 0 ? "a" : "b"}/${index}`, ...options }));
+    const before = new MemoryClient(engine, "kept", kept);
+    before.send({ type: "subscribe", packetId: 1, subscriptions });
+    await expect.poll(() => before.received.at(-1)?.type).toBe("suback");
+    mayAll = false;
+    let asked = 0;
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(() => ++asked % 3 === 0);
+    const back = new MemoryClient(engine, "kept", { ...kept, username: "other" });
+    while (!before.ended) await setImmediate();
+    bystander.send({ type: "pingreq" });
+    while (bystander.received.at(-1)?.type !== "pingresp") await setImmediate();
+    expect(back.received).toEqual([]);
+    turn.mockRestore();
+    await expect.poll(() => back.received[0]).toMatchObject({ type: "connack", sessionPresent: true });
+    const left = [...(engine.sessions.get("kept")?.subscriptions.keys() ?? [])];
+    expect(left).toEqual(subscriptions.map(({ filter }) => filter).filter((filter) => filter.startsWith("a/")));
+  });
+
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {
     /** Takes as long as a recorder with much to do. */
     function slowly(): void {

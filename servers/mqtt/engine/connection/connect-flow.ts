@@ -6,12 +6,12 @@ import type { Properties } from "../../codec/properties.ts";
 import { connectReturnCode, PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import { SentAliases } from "../delivery/sent-aliases.ts";
-import type { EngineCounters } from "../engine-counters.ts";
 import { type EngineLimits, neverExpires } from "../engine-limits.ts";
-import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
+import { type EngineObserver, faultText } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
 import type { SharedHandover } from "../routing/shared-handover.ts";
 import type { PendingWill } from "../session/pending-will.ts";
+import { mustRecheck, type RecheckParts, recheckInSteps } from "../session/recheck-session.ts";
 import type { Session } from "../session/session.ts";
 import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
@@ -23,13 +23,11 @@ const longestField = 65_535;
 /** Memory of a user property beside its texts, estimated. */
 const pairBytes = 150;
 
-export interface ConnectParts {
+export interface ConnectParts extends RecheckParts {
   readonly limits: EngineLimits;
-  readonly access: Pick<Access, "authenticate" | "exchange">;
+  readonly access: Pick<Access, "authenticate" | "exchange"> & RecheckParts["access"];
   readonly observer: EngineObserver;
-  readonly counters: Pick<EngineCounters, "aliasBytes">;
-  readonly log: Pick<EngineLog, "error">;
-  readonly cluster: Pick<ClusterLink, "bring"> | undefined;
+  readonly cluster: Pick<ClusterLink, "bring" | "memberChanged"> | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
@@ -253,15 +251,19 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
   }
 }
 
-/** What waits in a session that is to end goes to other members of its shared subscriptions first: there may be thousands. */
+/**
+ * What waits in a session that is to end goes to other members of its shared subscriptions first, and one that goes on is compared with the rights of its
+ * client: there may be thousands.
+ */
 function* acceptInSteps(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties) {
-  const { clientId } = connection.identity;
-  const known = packet.cleanStart ? parts.sessions.get(clientId) : undefined;
-  if (known?.groups) {
+  const { identity } = connection;
+  const { clientId } = identity;
+  const known = parts.sessions.get(clientId);
+  if (known && (packet.cleanStart ? known.groups : known.expirySeconds > 0 && mustRecheck(parts, known, identity))) {
     if (refuseAboveClients(parts, connection, clientId)) return;
     // [MQTT-3.1.4-2]
     parts.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
-    yield* parts.handover.ending(known);
+    yield* packet.cleanStart ? parts.handover.ending(known) : recheckInSteps(parts, known, identity);
   }
   accept(parts, connection, packet, authentication);
 }

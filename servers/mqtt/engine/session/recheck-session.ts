@@ -1,3 +1,4 @@
+import { resultOf } from "../../../core/turns/work-connection.ts";
 import type { Access, Identity } from "../connection/access.ts";
 import { type SubscriptionParts, unsubscribe } from "../connection/subscribe-flow.ts";
 import type { Delivery } from "../delivery/delivery.ts";
@@ -9,21 +10,31 @@ export interface RecheckParts extends SubscriptionParts {
   readonly log: EngineLog;
 }
 
+/** The rules are those of the process: what the same user was allowed to is so also then. */
+export const mustRecheck = ({ access }: RecheckParts, { checkedFor }: Session, identity: Identity): boolean =>
+  access.restricts && (checkedFor === undefined || checkedFor.username !== identity.username);
+
 /** Applies the current rules to a resumed session: the topic rules or the user name may have changed since the client subscribed. */
 export function recheckSession(parts: RecheckParts, session: Session, identity: Identity): void {
+  resultOf(recheckInSteps(parts, session, identity));
+}
+
+/** A step for each of its filters, of which there may be thousands. What is published meanwhile does not get around the rules. */
+export function* recheckInSteps(parts: RecheckParts, session: Session, identity: Identity): Generator<undefined, void> {
   const { access, log } = parts;
   session.hidden = access.hiddenFrom(identity);
-  // The rules are those of the process: what the same user was allowed to is so also then.
-  const isChecked = session.checkedFor !== undefined && session.checkedFor.username === identity.username;
-  if (!access.restricts || isChecked) return;
-  session.checkedFor = identity;
+  if (!mustRecheck(parts, session, identity)) return;
   const mayNot = (filter: string) => !access.maySubscribe(identity, filter);
-  const refused = [...session.subscriptions.values()].filter(({ filter, group }) => mayNot(group?.filter ?? filter));
-  for (const { filter } of refused) unsubscribe(parts, session, filter);
+  let refused = 0;
+  for (const { filter, group } of session.subscriptions.values()) {
+    if (mayNot(group?.filter ?? filter) && unsubscribe(parts, session, filter)) refused++;
+    yield;
+  }
+  session.checkedFor = identity;
   const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
-  if (refused.length === 0 && messages === 0) return;
+  if (refused === 0 && messages === 0) return;
   log.info(
-    `${session.clientId} no longer has the rights for ${refused.length} subscriptions and ${messages} messages of its session: they were removed.`,
+    `${session.clientId} no longer has the rights for ${refused} subscriptions and ${messages} messages of its session: they were removed.`,
   );
 }
 
