@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OfflineQueue } from "../../servers/webrtc/dialects/peerjs/offline-queue.ts";
+import { listOf } from "../../servers/webrtc/dialects/peerjs/peerjs-dialect.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { connectWire, joinJson, openPeerJs, startWebrtc } from "./dialect-harness.ts";
@@ -250,4 +251,21 @@ describe("PeerJS", () => {
     bystander.send({ type: "OFFER", dst: "bystander", payload: offer });
     expect(await bystander.until("OFFER")).toMatchObject({ src: "bystander" });
   });
+});
+
+it("[WEBRTC-524] the list of peers is made in steps", () => {
+  const ids = Array.from({ length: 1_000 }, (_, index) => `\u0001${index}`);
+  const steps = listOf(ids);
+  let count = 0;
+  let text = "";
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) {
+      text = step.value;
+      break;
+    }
+    count++;
+  }
+  expect(count).toBe(20);
+  expect(JSON.parse(text)).toEqual(ids);
+  expect(listOf([]).next().value).toBe("[]");
 });

@@ -148,19 +148,20 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     },
   });
 
-  function listPeers(request: HttpRequest, response: HttpResponse): void {
+  async function listPeers(request: HttpRequest, response: HttpResponse): Promise<void> {
     const room = hub.findRoom(roomOf(keyOf(request)).room);
     // The client says of this status that it may not list peers.
     if (room?.password) throw new HttpRefusal(401, "The peers of a room with a password are not listed");
-    send(response, 200, "application/json; charset=utf-8", JSON.stringify([...(room?.members.keys() ?? [])]));
+    const list = await request.work.run(listOf([...(room?.members.keys() ?? [])]));
+    send(response, 200, "application/json; charset=utf-8", list);
   }
 
   const giveId = (_request: HttpRequest, response: HttpResponse) => send(response, 200, "text/plain; charset=utf-8", randomUUID());
   const ofKey =
-    (answer: (request: HttpRequest, response: HttpResponse) => void): HttpRoute["handle"] =>
+    (answer: HttpRoute["handle"]): HttpRoute["handle"] =>
     (request, response) => {
       if (otherPaths.has(keyOf(request))) throw new HttpRefusal(404, "There is nothing here");
-      answer(request, response);
+      return answer(request, response);
     };
   const routesAt = (base: string): readonly HttpRoute[] => [
     { path: `${base}/id`, methods: ["GET"], handle: ofKey(giveId) },
@@ -176,6 +177,19 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
       offline.close();
     },
   };
+}
+
+/** Of identifiers, which clients have chosen. */
+const idsOfStep = 50;
+
+/** As JSON, in steps: a room may have thousands of members. */
+export function* listOf(ids: readonly string[]): Generator<void, string> {
+  const parts: string[] = [];
+  for (let at = 0; at < ids.length; at += idsOfStep) {
+    parts.push(JSON.stringify(ids.slice(at, at + idsOfStep)).slice(1, -1));
+    yield;
+  }
+  return `[${parts.join(",")}]`;
 }
 
 interface PeerJsClient {
