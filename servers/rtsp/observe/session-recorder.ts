@@ -87,22 +87,23 @@ export class SessionRecorder {
   endConnection(entry: SessionEntry): void {
     const { status } = entry;
     if (status === undefined) this.#end(entry, "disconnected", "aborted");
-    else this.#end(entry, `${status} ${reasons[status]}`, toneOfStatus(status));
+    // The time is that of the connection, and not of a request.
+    else this.#end(entry, `${status} ${reasons[status]}`, toneOfStatus(status), "connected ");
   }
 
-  #end(entry: SessionEntry, text: string, tone: Tone): void {
+  #end(entry: SessionEntry, text: string, tone: Tone, time = ""): void {
     entry.end(text, tone);
     this.#options.traffic.end(entry);
-    this.#writeLogLine(entry, tone);
+    this.#writeLogLine(entry, tone, time);
   }
 
-  #writeLogLine(entry: SessionEntry, tone: Tone): void {
+  #writeLogLine(entry: SessionEntry, tone: Tone, time: string): void {
     const { log } = this.#options;
     const level = tone === "failed" ? "warning" : "info";
     if (!log.enabled(level)) return;
     const { verb, path, outcome, tookMs, client, remote, reason } = entry;
     const why = reason === undefined ? "" : ` (${reason})`;
-    const line = `${verb} /${path.slice(0, 200)} ${outcome}${why} ${durationText(tookMs)} ${client || "-"} ${remote}`;
+    const line = `${verb} /${path.slice(0, 200)} ${outcome}${why} ${time}${durationText(tookMs)} ${client || "-"} ${remote}`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
     log[level](line.replace(/[\0-\x1f\x7f]/g, " "));
   }

@@ -14,7 +14,7 @@ export interface LadderNames {
 
 /** What a peer calls itself, or the start of its identifier. */
 export const peerName = (peer: string, names: LadderNames["names"]): string =>
-  peer === serviceLane ? "Backlot" : names[peer] || (peer.length > 10 ? `${peer.slice(0, 8)}…` : peer);
+  peer === serviceLane ? "Backlot" : shownText(names[peer] || (peer.length > 10 ? `${peer.slice(0, 8)}…` : peer));
 
 const laneTitle = ({ id, peers }: Lane, names: LadderNames["names"]): string =>
   id === othersLane ? formatCountOf(peers, "other") : peerName(id, names);
