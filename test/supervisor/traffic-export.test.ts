@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../contract/traffic/detail.ts";
+import type { Detail, DetailPart } from "../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { harEntry } from "../../servers/supervisor/traffic/har.ts";
 import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
 import { allOf, base64, exchange, options, row, storeOf } from "./exported-traffic.ts";
@@ -120,6 +121,38 @@ describe("an export of traffic", () => {
     const store = { ...storeOf([row(1, { target: "/?token=abc", preview: "hunter2" })], new Map([[1, exchange(1)]])), decoders: {} };
     const { text } = await allOf(createTrafficExport({ ...options, stores: [store], format: "jsonl" }));
     expect(JSON.parse(text)).toEqual({ ...row(1, { target: "", preview: "" }), detail: null });
+  });
+
+  it("[BL-205] has the messages of calls and sessions and the events of streams, without credentials, and says how many are not in it", async () => {
+    const said = (index: number, text: string, direction: "received" | "sent" = "received") => {
+      const bytes = Buffer.byteLength(text);
+      return { index, at: index, direction, bytes, base64: base64(text) };
+    };
+    const grpc = (index: number, text: string) =>
+      ({ kind: "grpc-message", wireBytes: 5, compressed: false, codec: "json", ...said(index, text) }) as const;
+    const parts = [grpc(1, '{"user":"joe","password":"hunter2"}'), grpc(2, "hunter2 is not \0")];
+    const linesOf = async (kind: TrafficRow["kind"], found: readonly DetailPart[], credentials: boolean) => {
+      const store = storeOf([row(1, { kind, parts: 3 })], new Map(), found);
+      const { text } = await allOf(createTrafficExport({ ...options, stores: [store], format: "jsonl", credentials }));
+      const { messages, messagesLeftOut } = JSON.parse(text);
+      return [
+        messages.map((one: DetailPart) => ("base64" in one ? Buffer.from(one.base64, "base64").toString() : "text" in one && one.text)),
+        messagesLeftOut,
+      ];
+    };
+    expect(await linesOf("grpc-call", parts, true)).toEqual([['{"user":"joe","password":"hunter2"}', "hunter2 is not \0"], undefined]);
+    expect(await linesOf("grpc-call", parts, false)).toEqual([['{"user":"joe","password":"•••"}', "••• is not \0"], undefined]);
+    const request = "OPTIONS rtsp://a/b?token=abc RTSP/1.0\r\nCSeq: 1\r\nAuthorization: Basic dTpwYXNzd29yZA==\r\n\r\n";
+    const rtsp = { kind: "rtsp-message", ...said(0, request) } as const;
+    expect(await linesOf("rtsp", [rtsp], true)).toEqual([[request], undefined]);
+    const [[shown]] = (await linesOf("rtsp", [rtsp], false)) as [[string]];
+    expect(shown).toMatch(/^OPTIONS rtsp:\/\/a\/b\?token=… RTSP\/1\.0\r\nCSeq: 1\r\nAuthorization: Basic •+\r\n\r\n$/);
+    const event = { kind: "sse-event", index: 0, at: 0, bytes: 9, text: 'event: a\ndata: {"token":"abcdef"}\n\n' } as const;
+    expect(await linesOf("http", [event], false)).toEqual([['event: a\ndata: {"token":"•••"}\n\n'], undefined]);
+    const long = Array.from({ length: 90 }, (_, index) => grpc(index, "x".repeat(60_000)));
+    const [kept, leftOut] = (await linesOf("grpc-call", long, true)) as [string[], number];
+    expect(kept.length + leftOut).toBe(90);
+    expect(kept.length).toBeLessThan(60);
   });
 
   it("[BL-205] is read in bounded parts, has the rows present at its beginning, and includes rows whose detail is gone", async () => {

@@ -1,4 +1,5 @@
 import type { ServiceId, ServiceView } from "../../../contract/service.ts";
+import type { RowCommands } from "../inspectors/kind-commands.ts";
 import type { ServicePageDefinition } from "../pages/service/define-service-page.ts";
 import { isPickedAtStart, originOf } from "../ui/texts/address.ts";
 import type { ServiceColor } from "../ui/theme.ts";
@@ -14,6 +15,8 @@ import { webrtcPage } from "./webrtc/webrtc-page.tsx";
 const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, rtspPage, webrtcPage, accountPage, eventsPage];
 
 export const servicePages: ReadonlyMap<ServiceId, ServicePageDefinition> = new Map(pages.map((page) => [page.id, page]));
+
+export const rowCommandsOf = (id: ServiceId): RowCommands | undefined => servicePages.get(id)?.rowCommands;
 
 /** The token of a service's colour in plots, the same wherever it is drawn. */
 export const seriesToken = (id: ServiceId | undefined): ServiceColor | "--bl-text-3" =>

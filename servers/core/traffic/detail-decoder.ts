@@ -37,6 +37,8 @@ export interface DetailDecoder<Kind extends DetailKind = DetailKind> {
    * known, which are hidden wherever they occur, and gets those that are found.
    */
   withoutCredentials(exported: ExportedRow<Kind>, found: FoundCredentials): ExportedRow<Kind>;
+  /** The same of one of its parts. Parts of a kind without it have rows of their own, and are not exported with this one. */
+  partWithoutCredentials?(part: DetailPart, found: FoundCredentials): DetailPart;
 }
 
 export interface ExportedRow<Kind extends DetailKind = DetailKind> {

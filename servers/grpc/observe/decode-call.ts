@@ -1,5 +1,10 @@
 import { type GrpcCall, type GrpcMessagePart, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
-import { fieldsWithoutCredentials, rowWithoutCredentials, targetWithoutCredentials } from "../../core/http/record/without-credentials.ts";
+import {
+  base64WithoutCredentials,
+  fieldsWithoutCredentials,
+  rowWithoutCredentials,
+  targetWithoutCredentials,
+} from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import { statusName } from "../engine/status.ts";
@@ -36,6 +41,10 @@ export const callDecoder: DetailDecoder<"grpc-call"> = {
       ...(detail.aborted !== undefined && { aborted: found.hideIn(detail.aborted) }),
     },
   }),
+  partWithoutCredentials: (part, found) =>
+    part.kind !== "grpc-message"
+      ? part
+      : { ...part, base64: base64WithoutCredentials(part.base64, found, undefined, Buffer.byteLength(part.base64, "base64") < part.bytes) },
 };
 
 type Head = Pick<

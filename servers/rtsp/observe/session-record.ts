@@ -1,5 +1,6 @@
 import { type RtspMessagePart, type RtspSession, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
-import { rowWithoutCredentials } from "../../core/http/record/without-credentials.ts";
+import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
+import { fieldsWithoutCredentials, rowWithoutCredentials, targetWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 
@@ -25,7 +26,28 @@ export const sessionDecoder: DetailDecoder<"rtsp"> = {
     if (session !== undefined) found.add(session);
     return { row: rowWithoutCredentials(row, found), detail: detail && (rest as RtspSession) };
   },
+  partWithoutCredentials: (part, found) =>
+    part.kind === "rtsp-message" ? { ...part, base64: messageWithoutCredentials(part.base64, found) } : part,
 };
+
+/** A head with fields as in HTTP, and a body. */
+function messageWithoutCredentials(base64: string, found: FoundCredentials): string {
+  const text = Buffer.from(base64, "base64").toString("latin1");
+  const end = text.indexOf("\r\n\r\n");
+  const lines = (end < 0 ? text : text.slice(0, end)).split("\r\n");
+  const shown = lines.map((line, index) => {
+    const colon = line.indexOf(":");
+    if (index === 0 || colon < 0) {
+      const words = line.split(" ");
+      return words.map((word) => targetWithoutCredentials(word, found)).join(" ");
+    }
+    const name = line.slice(0, colon);
+    const [[, value = ""] = []] = fieldsWithoutCredentials([[name, line.slice(colon + 1).trim()]], found);
+    return `${name}: ${value}`;
+  });
+  const body = end < 0 ? "" : text.slice(end);
+  return Buffer.concat([Buffer.from(shown.join("\r\n")), found.hideInBytes(Buffer.from(body, "latin1"))]).toString("base64");
+}
 
 /** Of the states that were written one after the other, the last one counts. */
 function readSession({ row, detail, parts }: RecordedRow): RtspSession {

@@ -4,6 +4,7 @@ import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { FoundCredentials } from "../../core/credentials/found-credentials.ts";
 import type { DetailDecoder, ExportedRow } from "../../core/traffic/detail-decoder.ts";
 import type { PartReader } from "../export-pump.ts";
+import { exportedParts } from "./exported-parts.ts";
 import { harEntry, harHead, harTail } from "./har.ts";
 import { harMessages } from "./har-web-socket.ts";
 import type { RowFilter } from "./row-matcher.ts";
@@ -47,15 +48,24 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
   }
 
   /** Empty where the format has no place for the row. */
-  async function write({ row, detail }: ExportedRow, store: ExportedStore): Promise<string> {
-    if (format === "jsonl") return `${JSON.stringify({ ...row, detail })}\n`;
+  async function write(read: ExportedRow, store: ExportedStore): Promise<string> {
+    const { row, detail } = await shownOf(read, store);
+    if (format === "jsonl") return `${JSON.stringify({ ...row, detail, ...(await partsOf(read, store)) })}\n`;
     if (detail?.kind !== "http" && detail?.kind !== "websocket") return "";
     const shown = (read: ExportedRow) => shownOf(read, store);
     const messages = detail.kind === "websocket" ? await harMessages(detail, { store, shown, pause }) : undefined;
     return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(detail, row.service, messages))}`;
   }
 
-  const shownOf = async (read: ExportedRow, store: ExportedStore) => (credentials ? read : await withoutCredentials(read, store));
+  const shownOf = async (read: ExportedRow, store: ExportedStore) => (credentials ? read : (await withoutCredentials(read, store)).shown);
+
+  async function partsOf(read: ExportedRow, store: ExportedStore) {
+    if ((read.row.parts ?? 0) === 0) return undefined;
+    const hide = (await store.decoders[read.row.kind]?.())?.partWithoutCredentials;
+    if (!hide) return undefined;
+    const found = credentials ? undefined : (await withoutCredentials(read, store)).found;
+    return exportedParts(read.row.id, { store, shown: (part) => (found ? hide(part, found) : part), pause });
+  }
 
   let sliceEnd = 0;
   async function pause(): Promise<void> {
@@ -81,7 +91,7 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
       if (!found) return { text: format === "har" ? `${text}${harTail}` : text, items, ...(total !== undefined && { total }) };
       // As it is now: an open row that was filtered may have ended meanwhile.
       const read = (await found.store.detail(found.row.id)) ?? { row: found.row, detail: null };
-      const written = await write(await shownOf(read, found.store), found.store);
+      const written = await write(read, found.store);
       if (written !== "") {
         text += written;
         items++;
@@ -124,8 +134,13 @@ function createCredentialRemoval(pause: () => Promise<void>) {
     return found;
   }
 
-  return async (exported: ExportedRow, store: ExportedStore): Promise<ExportedRow> =>
-    remove(exported, store, new FoundCredentials(await ofParent(exported.row, store)));
+  return async (
+    exported: ExportedRow,
+    store: ExportedStore,
+  ): Promise<{ readonly shown: ExportedRow; readonly found: FoundCredentials }> => {
+    const found = new FoundCredentials(await ofParent(exported.row, store));
+    return { shown: await remove(exported, store, found), found };
+  };
 }
 
 const mostParents = 20;

@@ -6,6 +6,7 @@ import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
+import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import { LeftOut } from "../../list/list-status.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
@@ -33,6 +34,7 @@ interface OtherRowsOptions {
   readonly ofKind: DetailKind | "";
   readonly placeholder: string;
   readonly inspectors: Inspectors;
+  readonly rowCommands: RowCommands;
 }
 
 const shownRows = z.enum(["unsuccessful", "all"]);
@@ -68,10 +70,10 @@ export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
 
 /** Absent while nothing is kept of the service. `unrecorded`: how many more there were than could have a row each. */
 export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRowsState; readonly unrecorded?: number }) {
-  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, choice } = others;
+  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, choice, rowCommands } = others;
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
-  const commandsOf = useRowCommands(choice.open);
+  const commandsOf = useRowCommands(() => rowCommands, choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
   return (

@@ -15,6 +15,7 @@ import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { type RowChoice, useRowChoice } from "../../list/use-row-choice.ts";
 import { useTrafficRows } from "../../list/use-traffic-rows.ts";
+import { rowCommandsOf } from "../../services/registry.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { useClearTraffic } from "../../ui/services/use-clear-traffic.ts";
 import { NoRows } from "../../ui/status/empty-state.tsx";
@@ -42,7 +43,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
   useHandover(requestedRows, id, choice.openId);
-  const commandsOf = useRowCommands(choice.open);
+  const commandsOf = useRowCommands(rowCommandsOf, choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));
   const scopes = (

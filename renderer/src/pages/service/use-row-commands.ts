@@ -1,22 +1,25 @@
+import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useServices } from "../../control/use-store.ts";
-import { type KindCommands, notKept } from "../../inspectors/kind-commands.ts";
-import { servicePages } from "../../services/registry.ts";
+import { type KindCommands, notKept, type RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Command } from "../../ui/commands.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 
-/** The commands of a row of any service: for its menu, the toolbar and the palette. */
-export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: TrafficRow) => readonly Command[] {
+/** The commands of a row: for its menu, the toolbar and the palette. `ofService` has those of a service's page. */
+export function useRowCommands(
+  ofService: (service: ServiceId) => RowCommands | undefined,
+  onOpen: (row: TrafficRow) => void,
+): (row: TrafficRow) => readonly Command[] {
   const client = useControl();
   const services = useServices();
   return (row) => {
     const open: Command = { id: "row-open", title: "Open in the inspector", run: () => onOpen(row) };
     const service = services.find(({ id }) => id === row.service);
-    const ofKind = servicePages.get(row.service)?.rowCommands[row.kind] as KindCommands<DetailKind> | undefined;
+    const ofKind = ofService(row.service)?.[row.kind] as KindCommands<DetailKind> | undefined;
     if (!service || !ofKind) return [open];
     const { copies, target, resend, openInTry } = ofKind;
     const withDetail = async <Result>(

@@ -16,7 +16,7 @@ import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useJoinedTrafficRows } from "../../list/use-traffic-rows.ts";
-import { firstCommand } from "../../services/registry.ts";
+import { firstCommand, rowCommandsOf } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { PageTitle } from "../../ui/panel.tsx";
@@ -64,7 +64,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const rows = useJoinedTrafficRows(shownIds.join(), filter);
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
-  const commandsOf = useRowCommands(choice.open);
+  const commandsOf = useRowCommands(rowCommandsOf, choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
   const first = firstCommand(built);

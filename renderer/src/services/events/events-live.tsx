@@ -23,6 +23,7 @@ import { eventTableColumns, useEventColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, shownFilterSchema } from "./event-filter.ts";
 import { EventInspector } from "./event-inspector.tsx";
 import { newestFirst, orderAfter } from "./event-pages.ts";
+import { eventRowCommands } from "./event-row-commands.ts";
 import { EventsBar } from "./events-bar.tsx";
 import { EventsStopped, eventsEmpty, NothingMatches } from "./events-empty.tsx";
 import styles from "./events-live.module.css";
@@ -45,6 +46,7 @@ const requests = {
   ofKind: "",
   placeholder: "Reason, client, path",
   inspectors: httpInspectors,
+  rowCommands: eventRowCommands,
 } as const;
 const noJobs: readonly EventJob[] = [];
 

@@ -3,7 +3,12 @@ import type { WebSocketMessagePart } from "../../../../contract/traffic/websocke
 import type { DetailDecoder, RecordedPart, RecordedRow } from "../../traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../traffic/record-reader.ts";
 import { bodySide, httpTag, isBinary, isEcho, isOverBudget, isSent, parseHead } from "../record/http-record.ts";
-import { bodyWithoutCredentials, exchangeWithoutCredentials, rowWithoutCredentials } from "../record/without-credentials.ts";
+import {
+  bodyWithoutCredentials,
+  exchangeWithoutCredentials,
+  rowWithoutCredentials,
+  textWithoutCredentials,
+} from "../record/without-credentials.ts";
 
 export const httpDecoder: DetailDecoder<"http"> = {
   detail(recorded) {
@@ -11,6 +16,10 @@ export const httpDecoder: DetailDecoder<"http"> = {
     return { kind: "http", ...facts, ...(recorded.parts.total > 0 && { parts: recorded.parts }) };
   },
   part: ({ index, at, bytes, content }): SseEventPart => ({ kind: "sse-event", index, at, bytes, text: content.toString("utf8") }),
+  partWithoutCredentials: (part, found) =>
+    part.kind !== "sse-event"
+      ? part
+      : { ...part, text: part.text.replace(/(?<=^data: ?)\S.*$/gm, (data) => textWithoutCredentials(data, found)) },
   withoutCredentials: exchangeWithoutCredentials,
 };
 

@@ -14,6 +14,7 @@ import { ClientsPanel } from "../clients/clients-panel.tsx";
 import type { MessageHistory } from "../history/message-history.ts";
 import { useMessageHistory } from "../history/use-message-history.ts";
 import { MqttEventInspector } from "../inspectors/mqtt-event-inspector.tsx";
+import { mqttRowCommands } from "../inspectors/mqtt-row-commands.ts";
 import { draftWithoutCredentials, firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
 import { firstWithMessage } from "../tree/topic-branches.ts";
 import { TopicPanel } from "../tree/topic-panel.tsx";
@@ -32,6 +33,7 @@ const connections = {
   ofKind: "mqtt-event",
   placeholder: "Reason, client, filter",
   inspectors: { "mqtt-event": MqttEventInspector },
+  rowCommands: mqttRowCommands,
 } as const;
 
 /**
