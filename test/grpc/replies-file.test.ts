@@ -98,6 +98,7 @@ it("[GRPC-103] changes on disk are used at once, also where the file is replaced
   expect(await hello(service)).toBe("two");
   rmSync(service.file);
   await until(() => service.replies().rules.length === 0);
+  await until(() => service.logs.find(({ level, text }) => level === "warning" && text.startsWith(`${service.file} is missing or empty`)));
   writeFileSync(service.file, JSON.stringify({ rules: [helloRule("three")] }));
   await until(() => service.replies().rules.length === 1);
   expect(await hello(service)).toBe("three");

@@ -59,6 +59,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
   onStop(() => clearTimeout(timer));
 
   function take(next: string): void {
+    if (next === "" && isConfigured) log.warning(`${file} is missing or empty: no reply rules are in use until it has some.`);
     text = next;
     revision++;
     const result = parseReplies(next, limits);
