@@ -55,7 +55,7 @@ export const signallingAttacks: Readonly<Record<string, Attack>> = {
       10,
       client(
         "/ws",
-        list(4, () => `{"type":"offer","to":"x","sdp":${"[".repeat(60_000)}${"]".repeat(60_000)}}`),
+        list(4, () => `{"type":"offer","to":"x","sdp":${"[".repeat(32_000)}${"]".repeat(32_000)}}`),
       ),
       "all",
     ),
@@ -137,24 +137,24 @@ export const signallingAttacks: Readonly<Record<string, Attack>> = {
       10,
       client(overWebSocket, [
         "40",
-        `42["signal",${"[".repeat(60_000)}${"]".repeat(60_000)}]`,
+        `42["signal",${"[".repeat(32_000)}${"]".repeat(32_000)}]`,
         '4599-["signal",{"_placeholder":true,"num":0}]',
         "42[]",
       ]),
       "all",
     ),
   "Socket.IO: names of events that are no texts, and a deep CONNECT": async (target) => {
-    const deep = `40{"room":"x","name":${"[".repeat(60_000)}${"]".repeat(60_000)}}`;
+    const deep = `40{"room":"x","name":${"[".repeat(32_000)}${"]".repeat(32_000)}}`;
     await Promise.all([
       throwAt(target, 10, client(overWebSocket, ["40", "42[1]", "42[null]", '42[{"signal":{}}]', "42[[1]]"]), "all"),
       throwAt(target, 10, client(overWebSocket, [deep, "42[1]"]), "all"),
     ]);
   },
-  "Socket.IO: 40,000 packets in a body": async (target) => {
+  "Socket.IO: 10,000 packets in a body": async (target) => {
     const base = `http://127.0.0.1:${target.port}${polling}`;
     for (const packet of ["40/a,", "3", "42[1]"]) {
       const { sid } = JSON.parse((await (await fetch(base)).text()).slice(1)) as { readonly sid: string };
-      const body = Buffer.from(list(40_000, () => packet).join("\x1e"));
+      const body = Buffer.from(list(10_000, () => packet).join("\x1e"));
       await throwAt(target, 1, httpRequest("POST", `${polling}&sid=${sid}`, { headers: "Content-Type: text/plain\r\n", body }), "all");
     }
   },
@@ -163,17 +163,17 @@ export const signallingAttacks: Readonly<Record<string, Attack>> = {
       target,
       5,
       client("/ws", [
-        { type: "offer", to: "nobody", sdp: `v=0\r\nm=video 9 RTP/AVP ${"0 ".repeat(100_000)}\r\n${"a=fmtp:9\r\n".repeat(3_900)}` },
+        { type: "offer", to: "nobody", sdp: `v=0\r\nm=video 9 RTP/AVP ${"0 ".repeat(10_000)}\r\n${"a=fmtp:9\r\n".repeat(3_500)}` },
       ]),
       "all",
     ),
-  "signals to identifiers of 200 kB": (target) =>
+  "signals to identifiers of 60 kB": (target) =>
     throwAt(
       target,
       2,
       client(
         "/ws",
-        list(50, () => ({ type: "candidate", to: anyName(target).repeat(28_000), candidate: null })),
+        list(50, () => ({ type: "candidate", to: anyName(target).repeat(8_000), candidate: null })),
       ),
       "all",
     ),

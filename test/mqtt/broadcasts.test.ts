@@ -40,7 +40,7 @@ describe("[MQTT-442] a message for thousands is delivered over several turns of 
   });
 
   it("also when its publisher has left meanwhile; who has unsubscribed or left gets no more", async () => {
-    const { engine, subscribers, served } = await startWithSubscribers(0);
+    const { engine, subscribers, payloadsOf, served } = await startWithSubscribers(0);
     const publisher = new MemoryClient(engine, "publisher");
     await expect.poll(() => publisher.received.length).toBe(1);
     const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
@@ -48,9 +48,12 @@ describe("[MQTT-442] a message for thousands is delivered over several turns of 
     await setImmediate();
     expect(served()).toBeLessThan(many);
     publisher.connection.cutOff("lost");
-    subscribers.at(-1)?.connection.cutOff("lost");
+    const last = subscribers.at(-1) as MemoryClient;
+    const given = payloadsOf(last).length;
+    last.connection.cutOff("lost");
     turn.mockRestore();
-    await expect.poll(() => served()).toBe(many - 1);
+    await expect.poll(() => served()).toBe(many - 1 + given);
+    expect(payloadsOf(last)).toHaveLength(given);
     expect(engine.scheduler.works).toBe(0);
   });
 

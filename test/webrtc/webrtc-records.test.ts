@@ -44,7 +44,7 @@ it("[WEBRTC-140] a client is a row, and each of its messages one that belongs to
 });
 
 it("[WEBRTC-140] a long message is kept whole as far as the rate allows, and by its start beyond it", async () => {
-  const service = await startWebrtc({ recordedMessageRate: 1, recordedMessageBytes: 1_000 });
+  const service = await startWebrtc({ messageBytes: 1 << 20, recordedMessageRate: 1, recordedMessageBytes: 1_000 });
   const anna = await service.connect();
   await anna.join("r");
   const long = (kib: number) => JSON.stringify({ type: "offer", to: "nobody", sdp: `v=0\r\ns=${"x".repeat(kib << 10)}` });

@@ -4,8 +4,8 @@ import type { ClientError } from "./parsed-socket.ts";
 
 /** RFC 9113 §6.5.2: what a field takes beside its name and value. */
 const fieldBytes = 32;
-/** Node's parser keeps the name and the value of each field as strings. */
-const keptFactor = 8;
+/** Node's parser keeps the name and the value of each field as strings: in memory, beside their characters. */
+const keptFieldBytes = 80;
 const lineFeed = 10;
 
 /** What the parser of a connection has got of a head (RFC 9112 §3), or of trailers, that come in more than one piece. */
@@ -66,13 +66,15 @@ export class ArrivingHead {
     if (piece.length === 0) return;
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    this.#hold(keptFactor * piece.length);
-    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) this.#lines++;
+    let lines = 0;
+    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) lines++;
+    this.#lines += lines;
+    this.#hold(piece.length + keptFieldBytes * lines);
   }
 
   #clear(): void {
     if (this.#bytes === 0) return;
-    this.#hold(-keptFactor * this.#bytes);
+    this.#hold(-this.#bytes - keptFieldBytes * this.#lines);
     this.#pieces = [];
     this.#bytes = 0;
     this.#lines = 0;
