@@ -165,7 +165,7 @@ describe("a session of media", () => {
         path: "a",
         offer: playerOffer(),
         authorization: undefined,
-        turn: async () => {},
+        inTurn: async (act) => act(),
         client: { remote: `${address}:1`, address, userAgent: "" },
       });
     const addresses = () => sessions.list().map(({ client }) => client.address);
@@ -201,7 +201,7 @@ describe("a session of media", () => {
         path: "a",
         offer: publisherOffer(),
         authorization: undefined,
-        turn: async () => {},
+        inTurn: async (act) => act(),
         client: { remote: `${address}:1`, address, userAgent: "" },
       });
     const addresses = () => sessions.list().map(({ client }) => client.address);
@@ -236,7 +236,13 @@ describe("a session of media", () => {
     });
     onEnd(() => sessions.close("the test ends"));
     const client = { remote: "127.0.0.1:1", address: "127.0.0.1", userAgent: "" };
-    const opening = sessions.publish({ path: "live", offer: publisherOffer(), authorization: undefined, client, turn: async () => {} });
+    const opening = sessions.publish({
+      path: "live",
+      offer: publisherOffer(),
+      authorization: undefined,
+      client,
+      inTurn: async (act) => act(),
+    });
     await expect(opening).rejects.toMatchObject({ status: 503, message: expect.stringContaining("the path is taken") });
     expect(sessions.list()).toEqual([]);
   });
@@ -259,7 +265,13 @@ describe("a session of media", () => {
     for (const open of ["play", "publish"] as const) {
       const comes = Promise.withResolvers<void>();
       let isRefused = false;
-      const opening = sessions[open]({ path: "live", offer: "none", authorization: undefined, client, turn: () => comes.promise });
+      const opening = sessions[open]({
+        path: "live",
+        offer: "none",
+        authorization: undefined,
+        client,
+        inTurn: (act) => comes.promise.then(act),
+      });
       opening.catch(() => (isRefused = true));
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
       expect(isRefused).toBe(false);

@@ -18,7 +18,11 @@ export interface MediaRoutesOptions {
   readonly bodyBytes: number;
 }
 
-const turnOf = ({ work }: HttpRequest): Promise<void> => work.run(oneStep(() => {}));
+/** What is read is read in the step itself: many may be told at once that it is their turn. */
+const inTurnOf =
+  ({ work }: HttpRequest) =>
+  <Result>(act: () => Result): Promise<Result> =>
+    work.run(oneStep(act));
 
 const sdpType = "application/sdp";
 const fragmentType = "application/trickle-ice-sdpfrag";
@@ -69,7 +73,7 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
     if (target.path === "" || target.path.length > mostPathLength) throw new MediaProblem(404, "There is no stream of this name.");
     if (authorization.length > mostAuthorizationLength) throw new MediaProblem(400, "The field Authorization is too long.");
     const client = clientOf(request);
-    const opening = { path: target.path, offer, authorization: request.headers.authorization, client, turn: () => turnOf(request) };
+    const opening = { path: target.path, offer, authorization: request.headers.authorization, client, inTurn: inTurnOf(request) };
     const opened = await (target.protocol === "whep" ? sessions.play(opening) : sessions.publish(opening));
     created(request, response, target, opened);
   }
@@ -91,9 +95,8 @@ export function mediaRoutes({ sessions, iceServers, bodyBytes }: MediaRoutesOpti
     if (target.id === undefined) throw wrongMethod(target);
     checkType(request, fragmentType);
     const fragment = (await readBody(request, response, bodyBytes)).toString();
-    await turnOf(request);
     const session = sessionOf(target);
-    const restarted = sessions.patch(session, request.headers["if-match"], fragment);
+    const restarted = await inTurnOf(request)(() => sessions.patch(session, request.headers["if-match"], fragment));
     const headers = { ETag: session.etag, "Access-Control-Expose-Headers": exposed };
     if (restarted === undefined) sendEmpty(response, 204, headers);
     else send(response, 200, fragmentType, restarted, headers);

@@ -57,8 +57,8 @@ export interface OpenRequest {
   readonly offer: string;
   readonly authorization: string | undefined;
   readonly client: MediaClient;
-  /** Resolves when it is the client's turn to have its offer read: the RTSP service may answer for hundreds at once. */
-  readonly turn: () => Promise<void>;
+  /** Reads the offer when it is the client's turn: the RTSP service may answer for hundreds at once. */
+  readonly inTurn: <Result>(act: () => Result) => Promise<Result>;
 }
 
 export interface Opened {
@@ -118,7 +118,7 @@ export class MediaSessions {
   }
 
   /** Rejects with a MediaProblem. */
-  async play({ path, offer: text, authorization, client, turn }: OpenRequest): Promise<Opened> {
+  async play({ path, offer: text, authorization, client, inTurn }: OpenRequest): Promise<Opened> {
     this.#placeFor(client, "whep");
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
@@ -128,8 +128,7 @@ export class MediaSessions {
       }),
     );
     if (played.kind === "refused") throw refusal(played);
-    await turn();
-    const offer = readOffer(text);
+    const offer = await inTurn(() => readOffer(text));
     const tracks: WhepTrack[] = [];
     const leftOut: LeftOutTrack[] = [...played.leftOut];
     const transport = this.#transport(offer, client, () => session);
@@ -170,10 +169,9 @@ export class MediaSessions {
   }
 
   /** Rejects with a MediaProblem. */
-  async publish({ path, offer: text, authorization, client, turn }: OpenRequest): Promise<Opened> {
-    await turn();
+  async publish({ path, offer: text, authorization, client, inTurn }: OpenRequest): Promise<Opened> {
+    const offer = await inTurn(() => readOffer(text));
     this.#placeFor(client, "whip");
-    const offer = readOffer(text);
     const tracks: PublishedTrack[] = [];
     const kinds = new Set<string>();
     const answered = offer.media.map((offered): AnsweredMedia => {
