@@ -258,3 +258,32 @@ it("[BL-415] one that comes while hundreds send long requests now and then has i
     expect(done.indexOf("other", from) - from).toBeLessThanOrEqual(3);
   }
 });
+
+it("[BL-415] one with short requests has its turn before hundreds whose requests take more than a share each", async () => {
+  const { client, count, done } = openTurns();
+  const others = Array.from({ length: 200 }, (_, index) => ({
+    name: `other ${index}`,
+    sent: 1,
+    client: client(`other ${index}`, 1, "a", 0.75),
+  }));
+  const quiet = client("quiet", 1, "a");
+  const ask = () => {
+    for (const one of others) {
+      if (count(one.name) < one.sent) continue;
+      one.sent++;
+      one.client.receive(1);
+    }
+  };
+  let before = 0;
+  for (let request = 2; request <= 60; request++) {
+    ask();
+    const from = done.length;
+    quiet.receive(1);
+    while (count("quiet") < request) {
+      await nextTurn();
+      ask();
+    }
+    if (request > 40) before = Math.max(before, done.indexOf("quiet", from) - from);
+  }
+  expect(before).toBeLessThanOrEqual(8);
+});

@@ -88,6 +88,8 @@ export class Connection implements WorkConnection {
   /** The same without what was held up, and of the times before, the last one counting half. */
   #rowOwnMs = 0;
   #usualRowMs = 0;
+  /** Of many times, to which one that was held up adds little. */
+  #longRowMs = 0;
 
   constructor(turns: Turns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -177,11 +179,13 @@ export class Connection implements WorkConnection {
     this.#calmTimes = Math.min(mostCalmTimes, this.#calmTimes + 1);
     this.#rowMs = 0;
     this.#usualRowMs += (this.#rowOwnMs - this.#usualRowMs) / 2;
+    const row = Math.min(this.#rowOwnMs, 4 * Math.max(this.#longRowMs, shareMs / 2));
+    this.#longRowMs += (row - this.#longRowMs) / 8;
     this.#rowOwnMs = 0;
   }
 
   get isCalm(): boolean {
-    return this.#calmTimes > calmAfter && !this.isBackground;
+    return this.#calmTimes > calmAfter && this.#longRowMs < shareMs && !this.isBackground;
   }
 
   get isWaiting(): boolean {
