@@ -1,9 +1,19 @@
-import type { DetailPart } from "../../../contract/traffic/detail.ts";
+import type { DetailPart, DetailPartPage } from "../../../contract/traffic/detail.ts";
 import type { TrafficStore } from "./traffic-store.ts";
 
-/** Of one row, in characters: further parts are counted. */
-const mostText = 4 << 20;
+/** Of one row in a file, in characters: further parts are counted. */
+export const mostPartText = 4 << 20;
 const partsAtOnce = 200;
+
+/** The kept parts of a row, in their order. */
+export async function* partPages(store: Pick<TrafficStore, "parts">, row: number): AsyncGenerator<DetailPartPage> {
+  for (let from = 0; ; ) {
+    const page = await store.parts(row, from, partsAtOnce);
+    if (!page || page.parts.length === 0) return;
+    yield page;
+    from = page.next;
+  }
+}
 
 interface PartSource {
   readonly store: Pick<TrafficStore, "parts">;
@@ -24,18 +34,16 @@ export async function exportedParts(row: number, { store, shown, pause }: PartSo
   const messages: DetailPart[] = [];
   let text = 0;
   let total = 0;
-  for (let from = 0; text <= mostText; ) {
-    const page = await store.parts(row, from, partsAtOnce);
-    if (!page || page.parts.length === 0) break;
+  for await (const page of partPages(store, row)) {
     total = page.total;
     for (const part of page.parts) {
       const message = shown(part);
       messages.push(message);
       text += JSON.stringify(message).length;
       await pause();
-      if (text > mostText) break;
+      if (text > mostPartText) break;
     }
-    from = page.next;
+    if (text > mostPartText) break;
   }
   if (messages.length === 0) return undefined;
   return { messages, ...(total > messages.length && { messagesLeftOut: total - messages.length }) };

@@ -1,11 +1,8 @@
 import type { HttpBody } from "../../../contract/traffic/http.ts";
 import type { WebSocketConnection, WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
 import type { ExportedRow } from "../../core/traffic/detail-decoder.ts";
+import { mostPartText, partPages } from "./exported-parts.ts";
 import type { TrafficStore } from "./traffic-store.ts";
-
-/** In an entry, in characters: further messages are counted. */
-const mostText = 4 << 20;
-const partsAtOnce = 200;
 
 export interface HarMessages {
   readonly _resourceType: "websocket";
@@ -39,9 +36,8 @@ export async function harMessages(
   const messages: HarMessage[] = [];
   const received = new Map<number, HttpBody | undefined>();
   let text = 0;
-  for (let from = 0; text <= mostText; ) {
-    const page = await store.parts(id, from, partsAtOnce);
-    const parts = (page?.parts ?? []).filter((part) => part.kind === "websocket-message");
+  for await (const page of partPages(store, id)) {
+    const parts = page.parts.filter((part) => part.kind === "websocket-message");
     for (const part of parts) {
       const body = part.echoOf === undefined ? await bodyOf(part) : received.get(part.echoOf);
       if (part.direction === "received") received.set(part.index, body);
@@ -49,10 +45,9 @@ export async function harMessages(
       messages.push(harMessage(part, body));
       text += body.base64.length;
       await pause();
-      if (text > mostText) break;
+      if (text > mostPartText) break;
     }
-    if (!page || page.parts.length === 0) break;
-    from = page.next;
+    if (text > mostPartText) break;
   }
   const missing = total - messages.length;
   return {

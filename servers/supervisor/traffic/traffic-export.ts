@@ -49,22 +49,22 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
 
   /** Empty where the format has no place for the row. */
   async function write(read: ExportedRow, store: ExportedStore): Promise<string> {
-    const { row, detail } = await shownOf(read, store);
-    if (format === "jsonl") return `${JSON.stringify({ ...row, detail, ...(await partsOf(read, store)) })}\n`;
+    const exported = await shownOf(read, store);
+    const { row, detail } = exported.shown;
+    if (format === "jsonl") return `${JSON.stringify({ ...row, detail, ...(await partsOf(exported, store)) })}\n`;
     if (detail?.kind !== "http" && detail?.kind !== "websocket") return "";
-    const shown = (read: ExportedRow) => shownOf(read, store);
+    const shown = async (message: ExportedRow) => (await shownOf(message, store)).shown;
     const messages = detail.kind === "websocket" ? await harMessages(detail, { store, shown, pause }) : undefined;
     return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(detail, row.service, messages))}`;
   }
 
-  const shownOf = async (read: ExportedRow, store: ExportedStore) => (credentials ? read : (await withoutCredentials(read, store)).shown);
+  const shownOf = async (read: ExportedRow, store: ExportedStore): Promise<ShownRow> =>
+    credentials ? { shown: read, found: undefined } : await withoutCredentials(read, store);
 
-  async function partsOf(read: ExportedRow, store: ExportedStore) {
-    if ((read.row.parts ?? 0) === 0) return undefined;
-    const hide = (await store.decoders[read.row.kind]?.())?.partWithoutCredentials;
-    if (!hide) return undefined;
-    const found = credentials ? undefined : (await withoutCredentials(read, store)).found;
-    return exportedParts(read.row.id, { store, shown: (part) => (found ? hide(part, found) : part), pause });
+  async function partsOf({ shown: { row }, found }: ShownRow, store: ExportedStore) {
+    if ((row.parts ?? 0) === 0) return undefined;
+    const hide = (await store.decoders[row.kind]?.())?.partWithoutCredentials;
+    return hide && exportedParts(row.id, { store, shown: (part) => (found ? hide(part, found) : part), pause });
   }
 
   let sliceEnd = 0;
@@ -105,6 +105,12 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
 
 type ExportedStore = TrafficExportOptions["stores"][number];
 
+interface ShownRow {
+  readonly shown: ExportedRow;
+  /** Its credentials, which its parts are without too; absent where all are shown. */
+  readonly found: FoundCredentials | undefined;
+}
+
 /** Removes credentials of rows that come one after the other: messages of a connection are without those of its handshake too. */
 function createCredentialRemoval(pause: () => Promise<void>) {
   const ofParents = new Map<string, FoundCredentials>();
@@ -134,10 +140,7 @@ function createCredentialRemoval(pause: () => Promise<void>) {
     return found;
   }
 
-  return async (
-    exported: ExportedRow,
-    store: ExportedStore,
-  ): Promise<{ readonly shown: ExportedRow; readonly found: FoundCredentials }> => {
+  return async (exported: ExportedRow, store: ExportedStore): Promise<ShownRow> => {
     const found = new FoundCredentials(await ofParent(exported.row, store));
     return { shown: await remove(exported, store, found), found };
   };
