@@ -4,8 +4,9 @@ import type { ClientError } from "./parsed-socket.ts";
 
 /** RFC 9113 §6.5.2: what a field takes beside its name and value. */
 const fieldBytes = 32;
-/** Node's parser keeps the name and the value of each field as strings: in memory, beside their characters. */
-const keptFieldBytes = 80;
+/** Of a name or a value, which Node's parser keeps as strings: in memory, beside its characters. */
+export const stringBytes = 40;
+const keptFieldBytes = 2 * stringBytes;
 const lineFeed = 10;
 
 /** What the parser of a connection has got of a head (RFC 9112 §3), or of trailers, that come in more than one piece. */

@@ -1,5 +1,6 @@
 import type { BudgetShare, SharedBudget } from "../../limits/shared-budget.ts";
 import { HttpRefusal } from "../messages/http-refusal.ts";
+import { stringBytes } from "./arriving-head.ts";
 import type { PipelineMemory } from "./pipeline.ts";
 
 interface HeldRequest {
@@ -9,8 +10,6 @@ interface HeldRequest {
   heldBytes: number;
 }
 
-/** Of a name or a value, beside its characters. */
-const stringBytes = 40;
 /** What a request takes with its answer and its row, besides what it has sent. */
 const requestBytes = 16 << 10;
 
