@@ -52,9 +52,8 @@ async function plotOfRange(store: EventStore, range: EventRange, filter: EventFi
   const end = Math.floor(now / stepMs) * stepMs;
   const start = Number.isFinite(spanMs) ? end - spanMs + stepMs : undefined;
   const sums = new PlotSums();
-  const { behind, sampled } = isPlotFilter(filter)
-    ? await countFromTables(store, sums, step, start, filter)
-    : await countByScan(store, sums, step, start, filter);
+  const asked = { step, start, filter };
+  const { behind, sampled } = isPlotFilter(filter) ? await countFromTables(store, sums, asked) : await countByScan(store, sums, asked);
   const steps = [...sums.steps].map(([name, counts]) => ({ time: stepTime(name), counts })).filter(({ time }) => !Number.isNaN(time));
   const at = stepTimes(
     steps.map(({ time }) => time),
@@ -85,19 +84,20 @@ async function plotOfRange(store: EventStore, range: EventRange, filter: EventFi
   };
 }
 
+/** What is counted: from `start`, in milliseconds, or from the beginning. */
+interface Asked {
+  readonly step: PlotStep;
+  readonly start: number | undefined;
+  readonly filter: EventFilter;
+}
+
 interface Counted {
   readonly behind: number;
   readonly sampled?: number;
 }
 
 /** The newest steps first, as far as the time allows. */
-async function countFromTables(
-  store: EventStore,
-  sums: PlotSums,
-  step: PlotStep,
-  start: number | undefined,
-  filter: EventFilter,
-): Promise<Counted> {
+async function countFromTables(store: EventStore, sums: PlotSums, { step, start, filter }: Asked): Promise<Counted> {
   const behind = await catchUpPlots(store);
   const since = start === undefined ? "" : eventTime(start).slice(0, stepLength[step]);
   const startedAt = performance.now();
@@ -113,13 +113,7 @@ async function countFromTables(
 }
 
 /** The newest events first, as far as the time allows. */
-async function countByScan(
-  store: EventStore,
-  sums: PlotSums,
-  step: PlotStep,
-  start: number | undefined,
-  filter: EventFilter,
-): Promise<Counted> {
+async function countByScan(store: EventStore, sums: PlotSums, { step, start, filter }: Asked): Promise<Counted> {
   const timed = start === undefined ? filter : { ...filter, from: Math.max(start, filter.from ?? start) };
   const startedAt = performance.now();
   let from: number | undefined;
