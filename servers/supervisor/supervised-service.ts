@@ -226,6 +226,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       options.onGone(crashed);
     },
     onStatus: (status, before) => {
+      if (status.state !== "running") playsSample = false;
       refresh();
       resumption.changed(status, before);
       if (status.state === "running" && before.state === "running") {
@@ -234,7 +235,6 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
         return;
       }
       if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
-      if (status.state !== "running") showSample(false);
       if (status.state === "running") options.onStarted();
       if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));
       if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);

@@ -47,7 +47,8 @@ it("[BL-361] the status of a service says whether it sends itself sample traffic
   const statuses = dashboard.follow("status");
   await dashboard.call("service.action", { id: "http", action: "view", params: { name: "sample", value: { running: true, params: {} } } });
   await statuses.until(({ id, playsSample }) => id === "http" && playsSample);
-  const ends = statuses.next(({ id, playsSample }) => id === "http" && !playsSample);
+  // States that follow each other quickly may be sent as one.
+  const stops = statuses.next(({ id, status }) => id === "http" && status.state !== "running");
   await dashboard.call("service.stop", { id: "http" });
-  expect((await ends).status.state).toBe("stopping");
+  expect((await stops).playsSample).toBe(false);
 });
