@@ -52,6 +52,13 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
   await page.getByText(/^\d+ differences$/).waitFor();
   await page.getByText("was sendrecv").first().waitFor();
 
+  await page.getByRole("button", { name: "Room all" }).click();
+  await page.getByRole("option", { name: "demo" }).waitFor();
+  const cyd = await join(host, "joined later", "Cyd");
+  await page.getByRole("option", { name: "joined later" }).waitFor();
+  await page.keyboard.press("Escape");
+  cyd.socket.close();
+
   await openTab(page, "Rooms");
   await page.getByRole("row").filter({ hasText: "demo" }).first().click();
   await page.keyboard.press("Enter");

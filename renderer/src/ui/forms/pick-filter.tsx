@@ -27,6 +27,8 @@ interface PickFilterProps {
   readonly onChange: (value: string) => void;
   /** Called when it opens, and with each change of the search text. */
   readonly choices: (search: string) => Promise<readonly Choice[]>;
+  /** Of choices that come and go: they are asked for again when it changes while the list is open. */
+  readonly version?: unknown;
   /** A search field above the choices; the text says what it searches. */
   readonly search?: string;
   /** Where there is no choice yet. */
@@ -44,7 +46,19 @@ const asIs = (value: string) => value;
 
 /** A button that shows the choice and opens the list; its first entry is always "all". */
 export function PickFilter(props: PickFilterProps) {
-  const { service, title, value, onChange, choices, search, none = "Nothing to choose yet", mono = false, shown = asIs, widthPx } = props;
+  const {
+    service,
+    title,
+    value,
+    onChange,
+    choices,
+    version,
+    search,
+    none = "Nothing to choose yet",
+    mono = false,
+    shown = asIs,
+    widthPx,
+  } = props;
   const [text, setText] = useState("");
   const combobox = useCombobox({
     onDropdownClose: () => {
@@ -63,6 +77,7 @@ export function PickFilter(props: PickFilterProps) {
     key: [service, "choices", title, settled],
     ask: () => choices(settled),
     enabled: dropdownOpened,
+    version,
   });
   const { value: known = noChoices } = answer;
 

@@ -138,6 +138,7 @@ export function WebrtcSignals() {
               .filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
               .map(({ name, peerCount }) => ({ value: name, count: peerCount }))
           }
+          version={rooms}
           search="Room contains"
           none="There is no room now"
           mono
@@ -152,6 +153,7 @@ export function WebrtcSignals() {
           value={peers[place] ?? ""}
           onChange={(next) => change({ ...scope, peers: withPeer(peers, place, next) })}
           choices={peerChoices}
+          version={answer.value}
           search="Peer contains"
           none="No peer has sent a signal yet"
           shown={(peer) => peerName(peer, names)}
