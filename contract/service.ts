@@ -76,6 +76,8 @@ export interface ServiceView {
   readonly plannedEndpoints: readonly Endpoint[];
   /** Bound to more than loopback, now or at the next start. */
   readonly openToLan: boolean;
+  /** Keeps passwords and tokens of clients that it would hide, now or at the next start. */
+  readonly recordsCredentials: boolean;
   /** Its configuration changed since it started. */
   readonly restartNeeded: boolean;
   /** Changes with its configuration, by whichever window. */

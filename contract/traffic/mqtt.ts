@@ -89,6 +89,10 @@ export interface MqttEvent {
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
+/** Fields of a packet that hold a credential; without it where it is not recorded: "8 bytes, not recorded". */
+export const credentialFields: readonly string[] = ["Password", "Authentication data"];
+export const notRecorded = ", not recorded";
+
 /** Schemas of the fields. */
 export const qos = z.union([z.literal(0), z.literal(1), z.literal(2)]);
 export const topicName = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, failedLoginFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, failedLoginFields, field, portField, recordCredentialsField, wholeNumber } from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields, proxyFields } from "../core/http/messages/http-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
@@ -70,7 +70,8 @@ export const accountConfig = z.strictObject({
   ...httpLimitFields({
     prefix: "ACCOUNT",
     body: { minimum: 1_024, maximum: 16 << 20, standard: 65_536 },
-    recordedHelp: "First bytes of each body, always kept for the inspector, without passwords and tokens.",
+    recordedHelp: "First bytes of each body, always kept for the inspector; “Record credentials” says whether with passwords and tokens.",
   }),
+  recordCredentials: recordCredentialsField("account", "passwords, codes and tokens"),
 });
 export type AccountConfig = z.output<typeof accountConfig>;

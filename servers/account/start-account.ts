@@ -125,7 +125,7 @@ export async function startAccount(
           : new Refusal(500, "internal");
       },
     },
-    redaction: createHttpRedaction(isSecretField),
+    ...(!config.recordCredentials && { redaction: createHttpRedaction(isSecretField) }),
     sample: accountSample(log),
   });
   context.handle({

@@ -4,6 +4,7 @@ import {
   failedLoginFields,
   field,
   portField,
+  recordCredentialsField,
   redisAddressField,
   tlsHandshakesField,
   usersField,
@@ -155,6 +156,7 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_RECORDED_BYTES",
     group: "Recorder",
   }),
+  recordCredentials: recordCredentialsField("mqtt", "passwords and authentication data"),
   recordedPayloadBytes: field(wholeNumber(0, 1 << 20, 64 << 10), {
     title: "Recorded payload",
     help: "The inspector shows so many bytes of a payload. An export contains the whole payload.",

@@ -53,7 +53,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   const retained = new RetainedTree();
   const recorder = new MessageRecorder(context.traffic, { ...recorderLimits(config), retained });
   onStop(() => recorder.close());
-  const watch = watchEngine({ traffic: context.traffic, log, recorder });
+  const watch = watchEngine({ traffic: context.traffic, log, recorder, recordCredentials: config.recordCredentials });
   onStop(watch.close);
   const limits = limitsOfConfig(config, openFileLimit(), log);
   const { store, sessions, cluster } = await openStorage(context, retained, limits);

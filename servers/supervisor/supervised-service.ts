@@ -259,6 +259,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       ports: portsOf(status.state === "running" ? status.endpoints : service.endpoints(runningConfig ?? config)),
       plannedEndpoints: service.endpoints(config),
       openToLan: (runningConfig ?? config).openToLan === true,
+      recordsCredentials: (runningConfig ?? config).recordCredentials === true,
       restartNeeded: restartNeeded(),
       configRevision,
       playsSample,

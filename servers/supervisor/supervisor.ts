@@ -187,6 +187,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
           status,
           plannedEndpoints: [],
           openToLan: false,
+          recordsCredentials: false,
           restartNeeded: false,
           configRevision: 0,
           playsSample: false,

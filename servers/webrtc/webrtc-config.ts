@@ -6,6 +6,7 @@ import {
   field,
   limitField,
   portField,
+  recordCredentialsField,
   recordedMessageField,
   recordedRateField,
   redisAddressField,
@@ -272,5 +273,6 @@ export const webrtcConfig = z.strictObject({
     "First bytes of each message, and of each body over HTTP, always kept for the inspector. “Recorded rest of messages” keeps more where there is room.",
   ),
   recordedMessageRate: recordedRateField("webrtc"),
+  recordCredentials: recordCredentialsField("webrtc", "the passwords of rooms"),
 });
 export type WebrtcConfig = z.output<typeof webrtcConfig>;

@@ -196,6 +196,41 @@ it("[AC-55] bytes that are not a request are not shown either", async () => {
   expect(everything).not.toContain(secret);
 });
 
+it("[AC-63] with recordCredentials the exchange has what was sent, and the log has none of it", async () => {
+  const service = await startAccount({ recordCredentials: true, logLevel: "debug" });
+  const { url, port, details, logs, ended } = service;
+  const bodyOf = (found: (typeof details)[number] | undefined, side: "request" | "response") =>
+    Buffer.from(found?.[side]?.body.base64 ?? "", "base64").toString();
+  const secret = "s3cr3t-Passw0rd\n";
+  const sent = JSON.stringify({ username: "typed here", password: secret });
+  await send(`${url}/login?wrong`, "POST", sent);
+  await ask(`${url}/details?token=t0k-in-query`, { headers: bearer("t0k.of.nobody") });
+  const { token } = await login(url);
+  await httpRequest(`http://127.0.0.1:${port}`, {
+    path: "/details?broken",
+    headers: { "Content-Length": "x", Authorization: `Basic ${btoa("a:broken-Passw0rd")}` },
+  }).catch(() => {});
+  await ended(({ outcome }) => outcome.startsWith("400"));
+  await service.stop();
+
+  const wrong = details.findLast(({ request }) => request.target === "/login?wrong");
+  expect(bodyOf(wrong, "request")).toBe(sent);
+  expect(wrong?.request.body.hiddenIn).toBeUndefined();
+  const refused = details.findLast(({ request }) => request.target === "/details?token=t0k-in-query");
+  expect(refused?.request.headers).toContainEqual(["Authorization", "Bearer t0k.of.nobody"]);
+  expect(
+    bodyOf(
+      details.findLast(({ request }) => request.target === "/login"),
+      "response",
+    ),
+  ).toContain(token);
+  const broken = details.findLast(({ request }) => request.unparsed !== undefined);
+  expect(Buffer.from(broken?.request.unparsed?.base64 ?? "", "base64").toString()).toContain(btoa("a:broken-Passw0rd"));
+  const logged = JSON.stringify(logs);
+  for (const hidden of ["s3cr3t", "t0k", "typed here", token, "broken-Passw0rd", btoa("a:broken-Passw0rd")])
+    expect(logged).not.toContain(hidden);
+});
+
 it("[AC-56] a row shows the user and why the request was refused", async () => {
   const { url, ended, logs } = await startAccount();
   const { token } = await login(url);

@@ -26,6 +26,7 @@ const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceV
   plannedEndpoints: [],
   rateUnit: "req/s",
   openToLan: false,
+  recordsCredentials: false,
   restartNeeded: false,
   configRevision: 0,
   playsSample: false,

@@ -86,6 +86,20 @@ it("[WEBRTC-141] no password and no credential is in rows or log lines", async (
   expect(secrets.filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
 });
 
+it("[WEBRTC-141] with recordCredentials the passwords of rooms are in rows, and not in the log", async () => {
+  const service = await startWebrtc({ recordCredentials: true });
+  const anna = await service.connect();
+  await anna.join("secret", { password: "open-sesame" });
+  await anna.ask(`{"type":"dance","password":"cut-off`);
+  anna.socket.close();
+  await service.ended(({ target }) => target === anna.id);
+  const details = service.rows().map(({ id }) => service.detail(id));
+  const contents = details.map((detail) => (detail.kind === "webrtc-signal" ? text(detail.base64) : "")).join("\n");
+  expect(contents).toContain('"password":"open-sesame"');
+  expect(contents).toContain('"password":"cut-off');
+  expect(JSON.stringify(service.logs)).not.toMatch(/open-sesame|cut-off/);
+});
+
 it("[WEBRTC-143] requests over HTTP are rows", async () => {
   const service = await startWebrtc();
   await fetch(`http://127.0.0.1:${service.port}/missing`);

@@ -42,7 +42,7 @@ export function HeaderListView({ title = "Headers", headers, plain = [] }: Heade
 function Header({ name, value, isSecret }: { readonly name: string; readonly value: string; readonly isSecret: boolean }) {
   const { revealed, button } = useReveal(name);
   // There is nothing to reveal.
-  if (isHidden(value)) return <FieldRow name={name}>{`${value} (hidden before it was kept)`}</FieldRow>;
+  if (isHidden(value)) return <FieldRow name={name}>{`${value} (hidden before it was kept: see “Record credentials” in Config)`}</FieldRow>;
   return (
     <FieldRow name={name} copied={value} tools={isSecret && button}>
       {isSecret && !revealed ? maskedValue(name, value) : value}

@@ -46,7 +46,7 @@ async function messageReplay(message: WebSocketMessage, service: ServiceView, cl
   return webSocketReplay(opened, service, message);
 }
 
-const copyHint = "Copy it as a command, and put in what is hidden.";
+const copyHint = "Copy it as a command and put in what is hidden, or switch on “Record credentials” in Config for those to come.";
 
 async function resendRequest(client: ControlClient, exchange: HttpExchange, service: ServiceView): Promise<string> {
   const { method, target, headers, body, unparsed } = exchange.request;

@@ -119,6 +119,15 @@ export const recordedRateField = (id: ServiceId) =>
     group: "Recorder",
   });
 
+/** For a service that hides credentials before they are kept. Others keep them as they came, and mask them where they are shown. */
+export const recordCredentialsField = (id: ServiceId, what: string) =>
+  field(z.boolean().default(false), {
+    title: "Record credentials",
+    help: `Keeps ${what} as clients send them, for the inspector. The log never has them.`,
+    env: `${id.toUpperCase()}_RECORD_CREDENTIALS`,
+    group: "Recorder",
+  });
+
 /** Most seconds that a client may ask a service to wait. */
 export const longestDelayField = (id: ServiceId, seconds: number, help: string) =>
   field(z.number().min(0).max(3_600).default(seconds), {

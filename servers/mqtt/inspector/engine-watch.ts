@@ -19,6 +19,7 @@ export interface WatchOptions {
   readonly traffic: TrafficSink;
   readonly log: Log;
   readonly recorder: MessageRecorder;
+  readonly recordCredentials: boolean;
 }
 
 interface ShownEvent extends Omit<MqttEventFacts, "id" | "text" | "fields"> {
@@ -27,7 +28,7 @@ interface ShownEvent extends Omit<MqttEventFacts, "id" | "text" | "fields"> {
 }
 
 /** Turns the engine's events into rows, log lines and records. */
-export function watchEngine({ traffic, log, recorder }: WatchOptions): { observer: EngineObserver; close: () => void } {
+export function watchEngine({ traffic, log, recorder, recordCredentials }: WatchOptions): { observer: EngineObserver; close: () => void } {
   let rowsLeft = rowsPerSecond;
   let linesLeft = linesPerSecond;
   let unlogged = 0;
@@ -118,7 +119,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: `MQTT ${versionNames[version]}`,
         clientId,
         peer: origin.peer,
-        fields: () => connectFields(packet),
+        fields: () => connectFields(packet, recordCredentials),
       });
     },
     connectRefused(client, why) {
@@ -131,7 +132,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         outcome: why,
         clientId,
         peer: origin.peer,
-        ...(asked && { fields: () => connectFields(asked) }),
+        ...(asked && { fields: () => connectFields(asked, recordCredentials) }),
       });
     },
     disconnected(client, why, wasConnected) {

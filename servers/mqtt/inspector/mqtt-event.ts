@@ -1,3 +1,4 @@
+import { credentialFields, notRecorded } from "../../../contract/traffic/mqtt.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { secretName } from "../../core/http/record/http-log-line.ts";
@@ -70,6 +71,7 @@ export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
 
 const withoutSecrets = (fields: PacketFields): PacketFields =>
   fields.map(([name, value]) => {
-    const isSecret = name.startsWith(userPropertyName) && secretName.test(name.slice(userPropertyName.length));
+    const isNamed = name.startsWith(userPropertyName) && secretName.test(name.slice(userPropertyName.length));
+    const isSecret = isNamed || (credentialFields.includes(name) && !value.endsWith(notRecorded));
     return isSecret ? [name, hidden] : [name, value];
   });

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { notRecorded } from "../../../contract/traffic/mqtt.ts";
 import type { ConnectPacket, DisconnectPacket, SubscriptionRequest, Will } from "../codec/packet.ts";
 import { decodeForwarded, type Properties } from "../codec/properties.ts";
 import { reasonName } from "../codec/reason-code.ts";
@@ -18,8 +19,8 @@ export const userPropertyName = "User property ";
 
 export const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 
-/** MQTT 5.0 §3.1, 3.1.1 §3.1. Of the password and of authentication data there is the size alone. */
-export function connectFields(packet: ConnectPacket): PacketFields {
+/** MQTT 5.0 §3.1, 3.1.1 §3.1. Without `withCredentials` there is the size alone of the password and of authentication data. */
+export function connectFields(packet: ConnectPacket, withCredentials: boolean): PacketFields {
   const { version, cleanStart, keepAliveSeconds, clientId, username, password, will, properties = {} } = packet;
   return bounded([
     ["Protocol", `MQTT ${versionNames[version]}${packet.bridge ? ", of a bridge" : ""}`],
@@ -27,8 +28,8 @@ export function connectFields(packet: ConnectPacket): PacketFields {
     [version === 5 ? "Clean start" : "Clean session", yesOrNo(cleanStart)],
     ["Keep alive", keepAliveSeconds === 0 ? "off" : `${keepAliveSeconds} s`],
     ...(username === undefined ? [] : [["User name", username] as const]),
-    ...(password === undefined ? [] : [["Password", `${password.length} bytes, not recorded`] as const]),
-    ...propertyFields(properties),
+    ...(password === undefined ? [] : [["Password", credentialText(password, withCredentials)] as const]),
+    ...propertyFields(properties, withCredentials),
     ...(will ? willFields(will) : []),
   ]);
 }
@@ -85,7 +86,7 @@ function payloadText(payload: Buffer): string {
 
 type Shown = readonly [name: string, text: (value: never) => string];
 const seconds = (value: number): string => (value === 0xffff_ffff ? "never" : `${value} s`);
-const bytes = (value: Buffer): string => `${value.length} bytes, not recorded`;
+const credentialText = (value: Buffer, isShown: boolean): string => (isShown ? payloadText(value) : `${value.length} bytes${notRecorded}`);
 const plain = (value: number | string): string => String(value);
 const names = {
   sessionExpiryInterval: ["Session expiry interval", seconds],
@@ -95,7 +96,6 @@ const names = {
   requestResponseInformation: ["Request response information", plain],
   requestProblemInformation: ["Request problem information", plain],
   authenticationMethod: ["Authentication method", plain],
-  authenticationData: ["Authentication data", bytes],
   reasonString: ["Reason string", plain],
   subscriptionIdentifiers: ["Subscription identifier", (value: number[]) => value.join(", ")],
   willDelayInterval: ["delay interval", seconds],
@@ -106,8 +106,10 @@ const names = {
   correlationData: ["correlation data", (value: Buffer) => value.toString("hex")],
 } as const satisfies Partial<Record<keyof Properties, Shown>>;
 
-function propertyFields(properties: Properties): PacketFields {
+function propertyFields(properties: Properties, withCredentials = false): PacketFields {
   const fields: (readonly [string, string])[] = [];
+  const { authenticationData } = properties;
+  if (authenticationData) fields.push(["Authentication data", credentialText(authenticationData, withCredentials)]);
   for (const [property, [name, text]] of Object.entries(names) as [keyof Properties, Shown][]) {
     const value = properties[property];
     if (value !== undefined) fields.push([name, text(value as never)]);

@@ -30,11 +30,12 @@ export function openDialects({ hub, webSockets, iceServers, config, faults, held
   readonly routes: readonly WebRoutes[];
   close(): Promise<void>;
 } {
-  const { messageDepth } = config;
+  const { messageDepth, recordCredentials } = config;
   const peerJs = peerJsDialect({
     hub,
     webSockets,
     messageDepth,
+    recordCredentials,
     nameLength: config.nameLength,
     offlineMs: config.offlineSeconds * 1_000,
     offlineMessages: config.offlineMessages,
@@ -43,7 +44,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults, held
   const socketIo = socketIoDialect({ hub, faults, held, turns, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
   return {
     routes: [
-      jsonDialect({ hub, webSockets, messageDepth }),
+      jsonDialect({ hub, webSockets, messageDepth, recordCredentials }),
       socketIo,
       yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms: config.peerRooms, nameLength: config.nameLength }),
       { http: [iceServersRoute(hub, iceServers)] },

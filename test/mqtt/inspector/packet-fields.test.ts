@@ -73,18 +73,35 @@ it("[MQTT-320] they are bounded, and an export hides user properties with creden
     retainHandling: 0 as const,
   }));
   expect(subscribeFields(requests, [], undefined)).toHaveLength(101);
-  const long = connectFields({ ...connect, clientId: "c".repeat(65_535), username: "u".repeat(65_535) });
+  const long = connectFields({ ...connect, clientId: "c".repeat(65_535), username: "u".repeat(65_535) }, false);
   expect(JSON.stringify(long).length).toBeLessThan(4_000);
-  const detail = { kind: "mqtt-event", id: 1, at: 1, clientId: "thermo", text: "", fields: connectFields(connect) } as const;
+  const detail = { kind: "mqtt-event", id: 1, at: 1, clientId: "thermo", text: "", fields: connectFields(connect, false) } as const;
   const shown = mqttEventDecoder.withoutCredentials({ row: { preview: "" } as never, detail, parts: [] } as never, new FoundCredentials());
   expect(JSON.stringify(shown)).toContain("v2");
   expect(JSON.stringify(shown)).not.toContain("tok-1234");
 });
 
 it("[MQTT-320] a will's payload is text only if all of it is", () => {
-  const shown = (payload: Buffer) => new Map(connectFields({ ...connect, will: { ...connect.will, payload } })).get("Will payload");
+  const shown = (payload: Buffer) => new Map(connectFields({ ...connect, will: { ...connect.will, payload } }, false)).get("Will payload");
   expect(shown(Buffer.alloc(2_000, 0xff))).toBe(`2000 bytes: ${"ff".repeat(400)}…`);
   expect(shown(Buffer.concat([Buffer.from("a".repeat(1_500)), Buffer.from([0xff])]))).toBe(`1501 bytes: ${"61".repeat(400)}…`);
   expect(shown(Buffer.from([0xff, 0x00]))).toBe("2 bytes: ff00");
   expect(shown(Buffer.from("€".repeat(1_500)))).toBe(`${"€".repeat(1_000)}… (1500 characters)`);
+});
+
+it("[MQTT-320] with recordCredentials the password and authentication data are kept, and an export hides them", async () => {
+  const broker = await startBroker({ recordCredentials: true, anonymous: false, users: ["other:pass"] });
+  const client = await openWire(broker, 4);
+  const { type, clientId, username, cleanStart, keepAliveSeconds } = connect;
+  client.send({ type, version: 4, clientId, username, password: Buffer.from("sent-wrong "), cleanStart, keepAliveSeconds });
+  await expect.poll(() => broker.rows.some(({ tone }) => tone === "refused")).toBe(true);
+  const row = broker.rows.find(({ tone }) => tone === "refused") as { readonly id: number };
+  expect(broker.detail(row.id)).toMatchObject({ fields: expect.arrayContaining([["Password", "sent-wrong "]]) });
+  expect(JSON.stringify(broker.logs)).not.toContain("sent-wrong");
+
+  const fields = connectFields({ ...connect, properties: { authenticationData: Buffer.from([1, 255]) } }, true);
+  expect(fields).toContainEqual(["Authentication data", "2 bytes: 01ff"]);
+  const detail = { kind: "mqtt-event", id: 1, at: 1, clientId: "thermo", text: "", fields } as const;
+  const exported = mqttEventDecoder.withoutCredentials({ row: { preview: "" } as never, detail }, new FoundCredentials());
+  expect(JSON.stringify(exported)).not.toMatch(/secret-1|01ff/);
 });

@@ -16,10 +16,10 @@ interface ServiceHeadingProps {
 }
 
 export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
-  const { title, status, openToLan, restartNeeded } = service;
+  const { title, status, openToLan, recordsCredentials, restartNeeded } = service;
   const running = status.state === "running";
   return (
-    <div className={styles.heading} data-chips={Number(openToLan) + Number(restartNeeded)}>
+    <div className={styles.heading} data-chips={Number(openToLan) + Number(recordsCredentials) + Number(restartNeeded)}>
       <PageTitle>{title}</PageTitle>
       <StateLabel status={status} />
       <Since status={status} />
@@ -28,6 +28,11 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
         <Chip tone="warn" tall>
           <IconWifi size={14} stroke={1.5} />
           <LanWords service={service} />
+        </Chip>
+      )}
+      {recordsCredentials && (
+        <Chip tone="warn" tall title="Passwords and tokens of clients are kept as they come, by “Record credentials” in Config.">
+          Credentials recorded
         </Chip>
       )}
       {restartNeeded && <RestartNeeded tall />}

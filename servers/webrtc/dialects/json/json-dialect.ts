@@ -11,18 +11,20 @@ export interface JsonDialectOptions {
   readonly hub: Hub;
   readonly webSockets: WebSocketClients;
   readonly messageDepth: number;
+  readonly recordCredentials: boolean;
 }
 
 /** Plain JSON over a WebSocket at /ws: docs/webrtc-signalling.md has the messages. */
-export function jsonDialect({ hub, webSockets, messageDepth }: JsonDialectOptions): WebRoutes {
+export function jsonDialect({ hub, webSockets, messageDepth, recordCredentials }: JsonDialectOptions): WebRoutes {
   const encode = createJsonEncoder();
+  const recorded = recordCredentials ? (_: string, bytes: Buffer) => bytes : withoutPassword;
 
   function receive(client: WebSocketClient, bytes: Buffer): void {
     const { peer } = client;
     if (!(peer instanceof Peer)) return;
     const text = bytes.toString();
     const message = parseJsonMessage(text, messageDepth);
-    if ("code" in message) hub.refuse(peer, message, { raw: withoutPassword(text, bytes), re: message.re });
+    if ("code" in message) hub.refuse(peer, message, { raw: recorded(text, bytes), re: message.re });
     else carryOut(peer, message, bytes);
   }
 
@@ -30,7 +32,7 @@ export function jsonDialect({ hub, webSockets, messageDepth }: JsonDialectOption
     const as = { raw: bytes, re: message.type };
     switch (message.type) {
       case "join": {
-        const raw = message.password === undefined ? bytes : withoutPassword(bytes.toString(), bytes);
+        const raw = message.password === undefined ? bytes : recorded(bytes.toString(), bytes);
         hub.join(peer, message, { ...as, raw });
         return;
       }

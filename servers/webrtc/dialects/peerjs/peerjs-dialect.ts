@@ -19,6 +19,7 @@ export interface PeerJsDialectOptions {
   readonly hub: Hub;
   readonly webSockets: WebSocketClients;
   readonly messageDepth: number;
+  readonly recordCredentials: boolean;
   /** Characters of an id. */
   readonly nameLength: number;
   /** How long messages wait for a client that is not connected, and how many of all clients. */
@@ -98,7 +99,9 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     }
     client.peer = peer;
     link.owner = { peer, token, link };
-    const joined = hub.join(peer, roomOf(key), { raw: JSON.stringify({ id, key: roomOf(key).room }), re: joinedAs });
+    const asked = roomOf(key);
+    const raw = JSON.stringify({ id, key: options.recordCredentials ? key : asked.room });
+    const joined = hub.join(peer, asked, { raw, re: joinedAs });
     if (joined) deliverWaiting(peer);
     else hub.disconnect(peer, "its key was refused", "server");
   }

@@ -34,6 +34,7 @@ export interface SocketIoDialectOptions {
     readonly messagesPerSecond: number;
     readonly unsentBytes: number;
     readonly heartbeatMs: number;
+    readonly recordCredentials: boolean;
   };
 }
 
@@ -236,7 +237,7 @@ class SocketIoClient {
       this.#refuse(peer, { code: "bad-message", message }, { raw: event, re: event.slice(0, 40) }, acknowledge);
       return;
     }
-    const as = messageOf(event, data);
+    const as = messageOf(event, data, this.#limits.recordCredentials);
     if (!isObject(data)) this.#refuse(peer, { code: "bad-message", message: "The event has an object" }, as, acknowledge);
     else this.#carryOut(peer, event, data, as, acknowledge);
   }
@@ -284,7 +285,7 @@ class SocketIoClient {
 
   /** The first room that a client names takes the place of the default one. */
   #join(peer: Peer, { room, name, password }: JsonObject, acknowledge: Acknowledge | undefined): void {
-    const as = messageOf("join", { room, name, password });
+    const as = messageOf("join", { room, name, password }, this.#limits.recordCredentials);
     if (!isText(room) || !isOptionalText(name) || !isOptionalText(password)) {
       const message = "join needs room, and name and password as texts where it has them";
       this.#refuse(peer, { code: "bad-message", message }, as, acknowledge);
@@ -355,10 +356,11 @@ class SocketIoLink implements PeerLink {
   }
 }
 
-/** For the record, without the password. */
-function messageOf(event: string, data: unknown): ClientMessage {
+/** For the record. */
+function messageOf(event: string, data: unknown, withPassword = false): ClientMessage {
   const text = JSON.stringify([event, data]);
-  const raw = isObject(data) && data.password !== undefined ? redactedStart(text, (name) => name === "password") : text;
+  const hides = !withPassword && isObject(data) && data.password !== undefined;
+  const raw = hides ? redactedStart(text, (name) => name === "password") : text;
   return { raw, re: event.slice(0, 40) };
 }
 

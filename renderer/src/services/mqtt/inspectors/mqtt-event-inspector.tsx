@@ -1,7 +1,9 @@
+import { credentialFields, notRecorded } from "../../../../../contract/traffic/mqtt.ts";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
+import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
@@ -45,7 +47,11 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
               {fields.map(([name, value], index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: they never change, and a name may repeat.
                 <Pair key={index} name={shownText(name)} mono>
-                  {shownText(value)}
+                  {credentialFields.includes(name) && !value.endsWith(notRecorded) ? (
+                    <Credential name={name.toLowerCase()} value={value} />
+                  ) : (
+                    shownText(value)
+                  )}
                 </Pair>
               ))}
             </Pairs>
@@ -53,5 +59,15 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
         )}
       </InspectorPanel>
     </InspectorFrame>
+  );
+}
+
+/** Masked until it is revealed. */
+function Credential({ name, value }: { readonly name: string; readonly value: string }) {
+  const { revealed, button } = useReveal(`the ${name}`);
+  return (
+    <>
+      {revealed ? shownText(value) : "••••••"} {button}
+    </>
   );
 }
