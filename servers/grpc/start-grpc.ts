@@ -162,12 +162,10 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });
 }
 
-function repliesFile({
-  config,
-  dataDir,
-}: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Pick<RepliesOptions, "file" | "isConfigured"> {
-  const isConfigured = config.repliesFile !== "";
-  return { isConfigured, file: isConfigured ? path.resolve(config.repliesFile) : path.join(dataDir(), "replies.jsonc") };
+function repliesFile({ config, dataDir }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Pick<RepliesOptions, "file" | "configured"> {
+  const configured = configuredFile(grpcConfig.shape, config, "repliesFile");
+  if (configured.path === "") return { file: path.join(dataDir(), "replies.jsonc"), configured: undefined };
+  return { file: path.resolve(configured.path), configured };
 }
 
 /** Of our own clients: they trust the installation's authority, and show its certificate where one is required. */

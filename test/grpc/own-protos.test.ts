@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -162,17 +162,15 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
     "bad.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
     "good.proto": serviceProto("Good"),
   });
-  const served = await startGrpc({ protos: [folder, path.join(folder, "gone.binpb"), path.join(folder, "../notes.txt")] });
-  write(path.dirname(folder), {});
+  const gone = path.join(write(temporaryDir(), { "gone.proto": serviceProto("Gone") }), "gone.proto");
+  const served = await startGrpc({ protos: [folder, gone] });
+  rmSync(gone);
+  await until(() => !servicesOf(served).includes("shop.Gone"));
   expect((await get(served, "Good")).status.code).toBe(0);
   const bad = { source: folder, file: "bad.proto", line: 3, column: 11, problem: "there is no type Nothing" };
   await expect
     .poll(() => protosOf(served)?.problems)
-    .toEqual([
-      { source: path.join(folder, "gone.binpb"), file: path.join(folder, "gone.binpb"), problem: "there is no such file or folder" },
-      expect.objectContaining({ problem: "there is no such file or folder" }),
-      bad,
-    ]);
+    .toEqual([{ source: gone, file: gone, problem: "there is no such file or folder" }, bad]);
   await until(() =>
     served.logs.some(({ level, text }) => level === "warning" && text === `bad.proto:3:11: there is no type Nothing (${folder})`),
   );
@@ -183,6 +181,31 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
   expect((await get(served, "Fine")).status.code).toBe(0);
   writeFileSync(path.join(folder, "bad.proto"), serviceProto("Mended"));
   await until(() => servicesOf(served).includes("shop.Mended"));
+});
+
+it("[GRPC-231] a path of the setting that is missing, or of which nothing can be served, ends the start", async () => {
+  const folder = write(temporaryDir(), {
+    "bad.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
+    "notes.txt": "",
+    "good/good.proto": serviceProto("Good"),
+  });
+  const named = (name: string) => path.join(folder, name);
+  const problems = [
+    ["gone.proto", "cannot be used: there is no such file or folder"],
+    ["bad.proto", "cannot be used: bad.proto:3:11: there is no type Nothing"],
+    ["notes.txt", "cannot be used: its name is not that of a .proto file"],
+  ] as const;
+  for (const [name, problem] of problems) {
+    await expect(startGrpc({ protos: [named("good"), named(name)] })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(`Protocol files: ${named(name)} ${problem}`),
+      hint: expect.stringContaining("GRPC_PROTOS"),
+      field: { name: "protos" },
+    });
+  }
+  mkdirSync(named("empty"));
+  const served = await startGrpc({ protos: [named("empty"), folder] });
+  await until(() => servicesOf(served).includes("shop.Good"));
 });
 
 it("[GRPC-84] files that import a broken one, maybe through others, are named behind it, as one problem", async () => {
@@ -211,6 +234,7 @@ it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of the
     "mine.proto": 'syntax = "proto3";\npackage example;\nmessage Mine {}\nservice Greeter { rpc SayHello(Mine) returns (Mine); }',
     "example.proto": serviceProto("Taken"),
     "grpc/health/v1/health.proto": serviceProto("Health"),
+    "ours.proto": serviceProto("Ours"),
     "google/protobuf/any.proto": 'syntax = "proto3"; package google.protobuf; message Any {}',
     "also.proto": 'syntax = "proto3";\npackage grpc.health.v1;\nservice Health {}',
   });

@@ -225,10 +225,28 @@ it("[GRPC-105] the size of the file, its rules and the steps of a rule are bound
     { method: "example.Greeter/StreamData", stream: [{ messages: [{}, {}, {}] }, { message: {} }, { message: {} }] },
   ]);
   expect(many.rules).toMatchObject([{ problem: { message: "rules[0].stream[1]: the rule has more steps than are allowed" } }]);
-  mkdirSync(path.join(path.dirname(service.file), "folder"));
-  const unreadable = await startGrpc({ repliesFile: path.join(path.dirname(service.file), "folder") });
-  const view = await until(() => unreadable.views.get("replies"));
-  expect(view.problems).toMatchObject([{ message: expect.stringContaining("EISDIR") }]);
+});
+
+it("[GRPC-230] a configured replies file that is missing, unreadable or broken ends the start", async () => {
+  const folder = temporaryDir();
+  mkdirSync(path.join(folder, "folder"));
+  writeFileSync(path.join(folder, "broken.jsonc"), '{ "rules": [\n{ "method" 1 } ] }');
+  const problems = [
+    ["gone.jsonc", "cannot be read"],
+    ["folder", "EISDIR"],
+    ["broken.jsonc", "has a problem in line 2, column 12: a colon is expected"],
+  ] as const;
+  for (const [name, problem] of problems) {
+    const repliesFile = path.join(folder, name);
+    await expect(startGrpc({ repliesFile })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(new RegExp(`^Replies file: .*/${name} .*${problem}`)),
+      hint: expect.stringContaining("GRPC_REPLIES"),
+      field: { name: "repliesFile" },
+    });
+  }
+  writeFileSync(path.join(folder, "empty.jsonc"), "");
+  await startGrpc({ repliesFile: path.join(folder, "empty.jsonc") });
 });
 
 it("[GRPC-106] an endless script without a pause leaves other calls their time, and a client that does not read gets no more than its window", async () => {

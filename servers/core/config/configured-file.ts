@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { ServiceError } from "../service/service-error.ts";
 import type { FieldMeta } from "./common-fields.ts";
 
@@ -16,23 +16,28 @@ interface FileField {
 }
 
 /** By its field's name. */
-export function configuredFile<Name extends string>(
+export const configuredFile = <Name extends string>(
   shape: { readonly [Field in Name]: FileField },
   config: { readonly [Field in Name]: string },
   field: Name,
-): ConfiguredFile {
+): ConfiguredFile => oneOfField(shape, field, config[field]);
+
+/** By the name of its field, which may have several. */
+export function oneOfField<Name extends string>(shape: { readonly [Field in Name]: FileField }, field: Name, path: string): ConfiguredFile {
   const { title = field, env = field } = shape[field].meta() ?? {};
-  return { path: config[field], field, title, env };
+  return { path, field, title, env };
 }
 
 /** Throws CONFIG_INVALID where it cannot be read. */
-export async function readConfiguredFile(file: ConfiguredFile): Promise<string> {
-  try {
-    return await readFile(file.path, "utf8");
-  } catch (cause) {
+export const readConfiguredFile = (file: ConfiguredFile): Promise<string> => orUnreadable(file, readFile(file.path, "utf8"));
+
+/** For a file that is read elsewhere. Throws CONFIG_INVALID. */
+export const checkConfiguredFile = (file: ConfiguredFile): Promise<void> => orUnreadable(file, access(file.path, constants.R_OK));
+
+const orUnreadable = <Result>(file: ConfiguredFile, reading: Promise<Result>): Promise<Result> =>
+  reading.catch((cause: unknown) => {
     throw fileProblem(file, "cannot be read", `Correct the path in ${file.env}, or leave it empty.`, cause);
-  }
-}
+  });
 
 /** `problem` follows the file's name in the sentence: "holds no certificate". */
 export function fileProblem({ path, field, title }: ConfiguredFile, problem: string, hint: string, cause?: unknown): ServiceError {

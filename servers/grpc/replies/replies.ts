@@ -1,6 +1,7 @@
 import type { Handlers } from "../../../contract/operation.ts";
 import type { GrpcViews } from "../../../contract/services/grpc.ts";
 import type { GrpcReplyViews, grpcReplyActions, ReplyProblem, ReplyRuleView } from "../../../contract/services/grpc-replies.ts";
+import { type ConfiguredFile, checkConfiguredFile, fileProblem } from "../../core/config/configured-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import type { MethodReplies } from "../engine/handlers.ts";
@@ -16,7 +17,8 @@ import { createRuleReplies } from "./rule-replies.ts";
 export interface RepliesOptions {
   /** Absolute path. */
   readonly file: string;
-  readonly isConfigured: boolean;
+  /** Absent where the file is in the data folder. */
+  readonly configured: ConfiguredFile | undefined;
   readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
   readonly log: Log;
@@ -37,8 +39,13 @@ const mostWaitingShown = 200;
 const showWaitingMs = 50;
 const nothing: ParsedReplies = { text: "", root: { type: "object", offset: 0, length: 0 }, rules: [] };
 
-/** The user's reply rules: reads and writes their file, compiles them and answers calls by them. */
-export async function openReplies({ file, isConfigured, limits, served, log, show, onStop }: RepliesOptions): Promise<Replies> {
+/**
+ * The user's reply rules: reads and writes their file, compiles them and answers calls by them. Throws CONFIG_INVALID where a configured file
+ * cannot be read now; if it is missing or broken later, the service goes on.
+ */
+export async function openReplies({ file, configured, limits, served, log, show, onStop }: RepliesOptions): Promise<Replies> {
+  const isConfigured = configured !== undefined;
+  if (configured) await checkConfiguredFile(configured);
   const counts = new RuleCounts();
   /** The text of the file, which may be broken. */
   let text = "";
@@ -96,6 +103,12 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
       compile();
     },
   });
+
+  const [broken] = problems;
+  if (configured && broken) {
+    const problem = `has a problem in line ${broken.line}, column ${broken.column}: ${broken.message}`;
+    throw fileProblem(configured, problem, `Correct the file, or name another one in ${configured.env}.`);
+  }
 
   /** Refuses a broken text. */
   async function write(next: string): Promise<null> {

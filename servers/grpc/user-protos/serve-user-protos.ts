@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcActions, GrpcViews } from "../../../contract/services/grpc.ts";
+import { fileProblem, oneOfField } from "../../core/config/configured-file.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
-import type { GrpcConfig } from "../grpc-config.ts";
+import { type GrpcConfig, grpcConfig } from "../grpc-config.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import type { ServedProtos } from "../services/served-protos.ts";
 import { DroppedProtos } from "./dropped-protos.ts";
@@ -10,7 +11,10 @@ import { UserProtos } from "./user-protos.ts";
 
 const longestFirstReadMs = 8_000;
 
-/** Resolves when they are served, or after a time limit: large ones are served later. */
+/**
+ * Resolves when they are served, or after a time limit: large ones are served later. Throws CONFIG_INVALID where nothing is served of a path of
+ * the setting that has a problem; one that gets it later is named in the log.
+ */
 export async function serveUserProtos(
   { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
@@ -30,5 +34,10 @@ export async function serveUserProtos(
   });
   onStop(() => protos.close());
   await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
+  const unusable = protos.unusable();
+  if (unusable) {
+    const file = oneOfField(grpcConfig.shape, "protos", unusable.path);
+    throw fileProblem(file, `cannot be used: ${unusable.problem}`, `Correct the file or folder, or its path in ${file.env}.`);
+  }
   return protos;
 }

@@ -66,6 +66,17 @@ export class UserProtos {
     return this.#reading;
   }
 
+  /** The first problem of a path of the setting of which nothing is served. */
+  unusable(): { readonly path: string; readonly problem: string } | undefined {
+    const { sources, problems } = this.#result;
+    for (const { id, title } of this.#settings) {
+      const problem = problems.find(({ source }) => source === id);
+      if (problem && !sources.some((source) => source.id === id && source.files > 0))
+        return { path: title, problem: problem.line === undefined ? problem.problem : problemText(problem, undefined) };
+    }
+    return undefined;
+  }
+
   /** Stores and serves what was sent. */
   async end(upload: number): Promise<GrpcProtosAdded> {
     const ids = await this.#options.dropped.end(upload);
