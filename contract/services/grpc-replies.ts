@@ -185,7 +185,7 @@ export interface ReplyRuleView {
 export interface ReplyCount {
   readonly key: string;
   readonly matched: number;
-  /** How many of the matches it answered: at most `times`, and only `every` Nth. */
+  /** How many of the matches it answered: at most `times`, only `every` Nth, and none whose call had ended before. */
   readonly answered: number;
   /** Milliseconds since the epoch. */
   readonly lastAt: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressOf, hostAndPort } from "../../renderer/src/ui/texts/address.ts";
-import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
+import { formatByteRate, formatBytes, formatCount, formatCountOf, formatPart, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
 import {
   clockMinutes,
   clockSeconds,
@@ -117,5 +117,18 @@ describe("addresses", () => {
     ["https://example.org/path", "https://example.org/path", ""],
   ])("%s keeps its port when it is cut", (text, host, port) => {
     expect(hostAndPort(text)).toEqual([host, port]);
+  });
+});
+
+describe("the kept part of a content", () => {
+  it.each([
+    [262_144, 300_000, "256 KiB of 293 KiB"],
+    [8_192, 8_200, "8 KiB of 8 KiB"],
+    [8_192, 9_000, "8 KiB of 8.8 KiB"],
+    [262_144, 5_000_000, "256 KiB of 4.8 MiB"],
+    [262_144, 1_048_575, "256 KiB of 1 MiB"],
+    [300, 2_000, "300 B of 2.0 kB"],
+  ])("of %i and %i bytes is %s", (kept, whole, text) => {
+    expect(formatPart(kept, whole)).toBe(text);
   });
 });

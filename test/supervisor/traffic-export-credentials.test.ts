@@ -61,6 +61,31 @@ describe("an export of traffic", () => {
       expect(lines.detail.request.body.hiddenIn).toBe(text.length);
     });
 
+    it("[BL-211] shows the start of a value whose end was not kept, where its name is no secret, and says that it was cut", async () => {
+      const cut = (text: string) => {
+        const body = { bytes: text.length + 1_000, base64: base64(text) };
+        const detail = exchange(1, { request: { ...exchange(1).request, headers: [["Content-Type", "application/json"]], body } });
+        const stores = [storeOf([row(1)], new Map([[1, detail]]))];
+        return allOf(createTrafficExport({ ...options, stores, format: "har" })).then(
+          ({ text }) => JSON.parse(text).log.entries[0].request.postData,
+        );
+      };
+      const first = "the first 46 of 1046 bytes";
+      expect(await cut('{"token":"secret-one","data":"data:;base64,AAA')).toMatchObject({
+        text: '{"token":"•••","data":"data:;base64,AAA',
+        comment: `${first}; secret values are hidden`,
+      });
+      expect(await cut('{"names":"two","data":["data:;base64,AAAA","AA')).toMatchObject({
+        text: expect.stringMatching(/AA$/),
+        comment: first,
+      });
+      expect(await cut('{"names":"two","data":1,"token":["secret-one"')).toMatchObject({ text: expect.stringMatching(/"token":"•••"?$/) });
+      expect(await cut('{"names":"two","data":1,"token":{"a":"secret-')).toMatchObject({
+        text: expect.stringMatching(/"token":"•••"•••$/),
+      });
+      expect(await cut('{"names":"two","data":1,"password":"secret-on')).toMatchObject({ text: expect.stringMatching(/"password":•••$/) });
+    });
+
     it("[BL-211] hides a compressed JSON or form body completely", async () => {
       const { decoded } = await exported("/", "compressed", "application/json", [["Content-Encoding", "gzip"]]);
       expect(decoded).toEqual(["/", "•••", "•••"]);

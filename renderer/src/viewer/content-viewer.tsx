@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { saveFile } from "../ui/copy/files.ts";
 import { Caption, SectionTitle } from "../ui/panel.tsx";
-import { capitalized, formatBytes, formatLimit } from "../ui/texts/quantity.ts";
+import { capitalized, formatBytes, formatPart } from "../ui/texts/quantity.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import type { CodeViewHandle } from "./code-view.tsx";
 import { charsetOf } from "./content-format.ts";
@@ -102,7 +102,7 @@ function Viewer(props: ContentViewerProps) {
   const label = `${title} of the ${of}`;
   const facts = [
     !isCut && formatBytes(props.sourceBytes ?? content.totalBytes),
-    isCut && `first ${formatLimit(keptBytes)} of ${formatBytes(content.totalBytes)}`,
+    isCut && `first ${formatPart(keptBytes, content.totalBytes)}`,
     content.hiddenIn !== undefined && "secrets hidden",
     decodedFrom && `${decodedFrom}, ${formatBytes(bytes.length)} unpacked`,
     leftEncoded && `${leftEncoded}, shown as sent`,

@@ -77,6 +77,7 @@ export class RuleCall {
   #answer(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): boolean | Promise<boolean> {
     if (this.#call.isEnding) return false;
     const { rule } = chosen;
+    this.#parts.counts.answer(rule.key);
     const scope = this.#scope(chosen, received);
     for (const [name, value] of rule.headers(scope)) this.#call.responseHeaders.add(name, value);
     for (const [name, value] of rule.trailers(scope)) this.#call.trailers.add(name, value);
@@ -105,7 +106,12 @@ export class RuleCall {
   /** Sends just the reply of a rule: the answer to a message of a call that the rule has begun. */
   async reply(chosen: ChosenRule, received: ReceivedMessages): Promise<boolean> {
     try {
-      return await this.#call.work.run(oneStep(() => this.#reply(chosen.rule, this.#scope(chosen, received))));
+      return await this.#call.work.run(
+        oneStep(() => {
+          if (!this.#call.isEnding) this.#parts.counts.answer(chosen.rule.key);
+          return this.#reply(chosen.rule, this.#scope(chosen, received));
+        }),
+      );
     } catch (error) {
       this.#fail(chosen.rule, error);
       return false;

@@ -2,6 +2,8 @@ import type { ReplyCount } from "../../../contract/services/grpc-replies.ts";
 
 interface Count {
   matched: number;
+  /** Matches that the rule was to answer. */
+  taken: number;
   answered: number;
   lastAt: number;
 }
@@ -13,15 +15,23 @@ export class RuleCounts {
 
   /** Counts a match. Returns the number of this match and of this answer, from 1; undefined if the rule does not answer. */
   match({ key, times, every }: { readonly key: string; readonly times: number | undefined; readonly every: number | undefined }) {
-    const count = this.#counts.get(key) ?? { matched: 0, answered: 0, lastAt: 0 };
+    const count = this.#counts.get(key) ?? { matched: 0, taken: 0, answered: 0, lastAt: 0 };
     this.#counts.set(key, count);
     this.#changed = true;
     count.matched++;
     count.lastAt = Date.now();
     if (every !== undefined && count.matched % every !== 0) return undefined;
-    if (times !== undefined && count.answered >= times) return undefined;
+    if (times !== undefined && count.taken >= times) return undefined;
+    count.taken++;
+    return { match: count.matched, answer: count.taken };
+  }
+
+  /** An answer is given: the call of its match has not ended before. */
+  answer(key: string): void {
+    const count = this.#counts.get(key);
+    if (!count) return;
     count.answered++;
-    return { match: count.matched, answer: count.answered };
+    this.#changed = true;
   }
 
   /** Of one rule, or of all. */
@@ -38,7 +48,7 @@ export class RuleCounts {
   }
 
   list(): readonly ReplyCount[] {
-    return [...this.#counts].map(([key, count]) => ({ key, ...count }));
+    return [...this.#counts].map(([key, { matched, answered, lastAt }]) => ({ key, matched, answered, lastAt }));
   }
 
   /** The list; undefined if it has not changed since the last time. */

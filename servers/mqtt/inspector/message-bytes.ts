@@ -153,7 +153,7 @@ function messageWithoutCredentials(message: MqttMessage, found: FoundCredentials
   const shown = {
     ...rest,
     topic: found.hideIn(rest.topic),
-    start: base64WithoutCredentials(message.start, found, type, true),
+    start: base64WithoutCredentials(message.start, found, type, "perhaps"),
     payload,
     properties: { ...message.properties, ...(userProperties && { userProperties }) },
   };

@@ -97,12 +97,14 @@ const leftOut: Buffer = Buffer.from(hidden);
 /** The body as it crossed the wire: text where it is UTF-8, else base64. */
 function contentOf({ base64, bytes, hiddenIn }: HttpBody) {
   const kept = Buffer.from(base64, "base64");
-  const comment =
-    hiddenIn !== undefined
-      ? { comment: kept.equals(leftOut) ? "left out: single values in it cannot be hidden" : "secret values are hidden" }
-      : kept.length < bytes
-        ? { comment: `the first ${kept.length} of ${bytes} bytes` }
-        : undefined;
+  const keptBytes = hiddenIn ?? kept.length;
+  const sentences = [
+    ...(keptBytes < bytes ? [`the first ${keptBytes} of ${bytes} bytes`] : []),
+    ...(hiddenIn === undefined
+      ? []
+      : [kept.equals(leftOut) ? "left out: single values in it cannot be hidden" : "secret values are hidden"]),
+  ];
+  const comment = sentences.length > 0 ? { comment: sentences.join("; ") } : undefined;
   if (kept.length === 0) return { comment };
   try {
     return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(kept), encoding: undefined, comment };

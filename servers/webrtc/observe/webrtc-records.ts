@@ -52,7 +52,7 @@ export const signalDecoder: DetailDecoder<"webrtc-signal"> = {
   detail: readSignal,
   withoutCredentials: ({ row, detail }, found) => ({
     row: rowWithoutCredentials(row, found),
-    detail: detail && { ...detail, base64: base64WithoutCredentials(detail.base64, found, undefined, true) },
+    detail: detail && { ...detail, base64: base64WithoutCredentials(detail.base64, found, undefined, "perhaps") },
   }),
 };
 

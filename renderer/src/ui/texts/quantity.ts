@@ -74,3 +74,16 @@ export function formatLimit(bytes: number): string {
   if (bytes > 0 && bytes % 1_024 === 0) return `${bytes / 1_024} KiB`;
   return formatBytes(bytes);
 }
+
+/** What was kept of a content, both in one kind of unit: "256 KiB of 293 KiB", "1.2 kB of 3.4 kB". */
+export function formatPart(kept: number, whole: number): string {
+  const isLimit = kept > 0 && kept % 1_024 === 0;
+  return isLimit ? `${formatLimit(kept)} of ${formatBinary(whole)}` : `${formatBytes(kept)} of ${formatBytes(whole)}`;
+}
+
+/** Of 1,024 bytes or more: "1.5 KiB", "293 KiB", "4.8 MiB". */
+function formatBinary(bytes: number): string {
+  const unit = bytes < 1_023.5 * 1_024 ? "KiB" : "MiB";
+  const value = bytes / (unit === "KiB" ? 1_024 : 1_048_576);
+  return `${value < 9.95 ? formatDecimals(value, 0, 1) : formatCount(value)} ${unit}`;
+}

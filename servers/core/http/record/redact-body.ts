@@ -8,13 +8,13 @@ export type OnHidden = (value: string) => void;
 
 /**
  * A JSON or form body without the values of secret names, also where it was cut in the middle.
- * Anything ambiguous is redacted: it may contain a secret.
+ * Anything ambiguous is redacted: it may contain a secret. `isCut`: a string that does not end is the start of one.
  */
-export function redactBody(text: string, isSecret: IsSecret, onHidden?: OnHidden): string {
+export function redactBody(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut = false): string {
   const trimmed = withoutMargin(text);
   if (trimmed === "") return text;
   const shown = isJson(trimmed)
-    ? redactJson(trimmed, isSecret, onHidden)
+    ? redactJson(trimmed, isSecret, onHidden, isCut)
     : isForm(trimmed)
       ? redactForm(trimmed, isSecret, onHidden)
       : hidden;
@@ -106,7 +106,7 @@ function stringEnd(text: string, from: number): number {
 }
 
 /** Scans tokens without recursion, so that depth costs neither memory nor stack. Returns `text` itself where nothing is hidden. */
-function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden): string {
+function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut = false): string {
   const open: ("{" | "[")[] = [];
   let expected: "value" | "key" | "colon" | "next" = "value";
   /** Depth at which a redacted object or list began. */
@@ -133,7 +133,11 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden): stri
     readToken(text, at, found);
     const { kind, start, end } = found;
     const mark = kind === "mark" ? text[start] : undefined;
-    if (kind === "none") return hideRest(at);
+    if (kind === "none") {
+      const isNamed = expected === "value" && key !== undefined && isSecretMember(key, undefined, isSecret);
+      const isStart = isCut && text[start] === '"' && (expected === "value" || expected === "key") && !isNamed && hiddenFrom === -1;
+      return isStart ? shownSoFar() : hideRest(at);
+    }
     switch (expected) {
       case "key":
         if (kind === "string") {
@@ -176,8 +180,11 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden): stri
       if (open.length === hiddenFrom) hiddenFrom = -1;
     }
   }
-  return copied === 0 ? text : redacted + text.slice(copied);
+  return shownSoFar();
 
+  function shownSoFar(): string {
+    return copied === 0 ? text : redacted + text.slice(copied);
+  }
   function isNull(start: number, end: number): boolean {
     return end - start === 4 && text.startsWith("null", start);
   }

@@ -105,11 +105,16 @@ export function bodyWithoutCredentials(body: HttpBody, found: FoundCredentials, 
 }
 
 /** `isCut`: not all of the content is kept. Returns the same text if nothing is hidden. */
-export function base64WithoutCredentials(base64: string, found: FoundCredentials, type = unlabelled, isCut = false): string {
+export function base64WithoutCredentials(
+  base64: string,
+  found: FoundCredentials,
+  type = unlabelled,
+  isCut: boolean | "perhaps" = false,
+): string {
   const bytes = Buffer.from(base64, "base64");
   const text = bytes.toString("utf8");
-  const named = withoutNamed(text, found, type);
-  const shown = found.hideInBytes(named === text ? bytes : Buffer.from(named), isCut);
+  const named = withoutNamed(text, found, type, isCut === true);
+  const shown = found.hideInBytes(named === text ? bytes : Buffer.from(named), isCut !== false);
   return shown === bytes ? base64 : shown.toString("base64");
 }
 
@@ -123,13 +128,13 @@ const escaped = /\\u|%/i;
 const multipartStart = /^--\S+\r?\n/;
 
 /** Compressed bodies that may hold a credential, and multipart bodies with a secret name, are hidden completely. */
-function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded }: ContentLabel): string {
+function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded }: ContentLabel, isCut = false): string {
   if (text === "") return text;
   const isLabelled = namedFields.test(label);
   if (isEncoded) return isLabelled || found.size > 0 ? hidden : text;
   if (!secretName.test(text) && !escaped.test(text)) return text;
   const isRead = isLabelled || isRedactable(text) || multipartStart.test(text);
-  return isRead ? redactBody(text, isSecretName, (value) => found.add(value)) : text;
+  return isRead ? redactBody(text, isSecretName, (value) => found.add(value), isCut) : text;
 }
 
 const isSecretName = (name: string) => secretName.test(name);
