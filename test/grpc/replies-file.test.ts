@@ -13,6 +13,7 @@ import {
 import { connect } from "node:http2";
 import path from "node:path";
 import { expect, it } from "vitest";
+import type { ReplyCount } from "../../contract/services/grpc-replies.ts";
 import { flatMessage } from "../../servers/grpc/engine/message-type.ts";
 import { parsePath } from "../../servers/grpc/replies/field-path.ts";
 import { parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
@@ -247,6 +248,17 @@ it("[GRPC-230] a configured replies file that is missing, unreadable or broken e
   }
   writeFileSync(path.join(folder, "empty.jsonc"), "");
   await startGrpc({ repliesFile: path.join(folder, "empty.jsonc") });
+});
+
+it("[GRPC-94] an answer whose call ends during its delay is a match, and no answer", async () => {
+  const service = await startWithRules([{ method: "example.Greeter/SayHello", delay: "30s", times: 1, reply: { message: "late" } }]);
+  const { status } = await sayHello(service, "x", { deadlineMs: 1_000 });
+  expect(status.code).toBe(4);
+  const counts = () => (service.views.get("replyCounts") as { counts: readonly ReplyCount[] } | undefined)?.counts;
+  await until(() => service.rows().every(({ tone }) => tone !== "pending") && (counts()?.length ?? 0) > 0);
+  expect(counts()).toMatchObject([{ matched: 1, answered: 0 }]);
+  // It was the one time of the rule.
+  expect((await sayHello(service, "x")).replies[0]?.message).toBe("Hello, x from backlot!");
 });
 
 it("[GRPC-106] an endless script without a pause leaves other calls their time, and a client that does not read gets no more than its window", async () => {

@@ -173,17 +173,6 @@ it("[GRPC-94] answers change with the count of matches: the first N, each Nth, a
   ]);
 });
 
-it("[GRPC-94] an answer whose call ends during its delay is a match, and no answer", async () => {
-  const service = await startWithRules([{ method: greeter("SayHello"), delay: "30s", times: 1, reply: { message: "late" } }]);
-  const { status } = await sayHello(service, "x", { deadlineMs: 1_000 });
-  expect(status.code).toBe(4);
-  const counts = () => (service.views.get("replyCounts") as { counts: readonly ReplyCount[] } | undefined)?.counts;
-  await until(() => service.rows().every(({ tone }) => tone !== "pending") && (counts()?.length ?? 0) > 0);
-  expect(counts()).toMatchObject([{ matched: 1, answered: 0 }]);
-  // It was the one time of the rule.
-  expect((await sayHello(service, "x")).replies[0]?.message).toBe("Hello, x from backlot!");
-});
-
 it("[GRPC-95] placeholders take values of the request, metadata and the match; a text that is one placeholder keeps its type", async () => {
   const service = await startWithRules([
     {
