@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HeaderList } from "../../contract/traffic/http.ts";
 import { copyAs, type Replay, replayOf } from "../../renderer/src/inspectors/http/copy-as.ts";
-import { shellQuoted } from "../../renderer/src/ui/copy/copy-text.ts";
+import { cmdQuoted, shellQuoted } from "../../renderer/src/ui/copy/shells.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const replay = (part: Partial<Replay> = {}): Replay => ({
@@ -34,8 +34,44 @@ describe("shell quoting", () => {
   it("[BL-340] writes control characters as escapes", () => {
     const text = "--b\r\n\tit's \u001b[1m \\n 100% !x \u007f\u0085 ü\r\n0";
     const quoted = shellQuoted(text);
-    expect(quoted).toBe(String.raw`$'--b\r\n\tit\'s \033[1m \\n 100% \041x \177\302\205 ü\r\n0'`);
+    expect(quoted).toBe(String.raw`$'--b\r\n\tit\047s \033[1m \\n 100% \041x \177\302\205 ü\r\n0'`);
     expect(execFileSync("bash", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
+  });
+
+  it("[BL-340] a shell that does not know such quotes runs nothing of the text", () => {
+    const quoted = shellQuoted("\u0001';echo RUN;#");
+    expect(quoted).toBe(String.raw`$'\001\047;echo RUN;#'`);
+    expect(execFileSync("bash", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe("\u0001';echo RUN;#");
+    expect(execFileSync("dash", ["-c", `printf '[%s]' ${quoted}`], { encoding: "utf8" })).toMatch(/^\[[^\]]*\]$/);
+  });
+
+  /** What a program's arguments are after cmd.exe, then Microsoft's C runtime, have read a word; an error where cmd would read more than a word. */
+  function readByCmd(word: string): string {
+    const parts = word.match(/\^\n\n|\^[^\n]|[^^]/g) ?? [];
+    const line = parts
+      .map((part) => {
+        if (part.startsWith("^")) return part.slice(-1);
+        if (/["&|<>()\n%]/.test(part)) throw new Error(`cmd reads ${part}`);
+        return part;
+      })
+      .join("");
+    if (!line.startsWith('"')) return line;
+    return line
+      .slice(1, -1)
+      .replaceAll(/(\\+)"/g, (_, slashes: string) => `${"\\".repeat((slashes.length - 1) / 2)}"`)
+      .replace(/\\+$/, (slashes) => slashes.slice(slashes.length / 2));
+  }
+
+  it.each(["plain-word_1.0", "", "/x?a&calc&b|<>()^", "%PATH%20", 'say "a&b" \\', '\\"\\\\"', "a\n&b", "it's"])(
+    "[BL-440] %j is one word of Windows' cmd",
+    (text) => {
+      expect(readByCmd(cmdQuoted(text) ?? "")).toBe(text);
+    },
+  );
+
+  it("[BL-440] what cmd has no way to write is not quoted", () => {
+    expect(cmdQuoted("ü")).toBeUndefined();
+    expect(cmdQuoted("\t")).toBeUndefined();
   });
 });
 
@@ -133,7 +169,7 @@ describe("what a real shell and a real engine send", () => {
     await new Promise<void>((resolve, reject) => exec(command, (error) => (error ? reject(error) : resolve())));
   }
 
-  const hard = '@it\'s "quoted"\n$HOME `x` \\n ü €';
+  const hard = '@it\x27s "quoted"\n$HOME `x` \\n ü €';
   const request = (): Replay =>
     replay({
       origin,
@@ -158,6 +194,26 @@ describe("what a real shell and a real engine send", () => {
     await inShell(copyAs("curl", request()));
     expectHard();
     expect(seen.at(-1)?.url).toBe("/a[1]/{b}/../c?q='x'&y=$(z)");
+  });
+
+  it("[BL-440] curl of PowerShell: what it passes on are curl's options, whatever they contain", async () => {
+    const command = copyAs("powershell", request());
+    expect(command).toMatch(/^\$OutputEncoding = \[Text\.UTF8Encoding\]::new\(\)\n@'\n/);
+    const [, input] = /\n@'\n([\s\S]*?)\n'@ \| curl\.exe --config -$/.exec(command) ?? [];
+    expect(input).not.toMatch(/^'@/m);
+    const { spawn } = await import("node:child_process");
+    const curl = spawn("curl", ["--config", "-"], { stdio: ["pipe", "ignore", "ignore"] });
+    curl.stdin.end(input);
+    await new Promise((resolve) => curl.once("exit", resolve));
+    expectHard();
+    expect(seen.at(-1)?.url).toBe("/a[1]/{b}/../c?q='x'&y=$(z)");
+  });
+
+  it("[BL-440] what cmd or PowerShell cannot pass is said", () => {
+    const binary = replay({ origin, method: "POST", body: Uint8Array.of(0, 255) });
+    expect(() => copyAs("powershell", binary)).toThrow("PowerShell passes text only");
+    expect(() => copyAs("cmd", binary)).toThrow("cmd passes text only");
+    expect(() => copyAs("cmd", request())).toThrow("cmd reads ASCII only");
   });
 
   it("curl, with bytes and no Content-Type", async () => {

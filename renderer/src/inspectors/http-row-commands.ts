@@ -3,6 +3,7 @@ import { httpActions } from "../../../contract/services/http.ts";
 import type { HttpExchange } from "../../../contract/traffic/http.ts";
 import type { WebSocketMessage } from "../../../contract/traffic/websocket.ts";
 import type { ControlClient } from "../control/control-client.ts";
+import { inBash } from "../ui/copy/shells.ts";
 import { formatTook } from "../ui/texts/time.ts";
 import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.ts";
 import { type KindCommands, keepsMore, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
@@ -25,7 +26,7 @@ export const httpRowCommands = (
   websocket: {
     target: "path",
     copies: [
-      { title: "websocat", text: (connection, service) => asWebsocat(webSocketReplay(connection, service)) },
+      { title: inBash("websocat"), text: (connection, service) => asWebsocat(webSocketReplay(connection, service)) },
       { title: "JavaScript", text: (connection, service) => asJavaScript(webSocketReplay(connection, service)) },
     ],
     ...(openSocketInTry && { openInTry: openSocketInTry }),
@@ -33,7 +34,7 @@ export const httpRowCommands = (
   "websocket-message": {
     target: "path",
     copies: [
-      { title: "websocat", text: async (message, ...of) => asWebsocat(await messageReplay(message, ...of)) },
+      { title: inBash("websocat"), text: async (message, ...of) => asWebsocat(await messageReplay(message, ...of)) },
       { title: "JavaScript", text: async (message, ...of) => asJavaScript(await messageReplay(message, ...of)) },
     ],
   },

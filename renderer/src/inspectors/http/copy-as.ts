@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
-import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { cmdQuoted, inBash, isWindows, powerShellInput, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
@@ -47,11 +47,18 @@ export function replayOf({ request, connection }: HttpExchangeFacts, service: Se
 /** In place of a credential that was not kept. */
 const placeholder = "TOKEN";
 
-export const copyFormats = ["curl", "javascript", "python", "raw"] as const;
-export type CopyFormat = (typeof copyFormats)[number];
+const formats = ["powershell", "cmd", "curl", "javascript", "python", "raw"] as const;
+export type CopyFormat = (typeof formats)[number];
+
+/** For the system on which they are pasted, the first one by default. */
+export const copyFormats: readonly CopyFormat[] = isWindows
+  ? formats
+  : formats.filter((format) => format !== "powershell" && format !== "cmd");
 
 export const copyFormatTitles: Readonly<Record<CopyFormat, string>> = {
-  curl: "curl",
+  powershell: "curl (PowerShell)",
+  cmd: "curl (cmd)",
+  curl: inBash("curl"),
   javascript: "JavaScript fetch",
   python: "Python requests",
   raw: "Raw HTTP",
@@ -64,6 +71,8 @@ export const httpCopies = (replay: Replay): readonly CopyChoice[] =>
     .map((id) => ({ id, title: copyFormatTitles[id], text: () => copyAs(id, replay) }));
 
 const writers: Readonly<Record<CopyFormat, (replay: Replay) => string>> = {
+  powershell: asCurlInPowerShell,
+  cmd: asCurlInCmd,
   curl: asCurl,
   javascript: asJavaScript,
   python: asPython,
@@ -111,32 +120,83 @@ function notes({ missingBytes, hidesInBody = false, toFillIn = [] }: Replay, com
   return lines.map((line) => `${comment} ${line}\n`).join("");
 }
 
-function asCurl(replay: Replay): string {
-  const { method, body } = replay;
-  const headers = sentHeaders(replay.headers);
-  const text = bodyText(body);
-  const words: string[] = [];
+interface CurlOption {
+  /** "-H", "--globoff" */
+  readonly flag: string;
+  /** As files of options have it: "header", "globoff". */
+  readonly name: string;
+  readonly value?: string;
+}
+
+/** Without the body. */
+function curlOptions({ method, headers: all, target, origin, body }: Replay): readonly CurlOption[] {
+  const headers = sentHeaders(all);
+  const options: CurlOption[] = [];
+  const flag = (name: string) => options.push({ flag: `--${name}`, name });
+  const header = (value: string) => options.push({ flag: "-H", name: "header", value });
   const implied = body.length > 0 ? "POST" : "GET";
-  if (method === "HEAD") words.push("--head");
-  else if (method !== implied) words.push(`-X ${shellQuoted(method)}`);
+  if (method === "HEAD") flag("head");
+  else if (method !== implied) options.push({ flag: "-X", name: "request", value: method });
   // curl reads brackets and braces as ranges, and removes dot segments.
-  if (/[[\]{}]/.test(replay.target)) words.push("--globoff");
-  if (/(^|\/)\.\.?(\/|$|\?)/.test(replay.target)) words.push("--path-as-is");
-  words.push(shellQuoted(replay.origin + replay.target));
+  if (/[[\]{}]/.test(target)) flag("globoff");
+  if (/(^|\/)\.\.?(\/|$|\?)/.test(target)) flag("path-as-is");
+  options.push({ flag: "", name: "url", value: origin + target });
   for (const [name, value] of headers) {
-    if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) words.push("--compressed");
+    if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) flag("compressed");
     // An empty value is written with a semicolon; otherwise curl drops the header.
-    else words.push(`-H ${shellQuoted(value === "" ? `${name};` : `${name}: ${value}`)}`);
+    else header(value === "" ? `${name};` : `${name}: ${value}`);
   }
-  if (body.length > 0) {
-    // curl would send the content type of a form.
-    if (!has(headers, "content-type")) words.push("-H 'Content-Type:'");
-    // Not -d, which reads a file if the body begins with @.
-    words.push(text === undefined ? "--data-binary @-" : `--data-raw ${shellQuoted(text)}`);
-  }
-  const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";
+  // curl would send the content type of a form.
+  if (body.length > 0 && !has(headers, "content-type")) header("Content-Type:");
+  return options;
+}
+
+const optionWords = (options: readonly CurlOption[], quoted: (text: string) => string): readonly string[] =>
+  options.map(({ flag, value }) => [flag, value === undefined ? "" : quoted(value)].filter(Boolean).join(" "));
+/** Not --data, which reads a file if the body begins with @. */
+const rawData = (value: string): CurlOption => ({ flag: "--data-raw", name: "data-raw", value });
+
+function asCurl(replay: Replay): string {
+  const { body } = replay;
+  const options = curlOptions(replay);
+  const text = bodyText(body);
+  const sent = body.length > 0 && text !== undefined ? [rawData(text)] : [];
+  const words = [...optionWords([...options, ...sent], shellQuoted), ...(text === undefined ? ["--data-binary @-"] : [])];
+  const pipe = text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";
   return `${notes(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
 }
+
+/** curl's options and the body, where it is text. */
+function textOptions(replay: Replay, shell: string): readonly CurlOption[] {
+  const text = bodyText(replay.body);
+  if (text === undefined) throw notCopied(`${shell} passes text only, and the body is not text.`, `Copy it as ${copyFormatTitles.python}.`);
+  return [...curlOptions(replay), ...(replay.body.length > 0 ? [rawData(text)] : [])];
+}
+
+function asCurlInCmd(replay: Replay): string {
+  const words = optionWords(textOptions(replay, "cmd"), (text) => {
+    const quoted = cmdQuoted(text);
+    if (quoted === undefined) throw notCopied("cmd reads ASCII only.", `Copy it as ${copyFormatTitles.powershell}.`);
+    return quoted;
+  });
+  return `${notes(replay, "rem")}curl ${words.join(" ^\n  ")}`;
+}
+
+/** Windows PowerShell passes no quotes in arguments: curl reads its options from the standard input (https://curl.se/docs/manpage.html#-K). */
+function asCurlInPowerShell(replay: Replay): string {
+  const lines = textOptions(replay, "PowerShell").map(({ name, value }) => (value === undefined ? name : `${name} = "${inConfig(value)}"`));
+  return `${notes(replay, "#")}${powerShellInput(lines, "curl.exe --config -")}`;
+}
+
+const inConfig = (value: string): string => value.replaceAll(/[\\"\n\r\t\v]/g, (character) => configEscapes[character] ?? "");
+const configEscapes: Readonly<Record<string, string>> = {
+  "\\": String.raw`\\`,
+  '"': String.raw`\"`,
+  "\n": String.raw`\n`,
+  "\r": String.raw`\r`,
+  "\t": String.raw`\t`,
+  "\v": String.raw`\v`,
+};
 
 const literal = (text: string) => JSON.stringify(text);
 

@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
-import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { inBash, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
@@ -44,7 +44,7 @@ export const protocolsOf = ({ headers }: Pick<WebSocketReplay, "headers">): stri
 
 /** Commands and programs that open a WebSocket again. */
 export const webSocketCopies = (replay: WebSocketReplay): readonly CopyChoice[] => [
-  { id: "websocat", title: "websocat", text: () => asWebsocat(replay) },
+  { id: "websocat", title: inBash("websocat"), text: () => asWebsocat(replay) },
   { id: "javascript", title: "JavaScript", text: () => asJavaScript(replay) },
 ];
 

@@ -1,9 +1,9 @@
 import type { ConfigView } from "../../../../contract/config.ts";
 import type { GrpcPattern } from "../../../../contract/traffic/grpc.ts";
-import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { inBash, shellQuoted } from "../../ui/copy/shells.ts";
 
 export const callLanguages = [
-  { value: "grpcurl", label: "grpcurl" },
+  { value: "grpcurl", label: inBash("grpcurl") },
   { value: "python", label: "Python" },
   { value: "node", label: "Node" },
 ] as const;

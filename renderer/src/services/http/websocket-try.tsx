@@ -8,6 +8,7 @@ import { useService, viewsOf } from "../../control/use-store.ts";
 import { asJavaScript, asWebsocat } from "../../inspectors/websocket/websocket-copies.ts";
 import { useHandover } from "../../pages/service/handover.ts";
 import { useCommands } from "../../ui/commands.ts";
+import { inBash } from "../../ui/copy/shells.ts";
 import { CodeArea } from "../../ui/forms/code-area.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
@@ -42,7 +43,7 @@ const types: readonly { readonly value: MessageType; readonly label: string }[] 
   { value: "binary", label: "Binary" },
 ];
 const languages = [
-  { value: "websocat", label: "websocat" },
+  { value: "websocat", label: inBash("websocat") },
   { value: "javascript", label: "JavaScript" },
 ] as const;
 type Language = (typeof languages)[number]["value"];

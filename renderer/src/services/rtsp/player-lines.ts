@@ -1,5 +1,5 @@
 import type { RtspTransport } from "../../../../contract/services/rtsp.ts";
-import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { shellQuoted } from "../../ui/copy/shells.ts";
 
 export const transportTitles: Readonly<Record<RtspTransport, string>> = {
   tcp: "TCP",

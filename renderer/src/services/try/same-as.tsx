@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { z } from "zod";
 import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { inBash } from "../../ui/copy/shells.ts";
 import { TextBlock } from "../../ui/copy/text-block.tsx";
 import { Note } from "../../ui/panel.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -51,7 +52,7 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
 }
 
 const languages: readonly { readonly value: CopyFormat; readonly label: string }[] = [
-  { value: "curl", label: "curl" },
+  { value: "curl", label: inBash("curl") },
   { value: "javascript", label: "JavaScript" },
   { value: "python", label: "Python" },
 ];

@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { IceServer } from "../../../../contract/services/webrtc.ts";
-import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { shellQuoted } from "../../ui/copy/shells.ts";
 import { endpointsOf } from "../../ui/texts/address.ts";
 
 const kinds = {

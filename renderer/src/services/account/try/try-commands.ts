@@ -1,10 +1,10 @@
-import { shellQuoted } from "../../../ui/copy/copy-text.ts";
+import { inBash, shellQuoted } from "../../../ui/copy/shells.ts";
 import { sentTarget } from "../../try/try-request.ts";
 import { type TryDraft, takesBody } from "./try-draft.ts";
 
 export const languages = ["curl", "javascript", "python"] as const;
 export type Language = (typeof languages)[number];
-export const languageTitles: Readonly<Record<Language, string>> = { curl: "curl", javascript: "JavaScript", python: "Python" };
+export const languageTitles: Readonly<Record<Language, string>> = { curl: inBash("curl"), javascript: "JavaScript", python: "Python" };
 
 interface Commands {
   readonly origin: string;

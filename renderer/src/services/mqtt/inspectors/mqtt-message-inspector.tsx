@@ -4,6 +4,7 @@ import { CopyMenu } from "../../../inspectors/copy-menu.tsx";
 import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
 import { notCopied } from "../../../inspectors/kind-commands.ts";
 import { ToneMark } from "../../../list/tone-mark.tsx";
+import { inBash } from "../../../ui/copy/shells.ts";
 import { Chip } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
@@ -24,7 +25,7 @@ export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"m
     () => [
       {
         id: "mosquitto_pub",
-        title: "mosquitto_pub",
+        title: inBash("mosquitto_pub"),
         text: () => mosquittoPubOf(wholeDraftOf(detail, notCopied), brokerAddress(broker), undefined),
       },
       { id: "topic", title: "topic", text: () => topic },

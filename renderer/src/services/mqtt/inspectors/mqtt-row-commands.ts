@@ -2,6 +2,7 @@ import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import type { ControlClient } from "../../../control/control-client.ts";
 import { notCopied, notForTry, notWhole, type RowCommands } from "../../../inspectors/kind-commands.ts";
+import { inBash } from "../../../ui/copy/shells.ts";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { parsePublishDraft, recordedMessages, wholeDraftOf } from "../publish/publish-draft.ts";
@@ -12,7 +13,7 @@ export const mqttRowCommands: RowCommands = {
     target: "topic",
     copies: [
       {
-        title: "mosquitto_pub",
+        title: inBash("mosquitto_pub"),
         text: (message, broker) => mosquittoPubOf(wholeDraftOf(message, notCopied), brokerAddress(broker), undefined),
       },
     ],

@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../../ui/copy/copy-text.ts";
+import { shellQuoted } from "../../../ui/copy/shells.ts";
 import { decodeText, toHex } from "../../../viewer/decode/bytes.ts";
 import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Failure } from "../../../../../contract/service.ts";
-import { shellQuoted } from "../../../ui/copy/copy-text.ts";
+import { shellQuoted } from "../../../ui/copy/shells.ts";
 
 export const refusedFileSchema = z.object({
   /** Milliseconds since the epoch at which it was dropped. */

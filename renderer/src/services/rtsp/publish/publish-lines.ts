@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../../ui/copy/copy-text.ts";
+import { shellQuoted } from "../../../ui/copy/shells.ts";
 
 export const publishers = [
   { value: "ffmpeg", label: "ffmpeg" },
