@@ -84,17 +84,19 @@ it("[GRPC-131] header bombs, endless CONTINUATION frames and metadata above the 
   // RFC 7541: one long field is indexed, and then referred to with a byte each.
   const value = Buffer.alloc(3_000, "x");
   const indexed = Buffer.concat([Buffer.from([0x40, 1, 0x61, 0x7f, 0xb9, 0x16]), value]);
-  const bomb = Buffer.concat([callFields(sayHello), indexed, Buffer.alloc(12_000, 0xbe)]);
+  const bombOf = (references: number) => Buffer.concat([callFields(sayHello), indexed, Buffer.alloc(references, 0xbe)]);
+  const [bomb, larger] = [3, 12_000].map((references) => h2Frame(headers, flags.endHeaders | flags.endStream, 1, bombOf(references)));
   const parts = [h2Frame(headers, 0, 1, callFields(sayHello))];
   for (let count = 0; count < 5_000; count++) parts.push(h2Frame(continuation, 0, 1, field("a", "x".repeat(100))));
   const endless = Buffer.concat(parts);
   await besideBystander(service, async (isOn) => {
     do {
       const bombing = hostileClient(service);
-      await bombing.write(Buffer.concat([preface, h2Frame(headers, flags.endHeaders | flags.endStream, 1, bomb)]));
+      await bombing.write(Buffer.concat([preface, bomb as Buffer]));
       // A stream that is reset with ENHANCE_YOUR_CALM.
       await until(() => bombing.received().includes(Buffer.from([0, 0, 4, rstStream, 0, 0, 0, 0, 1, 0, 0, 0, 11])));
       bombing.socket.destroy();
+      expect(await closedByService(service, larger as Buffer)).toBeGreaterThan(0);
       expect(await closedByService(service, endless)).toBeGreaterThan(0);
     } while (isOn());
   });

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { Http2Stream } from "../../servers/core/http2/http2-stream.ts";
+import { RequestHead } from "../../servers/core/http2/request-head.ts";
 import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import type { CallEvents, CallHead, CallTransport } from "../../servers/grpc/engine/call-transport.ts";
 import type { GrpcConnection } from "../../servers/grpc/engine/connections.ts";
@@ -32,9 +33,9 @@ interface Reader {
 }
 
 function http2Reader(connection: GrpcConnection): Reader {
-  const head = { headers: { "grpc-encoding": "gzip" }, rawHeaders: [], contentLength: undefined };
+  const head = new RequestHead(["grpc-encoding", "gzip"], undefined);
   const owner = { ready() {}, sendReset() {}, sendWindow() {}, closed() {} };
-  const stream = new Http2Stream(1, { ...head, heldBytes: 0 }, { receive: 1 << 30, send: 0 }, owner);
+  const stream = new Http2Stream(1, { contentLength: undefined, heldBytes: 0 }, { receive: 1 << 30, send: 0 }, owner);
   const call = new Http2Call(stream, head, connection, limits);
   return {
     transport: call,

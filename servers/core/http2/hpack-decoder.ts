@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { ownCopy } from "../streams/own-copy.ts";
 import { resultOf } from "../turns/work-connection.ts";
 import { errorCodes, Http2Error } from "./frames.ts";
 import { fieldOverhead, type HeaderField, makeField, staticTable } from "./header-field.ts";
-import { decodeHuffman } from "./huffman.ts";
+import { decodeHuffman, longestCode } from "./huffman.ts";
 
 /** RFC 9113 §6.5.2: SETTINGS_HEADER_TABLE_SIZE where nothing else was said. */
 export const standardTableBytes = 4_096;
@@ -12,15 +13,19 @@ const mostShift = 21;
 const broken = (why: string): Http2Error => new Http2Error(errorCodes.compression, why);
 
 const fieldsOfStep = 512;
+const nothing: Buffer = Buffer.alloc(0);
+
+/** Thrown within a field whose rest is in the next fragment. */
+const incomplete = new Error("a header block ends too early");
 
 export interface DecodedFields {
-  /** Those that fit into the limit, in order. */
+  /** In order; none where all of them have more bytes than the limit. */
   readonly fields: readonly HeaderField[];
   /** Of all. */
   readonly bytes: number;
 }
 
-/** RFC 7541: reads the header blocks of one connection, in their order. */
+/** RFC 7541: reads the header blocks of one connection, one after the other, each in the fragments in which it comes. */
 export class HpackDecoder {
   readonly #mostTableBytes: number;
   /** The newest is the last one; those before `#oldest` were evicted. */
@@ -28,8 +33,20 @@ export class HpackDecoder {
   #oldest = 0;
   #tableBytes = 0;
   #tableLimit: number;
-  #block: Buffer = Buffer.alloc(0);
+  /** Of the block so far. */
+  #fields: HeaderField[] = [];
+  #bytes = 0;
+  #mostBytes = 0;
+  #isBegun = false;
+  /** Of a field that is not complete, its pieces. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  /** So many bytes it has at least. */
+  #wanted = 0;
+  /** What is being read, and where: the rest of the block, as far as it has come. */
+  #block: Buffer = nothing;
   #at = 0;
+  #start = 0;
   /** Of the string that was read last. */
   #stringBytes = 0;
 
@@ -47,38 +64,99 @@ export class HpackDecoder {
     return this.#tableBytes;
   }
 
-  /** Reads on where the fields have more than `mostBytes`, as RFC 9113 §10.5.1 wants, and keeps none of the rest. Throws an `Http2Error`. */
-  decode(block: Buffer, mostBytes: number): DecodedFields {
-    return resultOf(this.steps(block, mostBytes));
+  /** Of a block that is not complete. */
+  get heldBytes(): number {
+    return this.#restBytes + Math.min(this.#bytes, this.#mostBytes);
   }
 
-  /** The same in steps: a block of a quarter of a megabyte may have as many fields. Blocks are read one after the other. */
-  *steps(block: Buffer, mostBytes: number): Generator<void, DecodedFields> {
-    const fields: HeaderField[] = [];
-    let bytes = 0;
-    let isBegun = false;
-    let left = fieldsOfStep;
+  /** A block of one fragment. Throws an `Http2Error`. */
+  decode(block: Buffer, mostBytes: number): DecodedFields {
+    this.begin(mostBytes);
+    return resultOf(this.add(block, true));
+  }
+
+  /** A block whose fields are kept while they have at most `mostBytes`. */
+  begin(mostBytes: number): void {
+    this.#mostBytes = mostBytes;
+    this.#fields = [];
+    this.#bytes = 0;
+    this.#isBegun = false;
+    this.#dropRest();
+  }
+
+  /**
+   * Reads the next fragment of the block in steps, as it may have thousands of fields, and returns what was read so far. What is above the limit is read on, as
+   * RFC 9113 §10.5.1 wants, up to twice the limit. Throws an `Http2Error`.
+   */
+  *add(fragment: Buffer, isLast: boolean): Generator<void, DecodedFields> {
+    const restBytes = this.#restBytes + fragment.length;
+    if (!isLast && restBytes < this.#wanted) {
+      this.#keepRest(fragment);
+      return this.#decoded;
+    }
+    const block = this.#rest.length === 0 ? fragment : Buffer.concat([...this.#rest, fragment]);
+    this.#dropRest();
     this.#block = block;
     this.#at = 0;
+    let left = fieldsOfStep;
     while (this.#at < block.length) {
       if (--left === 0) {
         left = fieldsOfStep;
         yield;
       }
-      const first = block[this.#at] as number;
-      if ((first & 0xe0) === 0x20) {
-        // RFC 7541 §4.2
-        if (isBegun) throw broken("the size of the table is changed within a header block");
-        this.#resize(this.#integer(0x1f));
-        continue;
+      this.#start = this.#at;
+      try {
+        this.#next();
+      } catch (error) {
+        if (error !== incomplete) throw error;
+        if (isLast) throw broken(incomplete.message);
+        this.#keepRest(block.subarray(this.#start));
+        break;
       }
-      isBegun = true;
-      const field = this.#field(first);
-      bytes += field.bytes;
-      if (bytes <= mostBytes) fields.push(field);
     }
-    this.#block = Buffer.alloc(0);
-    return { fields, bytes };
+    this.#block = nothing;
+    const decoded = this.#decoded;
+    if (isLast) this.begin(this.#mostBytes);
+    return decoded;
+  }
+
+  get #decoded(): DecodedFields {
+    return { fields: this.#fields, bytes: this.#bytes };
+  }
+
+  /** In memory of its own: it would keep all that was read with it. */
+  #keepRest(bytes: Buffer): void {
+    this.#rest.push(ownCopy(bytes));
+    this.#restBytes += bytes.length;
+  }
+
+  #dropRest(): void {
+    this.#rest = [];
+    this.#restBytes = 0;
+    this.#wanted = 0;
+  }
+
+  #next(): void {
+    const first = this.#block[this.#at] as number;
+    if ((first & 0xe0) === 0x20) {
+      // RFC 7541 §4.2
+      if (this.#isBegun) throw broken("the size of the table is changed within a header block");
+      this.#resize(this.#integer(0x1f));
+      return;
+    }
+    const field = this.#field(first);
+    this.#isBegun = true;
+    this.#bytes += field.bytes;
+    if (this.#bytes <= this.#mostBytes) this.#fields.push(field);
+    else if (this.#fields.length > 0) this.#fields = [];
+    this.#requireRoom(0);
+  }
+
+  /** For so many bytes more. */
+  #requireRoom(bytes: number): void {
+    const most = 2 * this.#mostBytes;
+    if (this.#bytes + bytes > most)
+      throw new Http2Error(errorCodes.enhanceYourCalm, `the fields of a header block have more than ${most} bytes`);
   }
 
   #field(first: number): HeaderField {
@@ -121,7 +199,7 @@ export class HpackDecoder {
 
   #byte(): number {
     const byte = this.#block[this.#at++];
-    if (byte === undefined) throw broken("a header block ends too early");
+    if (byte === undefined) throw incomplete;
     return byte;
   }
 
@@ -131,7 +209,11 @@ export class HpackDecoder {
     const length = this.#integer(0x7f);
     const start = this.#at;
     const end = start + length;
-    if (end > this.#block.length) throw broken("a header block ends too early");
+    this.#requireRoom(isHuffman ? (length * 8) / longestCode : length);
+    if (end > this.#block.length) {
+      this.#wanted = end - this.#start;
+      throw incomplete;
+    }
     this.#at = end;
     if (!isHuffman) {
       this.#stringBytes = length;

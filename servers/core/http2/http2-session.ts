@@ -19,7 +19,7 @@ import {
 } from "./frames.ts";
 import { HeaderBlock } from "./header-block.ts";
 import type { HeaderField } from "./header-field.ts";
-import { HpackDecoder } from "./hpack-decoder.ts";
+import { type DecodedFields, HpackDecoder } from "./hpack-decoder.ts";
 import type { Http2Output } from "./http2-output.ts";
 import { Http2Stream, type StreamOwner } from "./http2-stream.ts";
 import { type RequestHead, requestHead, trailersFault } from "./request-head.ts";
@@ -66,7 +66,7 @@ export class Http2Session implements StreamOwner {
   readonly #numbers: StreamNumbers;
   readonly #floods = new FloodLimits();
   #block: HeaderBlock | undefined;
-  /** It is complete, and long. */
+  /** The last fragment of it, which is long. */
   #reading: Iterator<void, void> | undefined;
   /** The client has ended it, unless it resets it in the same breath, as for a cancel. */
   #ending: Http2Stream | undefined;
@@ -103,7 +103,7 @@ export class Http2Session implements StreamOwner {
 
   /** Bytes of a header block that is incomplete. */
   get heldBytes(): number {
-    return this.#block?.bytes ?? 0;
+    return this.#block?.heldBytes ?? 0;
   }
 
   /** RFC 9113 §6.8: open streams go on, and new ones are refused. */
@@ -229,7 +229,7 @@ export class Http2Session implements StreamOwner {
     if (streamId % 2 === 0) throw protocolError("a stream has no number of a client's");
     const hasPriority = (flags & frameFlags.priority) !== 0;
     const fragment = withoutPadding(payload, flags, hasPriority ? 5 : 0);
-    this.#block = new HeaderBlock(streamId, (flags & frameFlags.endStream) !== 0, 2 * this.#limits.headerListBytes);
+    this.#block = new HeaderBlock(streamId, (flags & frameFlags.endStream) !== 0, this.#decoder, this.#limits.headerListBytes);
     this.#addToBlock(fragment, flags);
   }
 
@@ -241,16 +241,14 @@ export class Http2Session implements StreamOwner {
   #addToBlock(fragment: Buffer, flags: number): void {
     const block = this.#block as HeaderBlock;
     const isLast = (flags & frameFlags.endHeaders) !== 0;
-    block.add(fragment, isLast);
-    if (!isLast) return;
-    this.#reading = this.#takeBlock(block);
+    this.#reading = this.#readBlock(block, block.add(fragment, isLast), isLast);
     this.readOn();
   }
 
-  *#takeBlock(block: HeaderBlock): Generator<void, void> {
-    const { streamId, isEnd } = block;
+  *#readBlock({ streamId, isEnd }: HeaderBlock, steps: Generator<void, DecodedFields>, isLast: boolean): Generator<void, void> {
+    const { fields, bytes } = yield* steps;
+    if (!isLast) return;
     const { headerListBytes } = this.#limits;
-    const { fields, bytes } = yield* this.#decoder.steps(block.take(), headerListBytes);
     this.#block = undefined;
     const isTooLong = bytes > headerListBytes;
     if (streamId <= this.#numbers.last) this.#takeTrailers(streamId, isEnd && !isTooLong && !trailersFault(fields));

@@ -11,6 +11,8 @@ const codeLengths = [
   [30],
 ].flat();
 const endOfString = 256;
+/** Bits. */
+export const longestCode = 30;
 
 /** A node of the tree has two entries: its number, doubled, and a bit. Leaves are negative: -1 - byte. */
 function codeTree(): readonly number[] {

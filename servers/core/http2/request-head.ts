@@ -1,25 +1,45 @@
 import type { HeaderField } from "./header-field.ts";
 
-/** The header fields of a request, by their names, which are in lower case. */
-export type RequestFields = Readonly<Record<string, string | undefined>>;
-
-export interface RequestHead {
-  /** Those of the same name are joined, or the first one counts where only one is allowed. */
-  readonly headers: RequestFields;
+/** The header fields of a request. There may be thousands, so no more is made of them than what is asked for. */
+export class RequestHead {
   /** As received: name, value, name, value. */
   readonly rawHeaders: readonly string[];
   /** Of the body, if the client said so. */
   readonly contentLength: number | undefined;
+
+  constructor(rawHeaders: readonly string[], contentLength: number | undefined) {
+    this.rawHeaders = rawHeaders;
+    this.contentLength = contentLength;
+  }
+
+  /** The value of the fields of a name in lower case: they are joined, or the first one counts where only one is allowed. */
+  field(name: string): string | undefined {
+    const { rawHeaders } = this;
+    let joined: string | undefined;
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      if (rawHeaders[index] !== name) continue;
+      const value = rawHeaders[index + 1] as string;
+      if (single.has(name)) return value;
+      joined = joined === undefined ? value : `${joined}${name === "cookie" ? "; " : ", "}${value}`;
+    }
+    return joined;
+  }
 }
 
 const colon = 58;
 const isPseudo = (name: string): boolean => name.charCodeAt(0) === colon;
 
+type Target = Record<":method" | ":scheme" | ":path" | ":authority", string | undefined>;
+const isOfTarget = (name: string, target: Target): name is keyof Target => Object.hasOwn(target, name);
+
 /** RFC 9113 §8.2.2 */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
-const ofRequest = new Set([":method", ":scheme", ":path", ":authority"]);
 /** A second one has no meaning: RFC 9110 §5.3. */
 const single = new Set([
+  ":method",
+  ":scheme",
+  ":path",
+  ":authority",
   "authorization",
   "content-encoding",
   "content-length",
@@ -36,33 +56,31 @@ const single = new Set([
 
 /** RFC 9113 §8.3.1: a request, or the reason why it is malformed. */
 export function requestHead(fields: readonly HeaderField[]): RequestHead | string {
-  const headers = Object.create(null) as Record<string, string | undefined>;
-  const rawHeaders: string[] = [];
+  const target: Target = { ":method": undefined, ":scheme": undefined, ":path": undefined, ":authority": undefined };
+  const rawHeaders = new Array<string>(2 * fields.length);
   let hasRegular = false;
   let contentLength: number | undefined;
-  for (const field of fields) {
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index] as HeaderField;
     const { name, value } = field;
     const fault = faultOf(field);
     if (fault) return fault;
-    rawHeaders.push(name, value);
-    const before = headers[name];
+    rawHeaders[2 * index] = name;
+    rawHeaders[2 * index + 1] = value;
     if (isPseudo(name)) {
       if (hasRegular) return `${name} is behind other fields`;
-      if (!ofRequest.has(name)) return "there is an unknown pseudo-header field";
-      if (before !== undefined) return `${name} is there twice`;
-      headers[name] = value;
+      if (!isOfTarget(name, target)) return "there is an unknown pseudo-header field";
+      if (target[name] !== undefined) return `${name} is there twice`;
+      target[name] = value;
       continue;
     }
     hasRegular = true;
-    if (name === "content-length") {
-      const length = lengthOf(value);
-      if (length === undefined || (before !== undefined && before !== value)) return "content-length is not a number";
-      contentLength = length;
-    }
-    if (before === undefined) headers[name] = value;
-    else if (!single.has(name)) headers[name] = `${before}${name === "cookie" ? "; " : ", "}${value}`;
+    if (name !== "content-length") continue;
+    const length = lengthOf(value);
+    if (length === undefined || (contentLength !== undefined && length !== contentLength)) return "content-length is not a number";
+    contentLength = length;
   }
-  return targetFault(headers) ?? { headers, rawHeaders, contentLength };
+  return targetFault(target) ?? new RequestHead(rawHeaders, contentLength);
 }
 
 /** RFC 9113 §8.1: why the fields behind a body are malformed; undefined if they are not. */
@@ -81,8 +99,7 @@ function faultOf({ name, value, isValid }: HeaderField): string | undefined {
   return undefined;
 }
 
-function targetFault(headers: RequestFields): string | undefined {
-  const { ":method": method, ":scheme": scheme, ":path": path, ":authority": authority } = headers;
+function targetFault({ ":method": method, ":scheme": scheme, ":path": path, ":authority": authority }: Target): string | undefined {
   if (method === undefined || method === "") return ":method is missing";
   // RFC 9113 §8.5
   if (method === "CONNECT") {

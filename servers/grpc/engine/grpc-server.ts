@@ -2,7 +2,7 @@ import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { notHttp2 } from "../../core/http2/http2-connection.ts";
 import type { Http2Stream } from "../../core/http2/http2-stream.ts";
-import type { RequestFields, RequestHead } from "../../core/http2/request-head.ts";
+import type { RequestHead } from "../../core/http2/request-head.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type ConnectionsOptions, type GrpcConnection, GrpcConnections } from "./connections.ts";
@@ -40,7 +40,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   let draining = false;
 
   function take(stream: Http2Stream, head: RequestHead, connection: GrpcConnection): void {
-    const refusal = refusalOf(head.headers, options.webPort());
+    const refusal = refusalOf(head, options.webPort());
     if (refusal) refuseStream(stream, head, connection, options.recorder, refusal);
     else calls.begin(new Http2Call(stream, head, connection, callLimits));
   }
@@ -100,8 +100,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
 
 const isGrpc = /^application\/grpc(?:$|[+;])/i;
 
-function refusalOf(headers: RequestFields, webPort: number): Refusal | undefined {
-  if (headers[":method"] !== "POST") return { httpStatus: 405, why: "A call is a POST", fields: { allow: "POST" } };
-  if (isGrpc.test(headers["content-type"] ?? "")) return undefined;
+function refusalOf(head: RequestHead, webPort: number): Refusal | undefined {
+  if (head.field(":method") !== "POST") return { httpStatus: 405, why: "A call is a POST", fields: { allow: "POST" } };
+  if (isGrpc.test(head.field("content-type") ?? "")) return undefined;
   return { httpStatus: 415, why: `This port speaks gRPC; gRPC-Web and Connect are spoken on port ${webPort}` };
 }

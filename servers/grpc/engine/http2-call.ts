@@ -284,19 +284,20 @@ export class Http2CallHead implements CallHead {
   readonly connection: GrpcConnection;
   #metadata: Metadata | undefined;
 
-  constructor({ headers, rawHeaders }: RequestHead, connection: GrpcConnection, mostBytes: number) {
-    const timeout = headers["grpc-timeout"];
-    this.httpMethod = headers[":method"] ?? "";
-    this.codec = isJson.test(headers["content-type"] ?? "") ? "json" : "proto";
-    this.path = headers[":path"] ?? "";
-    this.authority = headers[":authority"] ?? headers.host ?? "";
+  constructor(head: RequestHead, connection: GrpcConnection, mostBytes: number) {
+    const { rawHeaders } = head;
+    const timeout = head.field("grpc-timeout");
+    this.httpMethod = head.field(":method") ?? "";
+    this.codec = isJson.test(head.field("content-type") ?? "") ? "json" : "proto";
+    this.path = head.field(":path") ?? "";
+    this.authority = head.field(":authority") ?? head.field("host") ?? "";
     this.rawHeaders = rawHeaders;
-    this.timeoutMs = timeout === undefined ? undefined : grpcTimeoutMs(String(timeout));
+    this.timeoutMs = timeout === undefined ? undefined : grpcTimeoutMs(timeout);
     this.fault =
       metadataFault(rawHeaders, headerListBytes(rawHeaders), mostBytes) ??
       (timeout !== undefined && this.timeoutMs === undefined ? unreadableTimeout() : undefined);
-    this.acceptEncoding = String(headers["grpc-accept-encoding"] ?? "");
-    this.requestEncoding = String(headers["grpc-encoding"] ?? "identity");
+    this.acceptEncoding = head.field("grpc-accept-encoding") ?? "";
+    this.requestEncoding = head.field("grpc-encoding") ?? "identity";
     this.connectionCalls = ++connection.calls;
     this.connection = connection;
   }

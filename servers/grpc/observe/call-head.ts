@@ -17,8 +17,10 @@ interface Repeated {
 }
 
 const ofConnections = new WeakMap<RecordedHead["connection"], Repeated>();
-/** Longer ones are not kept. */
+/** Longer heads are not kept. */
 const keptBytes = 4 << 10;
+/** Names and values of header fields. */
+const keptTexts = 256;
 const keptOutcomes = 20;
 
 interface WrittenCall {
@@ -96,13 +98,14 @@ function writeWhole(record: RecordWriter, { head, method, client }: WrittenCall)
   record.text(head.authority);
   record.text(head.requestEncoding);
   record.u32(rawHeaders.length >> 1);
+  const mayBeKept = rawHeaders.length <= keptTexts;
   for (const text of rawHeaders) {
-    places.push(record.length - from);
+    if (mayBeKept) places.push(record.length - from);
     record.text(text);
   }
   places.push(record.length - from);
   record.connection(connection);
   record.text(connection.clientCertificate ?? "");
-  if (record.length - from > keptBytes) ofConnections.delete(connection);
+  if (!mayBeKept || record.length - from > keptBytes) ofConnections.delete(connection);
   else ofConnections.set(connection, { head, method, client, bytes: record.bytesFrom(from), places, texts: new Map() });
 }

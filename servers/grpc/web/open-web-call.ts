@@ -54,7 +54,7 @@ export function openWebCall(exchange: WebExchange, maker: WebCallMaker): WebCall
     const allow = method?.isSafe ? "POST, GET" : "POST";
     return { httpStatus: 405, why: `Calls are made with ${allow}`, fields: { allow } };
   }
-  const contentType = exchange.headers["content-type"] ?? "";
+  const contentType = exchange.field("content-type") ?? "";
   const form = formOf(contentType);
   const isUnary = method?.pattern === "unary";
   if (!form || (method && form.kind === (isUnary ? "connect-stream" : "connect-unary"))) {
@@ -101,9 +101,8 @@ function formOf(contentType: string): Form | undefined {
 }
 
 function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod | undefined, form: Form): WebCall {
-  const { headers } = exchange;
   const makeHead = (facts: HeadFacts) => headOf(exchange, facts, maker.metadataBytes);
-  const field = (name: string): string => headers[name] ?? "";
+  const field = (name: string): string => exchange.field(name) ?? "";
   const { codec } = form;
   if (form.kind === "grpc-web") {
     const limits = { largestMessage: maker.largestMessage, malformed: "INTERNAL" } as const;
@@ -170,7 +169,7 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
     return { httpStatus: 415, why: "A GET needs ?encoding=json or proto, and ?message=", fields: { "accept-post": unaryTypes.join(", ") } };
   }
   const version = query.get("connect");
-  const timeout = connectTimeout(String(exchange.headers["connect-timeout-ms"] ?? ""));
+  const timeout = connectTimeout(exchange.field("connect-timeout-ms") ?? "");
   const message = query.get("message");
   const missing = message === undefined ? new StatusError("INVALID_ARGUMENT", "a GET needs ?message=") : undefined;
   const head = headOf(
@@ -181,7 +180,7 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
       path,
       ...timeout,
       fault: version !== undefined && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
-      acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
+      acceptEncoding: exchange.field("accept-encoding") ?? "",
       requestEncoding: query.get("compression") ?? "",
     },
     maker.metadataBytes,

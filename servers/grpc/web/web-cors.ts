@@ -18,7 +18,8 @@ export function createWebCors(origins: readonly string[]): WebCors {
   const any = origins.includes("*");
   const allows = createOriginRule(origins);
 
-  function allowed({ headers: { origin } }: WebExchange): Record<string, string> {
+  function allowed(exchange: WebExchange): Record<string, string> {
+    const origin = exchange.field("origin");
     if (any) return { "access-control-allow-origin": "*" };
     const vary = { vary: "Origin" };
     if (origin === undefined || !allows(origin)) return vary;
@@ -26,14 +27,16 @@ export function createWebCors(origins: readonly string[]): WebCors {
   }
 
   return {
-    isPreflight: ({ httpMethod, headers }) =>
-      httpMethod === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined,
+    isPreflight: (exchange) =>
+      exchange.httpMethod === "OPTIONS" &&
+      exchange.field("origin") !== undefined &&
+      exchange.field("access-control-request-method") !== undefined,
     answerPreflight(exchange) {
-      const asked = exchange.headers["access-control-request-headers"];
+      const asked = exchange.field("access-control-request-headers");
       exchange.respond(204, {
         ...allowed(exchange),
         "access-control-allow-methods": "POST, GET",
-        ...(typeof asked === "string" && headerNames.test(asked) && { "access-control-allow-headers": asked }),
+        ...(asked !== undefined && headerNames.test(asked) && { "access-control-allow-headers": asked }),
         "access-control-max-age": preflightSeconds,
       });
       exchange.finish();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCodes } from "../../core/http2/frames.ts";
 import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
-import type { RequestFields, RequestHead } from "../../core/http2/request-head.ts";
+import type { RequestHead } from "../../core/http2/request-head.ts";
 import { callBytes } from "../engine/call-budgets.ts";
 import { fieldPairs, headerListBytes } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
@@ -15,7 +15,8 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 export interface WebExchange extends Pick<CallHead, "httpVersion" | "httpMethod" | "authority" | "rawHeaders" | "connection"> {
   /** Path and query. */
   readonly target: string;
-  readonly headers: RequestFields;
+  /** The value of a header field, whose name is in lower case. */
+  field(name: string): string | undefined;
   /** Gives the body of the request to the reader, which is told too when the exchange is over. To be called once. */
   read(reader: StreamReader): void;
   /** The client may send no more of the body than is on its way. */
@@ -49,7 +50,6 @@ export class Http1Exchange implements WebExchange {
   readonly httpMethod: string;
   readonly target: string;
   readonly authority: string;
-  readonly headers: RequestFields;
   readonly rawHeaders: readonly string[];
   readonly connection: GrpcConnection;
   readonly #input: IncomingMessage;
@@ -62,8 +62,6 @@ export class Http1Exchange implements WebExchange {
     this.httpMethod = request.method ?? "";
     this.target = request.url ?? "";
     this.authority = request.headers.host ?? "";
-    // Only Set-Cookie has several texts, which is of no use in a request.
-    this.headers = request.headers as RequestFields;
     this.rawHeaders = request.rawHeaders.map(utf8Text);
     this.connection = connection;
     this.#input = request;
@@ -76,6 +74,12 @@ export class Http1Exchange implements WebExchange {
     const heldBytes = callBytes + headerListBytes(this.rawHeaders);
     memory.add(heldBytes);
     response.once("close", () => memory.add(-heldBytes));
+  }
+
+  field(name: string): string | undefined {
+    const value = this.#input.headers[name];
+    // Only Set-Cookie has several texts, which is of no use in a request.
+    return typeof value === "string" ? value : undefined;
   }
 
   read({ onData, onEnd, onClose }: StreamReader): void {
@@ -148,20 +152,24 @@ export class Http2Exchange implements WebExchange {
   readonly httpMethod: string;
   readonly target: string;
   readonly authority: string;
-  readonly headers: RequestFields;
   readonly rawHeaders: readonly string[];
   readonly connection: GrpcConnection;
   readonly #stream: Http2Stream;
+  readonly #head: RequestHead;
   #answered: Pairs | undefined;
 
-  constructor(stream: Http2Stream, { headers, rawHeaders }: RequestHead, connection: GrpcConnection) {
-    this.httpMethod = headers[":method"] ?? "";
-    this.target = headers[":path"] ?? "";
-    this.authority = headers[":authority"] ?? headers.host ?? "";
-    this.headers = headers;
-    this.rawHeaders = rawHeaders;
+  constructor(stream: Http2Stream, head: RequestHead, connection: GrpcConnection) {
+    this.httpMethod = head.field(":method") ?? "";
+    this.target = head.field(":path") ?? "";
+    this.authority = head.field(":authority") ?? head.field("host") ?? "";
+    this.rawHeaders = head.rawHeaders;
+    this.#head = head;
     this.connection = connection;
     this.#stream = stream;
+  }
+
+  field(name: string): string | undefined {
+    return this.#head.field(name);
   }
 
   read(reader: StreamReader): void {
