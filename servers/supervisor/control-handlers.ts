@@ -143,7 +143,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       return find(id).readConfig();
     },
 
-    "certificate.authority": async () => authorityView(await openAuthority(parts.certificatesDir)),
+    "certificate.authority": async () => authorityView(await openAuthority(parts.certificatesDir, Date.now(), (text) => log.warning(text))),
 
     async "port.check"() {
       return await Promise.all(

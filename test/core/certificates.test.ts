@@ -95,6 +95,20 @@ it("[BL-150] a damaged or expiring authority is replaced and kept as a backup", 
   expect(readdirSync(folder).filter((name) => name.endsWith(".old"))).toHaveLength(2);
 });
 
+it("[BL-150] a clock that is wrong at one start ends no trust, and the log says what was replaced", async () => {
+  const folder = temporaryDir();
+  const first = await openAuthority(folder);
+  expect((await openAuthority(folder, Date.now() - 400 * day)).cert).toBe(first.cert);
+  const lines: string[] = [];
+  const ahead = await openAuthority(folder, Date.now() + 4_400 * day, (text) => void lines.push(text));
+  expect(ahead.cert).not.toBe(first.cert);
+  expect(lines).toEqual([expect.stringContaining(new X509Certificate(first.cert).fingerprint256)]);
+  expect(lines[0]).toContain(new X509Certificate(ahead.cert).fingerprint256);
+  expect((await openAuthority(folder)).cert).toBe(first.cert);
+  expect(readFileSync(first.file, "utf8")).toBe(first.cert);
+  expect((await openAuthority(folder)).cert).toBe(first.cert);
+});
+
 it("[BL-151] the certificate names this computer and passes strict checks", async () => {
   const folder = temporaryDir();
   const interfaces = {

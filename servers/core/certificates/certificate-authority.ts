@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
@@ -34,17 +34,52 @@ const bundleFile = (folder: string) => path.join(folder, "authority-with-private
 const earlierBundleFile = (folder: string) => path.join(folder, "authority.pem");
 const certificateFile = (folder: string) => path.join(folder, "backlot-authority.crt");
 
-/** Reads the authority of `folder`; creates one if none is valid for another 30 days. Throws STORE_UNREACHABLE for a file that cannot be read. */
-export async function openAuthority(folder: string, now = Date.now()): Promise<CertificateAuthority> {
+/**
+ * Reads the authority of `folder`; creates one if none is valid for another 30 days. A clock that is wrong for a time ends no trust: an authority
+ * that is only to become valid stays, and one that was replaced comes back when it is the valid one. `onReplaced` gets a text for the log.
+ * Throws STORE_UNREACHABLE for a file that cannot be read.
+ */
+export async function openAuthority(
+  folder: string,
+  now = Date.now(),
+  onReplaced: (text: string) => void = () => {},
+): Promise<CertificateAuthority> {
   const file = bundleFile(folder);
   await renameEarlier(folder);
+  let before: string | undefined;
   for (;;) {
     const kept = await readIfThere(file);
     const authority = kept === undefined ? undefined : parsePair(kept);
-    if (authority && isValid(authority, now, renewBeforeMs)) return withFile(folder, authority);
-    if (kept !== undefined) await moveAside(file, kept);
-    await createOnce(file, await makeAuthority(`Backlot authority of ${os.hostname()}`, now));
+    const isUsable = authority !== undefined && isValid(authority, now, renewBeforeMs);
+    const replaced = isUsable ? undefined : await validOfReplaced(folder, now);
+    if (authority && (isUsable || (!replaced && isToCome(authority, now)))) {
+      const { fingerprint256 } = new X509Certificate(authority.cert);
+      if (before !== undefined) onReplaced(`${before} Clients have to trust the one in use: ${fingerprint256}.`);
+      return withFile(folder, authority);
+    }
+    if (kept !== undefined) {
+      before = whyReplaced(authority, now);
+      await moveAside(file, kept);
+    }
+    await createOnce(file, replaced ?? (await makeAuthority(`Backlot authority of ${os.hostname()}`, now)));
   }
+}
+
+function whyReplaced(authority: TlsMaterial | undefined, now: number): string {
+  if (!authority) return `The certificate authority's file was damaged: it is kept beside the new one.`;
+  const { fingerprint256, validFrom, validTo } = new X509Certificate(authority.cert);
+  return `The certificate authority ${fingerprint256} is valid from ${validFrom} to ${validTo}, and this computer's clock says ${new Date(now).toISOString()}: it was replaced. If the clock is wrong, set it and start Backlot again.`;
+}
+
+/** Of those that were replaced, one that is valid now: the clock was wrong, or is. */
+async function validOfReplaced(folder: string, now: number): Promise<TlsMaterial | undefined> {
+  const prefix = `${path.basename(bundleFile(folder))}.`;
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(prefix) && name.endsWith(".old"));
+  for (const name of names) {
+    const authority = parsePair(await readFile(path.join(folder, name), "utf8").catch(() => ""));
+    if (authority && isValid(authority, now, renewBeforeMs)) return authority;
+  }
+  return undefined;
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
@@ -105,6 +140,8 @@ export function isValid({ cert }: TlsMaterial, now: number, aheadMs: number): bo
   const { validFrom, validTo } = new X509Certificate(cert);
   return Date.parse(validFrom) <= now && now + aheadMs < Date.parse(validTo);
 }
+
+const isToCome = ({ cert }: TlsMaterial, now: number): boolean => now < Date.parse(new X509Certificate(cert).validFrom);
 
 async function withFile(folder: string, authority: TlsMaterial): Promise<CertificateAuthority> {
   const file = certificateFile(folder);

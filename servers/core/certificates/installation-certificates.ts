@@ -32,13 +32,14 @@ export interface CertificatesOptions {
 export async function openCertificates(options: CertificatesOptions): Promise<InstallationCertificates> {
   const { folder, log, onStop, now = Date.now, names = computerNames, checkEveryMs = 30_000 } = options;
   const listeners = new Set<() => void>();
-  let current = await currentLeaf(folder, names(), now());
+  const warn = (text: string): void => log.warning(text);
+  let current = await currentLeaf(folder, names(), now(), warn);
 
   async function check(): Promise<void> {
     try {
       // Two processes may sign one at the same time: each keeps its own, and both are valid.
-      if (isCurrent(current.leaf, await openAuthority(folder, now()), names(), now())) return;
-      current = await currentLeaf(folder, names(), now());
+      if (isCurrent(current.leaf, await openAuthority(folder, now(), warn), names(), now())) return;
+      current = await currentLeaf(folder, names(), now(), warn);
       log.info("The TLS certificate was renewed: this computer's names or addresses changed, or the old one was about to expire.");
       for (const listener of listeners) listener();
     } catch (error) {
@@ -71,8 +72,8 @@ export async function openCertificates(options: CertificatesOptions): Promise<In
   };
 }
 
-async function currentLeaf(folder: string, names: readonly string[], now: number) {
-  const authority = await openAuthority(folder, now);
+async function currentLeaf(folder: string, names: readonly string[], now: number, warn: (text: string) => void) {
+  const authority = await openAuthority(folder, now, warn);
   const file = path.join(folder, "computer.pem");
   const kept = parsePair(await readFile(file, "utf8").catch(() => ""));
   if (kept && isCurrent(kept, authority, names, now)) return { authority, leaf: kept };
