@@ -12,7 +12,7 @@ await buildWhatChanged();
 // What these ask for, a window does not give; the program says itself what is wrong with its arguments.
 const has = (...names) => args.some((argument) => names.includes(argument.split("=")[0]));
 const asksForOther = has("--headless", "--browser", "--json", "--help", "--version");
-const asksForUrl = has("--dashboard-port");
+const asksForUrl = ["--dashboard-port", "--dashboard-connections"].find((name) => has(name));
 if (!asksForOther) {
   const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
   // Chromium's own switch is the runtime's business.
@@ -21,7 +21,7 @@ if (!asksForOther) {
     console.error(problem);
     process.exit(2);
   }
-  if (asksForUrl) console.error("No desktop window: --dashboard-port asks for a URL.");
+  if (asksForUrl) console.error(`No desktop window: ${asksForUrl} asks for a URL.`);
   else {
     const { openDesktop } = await import("./desktop.mjs");
     const reason = await openDesktop(args);

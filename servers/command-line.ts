@@ -31,11 +31,15 @@ const programFlags = {
   only: { type: "string", argument: "IDS", help: "Start these services, for example http,mqtt" },
   "start-all": { type: "boolean", help: "Start every service; one that fails does not end the others" },
   "data-dir": { type: "string", argument: "DIR", help: "Where settings and data are kept" },
-  "dashboard-port": { type: "string", argument: "N", help: "Port of the dashboard (7070); 0 picks a free one" },
+  "dashboard-port": {
+    type: "string",
+    argument: "N",
+    help: "Port of the dashboard (7070), at a URL instead of in a window; 0 picks a free one",
+  },
   "dashboard-connections": {
     type: "string",
     argument: "N",
-    help: "Most connections to the dashboard's port without its token (256)",
+    help: "Most connections to the dashboard's port without its token (256); no window either",
   },
   json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
   help: { type: "boolean", help: "Show this text" },

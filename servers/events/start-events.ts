@@ -1,11 +1,12 @@
 import type { Endpoint } from "../../contract/service.ts";
 import { type EventsActions, type EventsViews, eventsActions } from "../../contract/services/events.ts";
+import { configuredFile, fileProblem } from "../core/config/configured-file.ts";
 import type { HttpAddress } from "../core/http/http-definition.ts";
 import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
-import type { EventsConfig } from "./events-config.ts";
+import { type EventsConfig, eventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./routes/event-limits.ts";
 import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
 import { eventsSample } from "./sample-traffic.ts";
@@ -37,6 +38,13 @@ export async function startEvents(
   const { config, log, onStop } = context;
   const clientAddress = createClientAddress({ hops: config.proxyHops, addresses: config.proxyAddresses });
   const { access, handlers } = openData(context);
+  const problem = access.store.problemBefore?.();
+  if (problem && config.database !== "") {
+    const file = configuredFile(eventsConfig.shape, config, "database");
+    throw fileProblem(file, "is not a readable database", `Correct the path in ${file.env}, or move the file away.`, problem);
+  }
+  // The service goes on: the next request opens a good file in its place.
+  if (problem) access.fault(problem);
   const limits = await createEventsLimits(config, { log, show: (view) => context.view("limits", view) });
   onStop(limits.close);
 

@@ -39,7 +39,11 @@ export const httpConfig = z.strictObject({
     unit: "fields",
     env: "HTTP_FORM_FIELDS",
   }),
-  delaySeconds: longestDelayField("http", 10, "For the routes that wait before or while they answer."),
+  delaySeconds: longestDelayField(
+    "http",
+    10,
+    "For the routes that wait before or while they answer. A longer one is refused; that of /delay is shortened, as by httpbin.",
+  ),
   streamLines: limitField(1, 100_000, 100, { title: "Longest stream", help: "Lines of /stream.", unit: "lines", env: "HTTP_STREAM_LINES" }),
   links: limitField(1, 10_000, 256, { title: "Most links", help: "On a page of /links.", env: "HTTP_LINKS" }),
   generatedBytes: limitField(1, 64 << 20, 100 << 10, {

@@ -57,6 +57,8 @@ describe("a page that stays open while Backlot is started again", () => {
     const stranger = await (await newContext()).newPage();
     await stranger.goto(new URL(dashboard).origin);
     await stranger.getByText("This page was opened without its link").waitFor();
+    await stranger.getByText("To read the services, open this page by its link.").waitFor();
+    expect(await stranger.getByText("This computer only").count()).toBe(0);
     expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);
   });
 

@@ -228,6 +228,22 @@ it.each([
   await expect.poll(() => events.view("storage").failure).toBeUndefined();
 });
 
+it("[EV-43] a file that is no database is named at the start already, and ends it where EVENTS_DB names the file", async () => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "events.db");
+  writeFileSync(file, "These are notes.");
+  const events = await startEvents({}, { dataDir });
+  await expect.poll(() => events.view("storage").failure?.code).toBe("STORE_DAMAGED");
+  expect(events.logs.filter(({ level }) => level === "error")).toHaveLength(1);
+  await events.stop();
+  await expect(startEvents({ database: file })).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: `Database: ${file} is not a readable database`,
+    field: { name: "database" },
+  });
+  expect(readFileSync(file, "utf8")).toBe("These are notes.");
+});
+
 it("[EV-43] damage found later is named as such, and the file is not written after that", async () => {
   const dataDir = temporaryDir();
   const first = await startEvents({ rateLimits: false }, { dataDir });

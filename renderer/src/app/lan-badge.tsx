@@ -37,6 +37,8 @@ export function LanBadge() {
   const open = built.filter((service) => service.openToLan);
   const Icon = open.length > 0 ? IconWifi : IconLock;
   const label = lanLabel(open);
+  // Not known before the services are.
+  if (built.length === 0) return null;
   return (
     <Menu position="bottom-end" width={300}>
       <Menu.Target>

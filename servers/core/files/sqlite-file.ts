@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { ServiceError } from "../service/service-error.ts";
@@ -9,6 +9,25 @@ export interface SqliteFileOptions {
   readonly synchronous: "FULL" | "NORMAL";
   /** Called before anything in the database is changed. */
   readonly prepare: (database: Sqlite.Database) => void;
+}
+
+/** How a database begins (https://www.sqlite.org/fileformat.html §1.3.1). */
+const magic = Buffer.from("SQLite format 3\0");
+
+/** STORE_DAMAGED for a file that is no database by its first bytes, without opening it as one. A file that is missing, empty or unreadable has none. */
+export function notDatabase(file: string): ServiceError | undefined {
+  const start = Buffer.alloc(magic.length);
+  try {
+    const descriptor = openSync(file, "r");
+    try {
+      const length = readSync(descriptor, start, 0, start.length, 0);
+      return length === 0 || start.equals(magic) ? undefined : damaged(file);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 /** How long SQLite waits for another program's lock. Short, since it blocks the process: callers retry outside. */
@@ -78,8 +97,7 @@ export function sqliteFileError(error: unknown, file: string): unknown {
     return new ServiceError("STORE_LOCKED", `Another program has locked ${file}`, "Close the program that has it open for writing.", cause);
   }
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
-    const hint = "It was left unchanged. Move it away to start with an empty one, or replace it with a good copy.";
-    return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, hint, cause);
+    return damaged(file, error);
   }
   if (/^SQLITE_(?:CANTOPEN|READONLY|IOERR)/.test(code) || /^E[A-Z]+$/.test(code)) {
     const reason = error instanceof Error ? error.message : code;
@@ -91,6 +109,11 @@ export function sqliteFileError(error: unknown, file: string): unknown {
     );
   }
   return error;
+}
+
+function damaged(file: string, cause?: unknown): ServiceError {
+  const hint = "It was left unchanged. Move it away to start with an empty one, or replace it with a good copy.";
+  return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, hint, { cause });
 }
 
 const retriedMs = 2_000;

@@ -1,4 +1,5 @@
 import type { EventFilter, EventRow } from "../../../contract/services/events.ts";
+import type { ServiceError } from "../../core/service/service-error.ts";
 import type { NewEvent } from "../completion-event.ts";
 import type { TimeRange } from "./time-cover.ts";
 
@@ -103,6 +104,8 @@ export interface EventStore {
   readonly kind: "sqlite" | "postgres";
   /** For people: a file, or host and database. */
   readonly place: string;
+  /** What is wrong with the file by its first bytes, before it is opened; absent where there is no file. */
+  problemBefore?(): ServiceError | undefined;
   /** Connects and migrates; to be repeated after a failure. */
   open(): Promise<void>;
   /** All or none; resolves when they are durable. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type Sqlite from "better-sqlite3";
 import type { EventFilter } from "../../../contract/services/events.ts";
-import { createPlaceCheck, openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { createPlaceCheck, notDatabase, openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
@@ -62,6 +62,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   return {
     kind: "sqlite",
     place: file,
+    problemBefore: () => notDatabase(file),
     async open() {
       if (opened) return;
       refusal.check();

@@ -16,7 +16,7 @@ export const streamRoutes = (config: HttpConfig, hub: SseHub): readonly Route[] 
       query: {
         count: "how many, 10 without; 0 streams until the client leaves",
         duration: "for all of them, 5s without; with count=0 from one to the next, 1s without",
-        delay: "before the first",
+        delay: `before the first, at most ${config.delaySeconds} s`,
         lastEventId: "like the Last-Event-ID field",
       },
       handle: (request, response) => stream(request, response, config, hub),
@@ -28,7 +28,7 @@ const longestMs = 3_600_000;
 const shortestIntervalMs = 10;
 
 async function stream(request: HttpRequest, response: HttpResponse, config: HttpConfig, hub: SseHub): Promise<void> {
-  const plan = planOf(request);
+  const plan = planOf(request, config);
   // It begins to stream when it can: its events would wait, each with the memory of a write.
   await hasTurnToAnswer(response);
   // WHATWG HTML §9.2.3: 204 makes a client that has received everything stop reconnecting.
@@ -47,11 +47,11 @@ async function stream(request: HttpRequest, response: HttpResponse, config: Http
   hub.subscribe(response, plan);
 }
 
-function planOf(request: HttpRequest): SsePlan {
+function planOf(request: HttpRequest, { delaySeconds }: HttpConfig): SsePlan {
   const query = queryOf(request);
   const count = integerQuery(query, "count", { fallback: 10, maximum: mostEvents });
   const durationMs = durationQuery(query, "duration", { fallbackMs: count === 0 ? 1_000 : 5_000, maximumMs: longestMs });
-  const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs: longestMs });
+  const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs: delaySeconds * 1_000 });
   const field = request.headers["last-event-id"];
   const resumedFrom = typeof field === "string" && field !== "" ? field : (query.get("lastEventId") ?? undefined);
   // The id of an event that was sent from the page is no position in this stream.

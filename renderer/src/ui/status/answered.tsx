@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Failure } from "../../../../contract/service.ts";
 import type { Answer } from "../../control/use-answer.ts";
+import { useConnection } from "../../control/use-store.ts";
 import styles from "./answered.module.css";
 
 interface StandInProps {
@@ -36,9 +37,10 @@ const isAboutState = ({ code }: Failure): boolean => code === "SERVICE_NOT_RUNNI
 
 /** Shown while something is being read; after a delay, so that a quick answer does not make the page flicker. */
 export function Loading({ what, compact = false }: StandInProps) {
+  const isRefused = useConnection().state === "refused";
   return (
     <p className={styles.loading} data-compact={compact || undefined} role="status">
-      {`Loading ${what}…`}
+      {isRefused ? `To read ${what}, open this page by its link.` : `Loading ${what}…`}
     </p>
   );
 }
