@@ -145,3 +145,14 @@ it("[GRPC-127] no message, one too many, and bytes of another type have the stat
   expect(await ask(Buffer.concat([request, request]))).toBe("grpc-status: 12");
   expect(await ask(frameOf(Buffer.from("no message")))).toBe("grpc-status: 13");
 });
+
+it("[GRPC-306] of a list of codings the first ones count", async () => {
+  const service = await startGrpc();
+  const ask = async (accepted: string) => {
+    const fields = { "content-type": "application/json", "accept-encoding": accepted, "x-backlot-compression": "gzip" };
+    const { headers } = await post(`${service.webUrl}/example.Greeter/SayHello`, fields, '{"name":"Ada"}');
+    return headers.get("content-encoding");
+  };
+  expect(await ask(`br;q=0.5, ${"x,".repeat(30)}gzip`)).toBe("gzip");
+  expect(await ask(`${"x,".repeat(32)}gzip`)).toBe(null);
+});

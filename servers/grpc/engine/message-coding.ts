@@ -8,9 +8,15 @@ import { StatusError } from "./status.ts";
 export const messageCodings = ["identity", "gzip", "deflate"] as const;
 export type MessageCoding = (typeof messageCodings)[number];
 
+/** Of those that a client lists. There may be tens of thousands. */
+const mostListed = 32;
+
+/** The first codings of a list. */
+export const listedCodings = (acceptEncoding: string): readonly string[] => acceptEncoding.split(",", mostListed);
+
 /** The coding if the client accepts it. */
 export function acceptedCoding(coding: MessageCoding, acceptEncoding: string): MessageCoding {
-  return coding !== "identity" && acceptEncoding.split(",").some((one) => one.trim() === coding) ? coding : "identity";
+  return coding !== "identity" && listedCodings(acceptEncoding).some((one) => one.trim() === coding) ? coding : "identity";
 }
 
 /** Up to this size, compressing takes less time than handing the message to another thread. */

@@ -5,6 +5,7 @@ import type { CallHead } from "../engine/call-transport.ts";
 import { FramedBody } from "../engine/framed-body.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { GrpcMethods } from "../engine/handlers.ts";
+import { listedCodings } from "../engine/message-coding.ts";
 import type { Refusal } from "../engine/refusal.ts";
 import { StatusError } from "../engine/status.ts";
 import { BareBody, type BodyReader, TextBody } from "./body-reader.ts";
@@ -233,9 +234,7 @@ export function headOf(exchange: HeadOfExchange, facts: HeadFacts, metadataBytes
 
 /** The names without weights; those with weight 0 are left out. */
 const codingNames = (text: string): string =>
-  text
-    .toLowerCase()
-    .split(",")
+  listedCodings(text.toLowerCase())
     .filter((one) => !/;\s*q=0(?:\.0*)?\s*$/.test(one))
     .map((one) => one.split(";", 1)[0]?.trim())
     .join(",");

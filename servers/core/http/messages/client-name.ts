@@ -14,11 +14,14 @@ const known: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^(?=.*\bVersion\/).*\bSafari\//, "Safari"],
 ];
 
+/** Longer ones are not kept: clients send a few hundred characters, or what their server allows. */
+const mostKeptCharacters = 512;
+
 /** A short name for a User-Agent: "curl", "okhttp", "Firefox". */
 export function createClientNames(): (userAgent: string | undefined) => string {
   // A few clients send nearly all requests: the cache avoids matching the patterns again.
   const names = new BoundedCache<string, string>(500);
-  return (userAgent) => (userAgent ? names.get(userAgent, clientName) : "");
+  return (userAgent = "") => (userAgent.length > mostKeptCharacters ? clientName(userAgent) : names.get(userAgent, clientName));
 }
 
 export function clientName(userAgent: string): string {
