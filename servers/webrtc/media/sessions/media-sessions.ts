@@ -1,5 +1,6 @@
 import {
   type LeftOutTrack,
+  type PlayAnswer,
   type PublishedTrack,
   rtspProvided,
   type WebCodec,
@@ -57,7 +58,7 @@ export interface OpenRequest {
   readonly offer: string;
   readonly authorization: string | undefined;
   readonly client: MediaClient;
-  /** Reads the offer when it is the client's turn: the RTSP service may answer for hundreds at once. */
+  /** Work in the client's turn: to read the offer, and what follows the RTSP service's answer, which may come for hundreds at once. */
   readonly inTurn: <Result>(act: () => Result) => Promise<Result>;
 }
 
@@ -66,6 +67,7 @@ export interface Opened {
   readonly answer: string;
 }
 
+type AcceptedPlayer = Extract<PlayAnswer, { readonly kind: "accepted" }>;
 type WebrtcHandlers = ProvidedHandlers<(typeof webrtcProvided)["calls"], (typeof webrtcProvided)["streams"]>;
 
 /** The sessions of WHEP and WHIP. */
@@ -118,7 +120,8 @@ export class MediaSessions {
   }
 
   /** Rejects with a MediaProblem. */
-  async play({ path, offer: text, authorization, client, inTurn }: OpenRequest): Promise<Opened> {
+  async play(request: OpenRequest): Promise<Opened> {
+    const { path, authorization, client, inTurn } = request;
     this.#placeFor(client, "whep");
     const played = await this.#ask(() =>
       this.#options.services.call(rtspProvided, "play", {
@@ -128,10 +131,13 @@ export class MediaSessions {
       }),
     );
     if (played.kind === "refused") throw refusal(played);
-    const offer = await inTurn(() => readOffer(text));
+    return await inTurn(() => this.#openPlayer(request, played));
+  }
+
+  #openPlayer({ path, offer: text, client }: OpenRequest, played: AcceptedPlayer): Opened {
+    const offer = readOffer(text);
     const tracks: WhepTrack[] = [];
     const leftOut: LeftOutTrack[] = [...played.leftOut];
-    const transport = this.#transport(offer, client, () => session);
     const answered = offer.media.map((offered): AnsweredMedia => {
       const index = played.tracks.findIndex(({ kind }, at) => kind === offered.kind && !tracks.some((one) => one.index === at));
       const track = played.tracks[index];
@@ -147,6 +153,7 @@ export class MediaSessions {
       return any && { codec: any, direction: "inactive", parameters: "" };
     });
     if (tracks.length === 0) throw new MediaProblem(422, nothingToPlay(path, played.tracks.length, leftOut));
+    const transport = this.#transport(offer, client, () => session);
     const session = this.#session(path, client, offer, transport, answered);
     const whep = new WhepSession(transport, {
       path,
@@ -204,13 +211,15 @@ export class MediaSessions {
         this.#options.services.call(rtspProvided, "publish", { ...params, ...(authorization !== undefined && { authorization }) }),
       );
       if (published.kind === "refused") throw refusal(published);
-      this.#makePlace(client, "whip", session);
+      return await inTurn(() => {
+        this.#makePlace(client, "whip", session);
+        return this.#open(session, offer, answered);
+      });
     } catch (error) {
       this.#sessions.delete(session.id);
       whip.close();
       throw error;
     }
-    return this.#open(session, offer, answered);
   }
 
   /** Of one more: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
