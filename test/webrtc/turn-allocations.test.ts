@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { stunAttributes, stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
@@ -9,6 +9,7 @@ import type { WrittenAttribute } from "../../servers/webrtc/stun/write-stun.ts";
 import { AllocationTable } from "../../servers/webrtc/turn/allocation-table.ts";
 import { RelayPorts } from "../../servers/webrtc/turn/relay-ports.ts";
 import { eventually } from "../support/eventually.ts";
+import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import {
   addressesOf,
@@ -293,6 +294,22 @@ describe("TURN allocations", () => {
       expect(await isFree(port)).toBe(true);
     },
   );
+
+  it("[WEBRTC-526] a search for a port looks at a bounded number of them, and at no other allocation", async () => {
+    const looked = vi.fn(() => true);
+    const both = { host: "127.0.0.1", advertised: "127.0.0.1" };
+    const ports = new RelayPorts(
+      { addresses: { IPv4: both }, ports: { first: 1_024, last: 65_535 }, receiveBufferBytes: 1 << 16 },
+      { isUsedUp: () => false, isOwnAddress: () => true, isClientPort: looked },
+    );
+    expect(await ports.bindOne("IPv4", false, { address: "127.0.0.1" })).toBeUndefined();
+    expect(looked).toHaveBeenCalledTimes(1_000);
+    const searched = vi.spyOn(AllocationTable.prototype, "all");
+    onEnd(() => searched.mockRestore());
+    const server = await startTurn();
+    await (await TurnClientUnderTest.connect(server)).relayedPort();
+    expect(searched).not.toHaveBeenCalled();
+  });
 
   it("[WEBRTC-29] ports that are being bound when the service stops are free too", async () => {
     const range = { first: 61_000, last: 61_001 };

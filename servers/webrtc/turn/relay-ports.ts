@@ -52,6 +52,8 @@ export interface Relay {
 
 /** Ports of the range that other programs hold, before it gives up. */
 const mostAttempts = 50;
+/** Ports that are looked at for one relay: where so many in a row are taken, hardly any is left. */
+const mostLooked = 1_000;
 
 /** The UDP ports at which peers see the clients. */
 export class RelayPorts {
@@ -100,7 +102,7 @@ export class RelayPorts {
     const places = Math.floor((last - from - count + 1) / step) + 1;
     const used = this.#used[family];
     const start = places > 0 ? randomInt(places) : 0;
-    for (let place = 0, attempts = 0; place < places && attempts < mostAttempts; place++) {
+    for (let place = 0, attempts = 0; place < Math.min(places, mostLooked) && attempts < mostAttempts; place++) {
       const port = from + ((start + place) % places) * step;
       if (used.has(port) || (count === 2 && used.has(port + 1))) continue;
       // What is sent to that client would go to the relay, and so on from relay to relay.

@@ -9,6 +9,7 @@ import { decodeXorAddress } from "../stun/transport-address.ts";
 import type { Allocation, AllocationLimits, DataCount, TurnClient } from "./allocation.ts";
 import { AllocationTable, type CloseReason } from "./allocation-table.ts";
 import { type AuthenticationOptions, createAuthentication } from "./authentication.ts";
+import { ClientPorts } from "./client-ports.ts";
 import type { Impairment } from "./impairment.ts";
 import { createOwnAddresses } from "./own-addresses.ts";
 import { createPeerPolicy } from "./peer-policy.ts";
@@ -63,6 +64,7 @@ export class TurnEngine {
   connectionsRefused = 0;
   readonly #options: TurnEngineOptions;
   readonly #now: () => number;
+  readonly #clientPorts: ClientPorts;
   readonly #relayPorts: RelayPorts;
   readonly #handler: RequestHandler;
   readonly #table: AllocationTable;
@@ -83,10 +85,11 @@ export class TurnEngine {
     this.#options = options;
     this.#now = now;
     const isOwnAddress = createOwnAddresses(now);
+    this.#clientPorts = new ClientPorts(isOwnAddress);
     const relayPorts = new RelayPorts(options.relays, {
       isOwnAddress,
       isUsedUp: () => options.turns.isUsedUp(),
-      isClientPort: (port) => [...this.#table.all()].some(({ client }) => client.port === port && isOwnAddress(client.address)),
+      isClientPort: (port) => this.#clientPorts.has(port),
     });
     this.#relayPorts = relayPorts;
     this.#table = new AllocationTable({
@@ -233,12 +236,14 @@ export class TurnEngine {
   #reportOpened(allocation: Allocation): void {
     const { log, observer } = this.#options;
     this.#opened++;
+    this.#clientPorts.opened(allocation.id, allocation.client);
     if (log.enabled("debug")) log.debug(`Allocation ${allocation.id} of ${allocation.user} at ${allocation.client.transport} is open`);
     observer?.onOpened?.(this.#stateOf(allocation));
   }
 
   #reportClosed(allocation: Allocation, reason: CloseReason): void {
     const { log, observer } = this.#options;
+    this.#clientPorts.closed(allocation.id, allocation.client);
     add(this.#past.toPeers, allocation.toPeers);
     add(this.#past.fromPeers, allocation.fromPeers);
     if (log.enabled("debug")) log.debug(`Allocation ${allocation.id} of ${allocation.user} is closed: ${reason}`);
