@@ -254,7 +254,7 @@ export const rtspConfig = z.strictObject({
   }),
   allMediaBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
     title: "Media of all streams",
-    help: "The most bytes of frames since the key frames, of pictures that are received in part, of segments of HLS, and of publishers' descriptions. Beyond it, those streams lose what is kept that have most: their players wait for the next key frame.",
+    help: "The most bytes of frames since the key frames, of pictures that are received in part, of what faults hold back, of segments of HLS, and of publishers' descriptions. Beyond it, those streams lose what is kept that have most: their players wait for the next key frame.",
     unit: "B",
     env: "RTSP_ALL_MEDIA_BYTES",
   }),

@@ -3,6 +3,7 @@ import type { RtspFault } from "../../contract/services/rtsp-faults.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { FrameFaults } from "../../servers/rtsp/faults/frame-faults.ts";
 import type { Frame } from "../../servers/rtsp/media/track.ts";
+import { DelayedMedia } from "../../servers/rtsp/streams/delayed-media.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,7 +13,7 @@ function reader(mostHeldBytes = 1 << 20) {
   const registry = new Faults();
   const sent: (Frame & { readonly atMs: number })[] = [];
   const deliver = (frame: Frame) => void sent.push({ ...frame, atMs: performance.now() });
-  const faults = new FrameFaults({ registry, path: "door", keyTrack: 0, mostHeldBytes, deliver });
+  const faults = new FrameFaults({ registry, path: "door", keyTrack: 0, mostHeldBytes, delayed: new DelayedMedia(() => {}), deliver });
   let index = 0;
   return {
     registry,

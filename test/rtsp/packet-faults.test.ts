@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RtspFault } from "../../contract/services/rtsp-faults.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { parseRtpPacket, type RtpPacket } from "../../servers/core/rtp/rtp-packet.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { PacketFaults } from "../../servers/rtsp/faults/packet-faults.ts";
 import type { FramePackets, Track } from "../../servers/rtsp/media/track.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
+import { createTcpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
+import { DelayedMedia } from "../../servers/rtsp/streams/delayed-media.ts";
+import { StreamMemory } from "../../servers/rtsp/streams/stream-memory.ts";
 
 const video: Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [], pps: [] };
 const audio: Track = { kind: "audio", codec: "opus", clockRate: 48_000, channels: 2 };
@@ -15,7 +19,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A reader of a stream with a key frame in four packets each second, pictures in two, and sound in one. */
-function reader(mostHeldBytes = 1 << 20) {
+function reader(mostHeldBytes = 1 << 20, delayed = new DelayedMedia(() => {})) {
   const registry = new Faults();
   const [pictures, sound] = [video, audio].map((track, index) =>
     createPacketizer(track, { track: index, payloadType: 96 + index, packetBytes: 500, sequence: 65_500, ssrc: 1, timestampOffset: 0 }),
@@ -33,6 +37,7 @@ function reader(mostHeldBytes = 1 << 20) {
     registry,
     session,
     mostHeldBytes,
+    delayed,
     tracks: [video, audio],
     keyTrack: 0,
     keyFrame: () => keyFrame,
@@ -48,6 +53,7 @@ function reader(mostHeldBytes = 1 << 20) {
     registry,
     faults,
     sent,
+    give,
     reports,
     start: (fault: RtspFault, more: { seed?: string; forMs?: number } = {}) =>
       registry.start(session, { fault, forMs: 3_600_000, ...more }),
@@ -144,6 +150,65 @@ describe("packets with faults", () => {
     full.registry.stop(session);
     full.play(1);
     expect(full.sent.length).toBeLessThan(40);
+  });
+
+  it("[RTSP-215] what is held back counts with the memory of its stream: once for all readers, and beyond the bound it is lost", () => {
+    const budget = new SharedBudget(100_000);
+    let bytes = 0;
+    const memory = new StreamMemory(budget, "192.0.2.1", () => delayed.giveUp());
+    const delayed: DelayedMedia = new DelayedMedia((count) => {
+      bytes = count;
+      memory.set("delayed", count);
+    });
+    const readers = Array.from({ length: 10 }, () => reader(1 << 20, delayed));
+    const [pictures] = [video].map((track) => createPacketizer(track, { track: 0, payloadType: 96, packetBytes: 500 }));
+    const picture = (size: number) =>
+      pictures?.packetize({ track: 0, units: [Buffer.alloc(size, 0x41)], pts: 0, dts: 0, isKey: false }) as FramePackets;
+    for (const { start } of readers) start({ kind: "delay", delayMs: 1_000 });
+    for (const { give } of readers) give(picture(1_000));
+    const separately = bytes;
+    vi.advanceTimersByTime(1_001);
+    expect(bytes).toBe(0);
+    const shared = picture(1_000);
+    for (const { give, start } of readers) {
+      start({ kind: "loss", percent: 1 }, { seed: "a" });
+      give(shared);
+    }
+    expect(bytes).toBeLessThan(separately / 2);
+    vi.advanceTimersByTime(1_001);
+    expect(bytes).toBe(0);
+    for (const { give } of readers) give(picture(2_000));
+    readers[0]?.give(picture(200_000));
+    expect(bytes).toBe(0);
+    expect(readers.every(({ faults }) => faults.lost > 0)).toBe(true);
+    vi.advanceTimersByTime(1_001);
+    expect(readers.every(({ sent }) => sent.length <= 7)).toBe(true);
+    for (const { give } of readers) give(picture(100));
+    vi.advanceTimersByTime(1_001);
+    expect(bytes).toBe(0);
+  });
+
+  it("[RTSP-216] on channels of the client's own are those with the fault", () => {
+    const written: Buffer[] = [];
+    const connection = { channels: new Map(), unsentBytes: 0, writePackets: (bytes: Buffer) => void written.push(bytes) };
+    const transport = createTcpTransport(0, [6, 7], connection, {} as never);
+    const registry = new Faults();
+    const faults = new PacketFaults({
+      ...{ registry, session, mostHeldBytes: 1 << 20, delayed: new DelayedMedia(() => {}), tracks: [video], keyTrack: 0 },
+      ...{ keyFrame: () => undefined, deliver: (packets) => transport.send(packets), deliverReport() {} },
+    });
+    const packetizer = createPacketizer(video, { track: 0, payloadType: 96, packetBytes: 500, timestampOffset: 0 });
+    const packets = packetizer.packetize({ track: 0, units: [Buffer.alloc(900, 0x41)], pts: 90_000, dts: 90_000, isKey: false });
+    // Of a reader without faults, on the same channels.
+    transport.send(packets);
+    registry.start(session, { fault: { kind: "jump", jumpMs: 1_000 }, forMs: 10_000 });
+    // Which takes the packets one by one.
+    registry.start(session, { fault: { kind: "loss", percent: 1 }, seed: "b", forMs: 10_000 });
+    expect(faults.isActive).toBe(true);
+    faults.push(packets);
+    const sent = written.slice(1);
+    expect(sent.map((bytes) => [bytes[1], parseRtpPacket(bytes.subarray(4))?.timestamp])).toEqual(packets.offsets.map(() => [6, 180_000]));
+    faults.stop();
   });
 
   it("[RTSP-173] stop in a stall, lack key frames, or show one picture again and again", () => {

@@ -1,5 +1,7 @@
 import { httpReaderFaults, type RtspFault, type RtspFaultKind } from "../../../contract/services/rtsp-faults.ts";
+import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame } from "../media/track.ts";
+import type { DelayedMedia } from "../streams/delayed-media.ts";
 import { DelayLine } from "./delay-line.ts";
 import type { Faults } from "./faults.ts";
 
@@ -10,6 +12,8 @@ export interface FrameFaultsOptions {
   readonly keyTrack: number;
   /** What is held back beyond this is left out. */
   readonly mostHeldBytes: number;
+  /** Of the stream. */
+  readonly delayed: DelayedMedia;
   readonly deliver: (frame: Frame) => void;
 }
 
@@ -25,7 +29,7 @@ export class FrameFaults {
 
   constructor(options: FrameFaultsOptions) {
     this.#options = options;
-    this.#held = new DelayLine(options.mostHeldBytes);
+    this.#held = new DelayLine({ mostBytes: options.mostHeldBytes, memory: options.delayed, onLost() {} });
   }
 
   push(frame: Frame): void {
@@ -39,7 +43,8 @@ export class FrameFaults {
       return;
     }
     const bytes = taken.units.reduce((sum, { length }) => sum + length, 0);
-    this.#held.hold(performance.now() + delay.delayMs, bytes, () => this.#options.deliver(taken));
+    const send = () => this.#options.deliver(taken);
+    this.#held.hold(performance.now() + delay.delayMs, { of: taken.units, memoryBytes: memoryOf(taken), bytes, packets: 0, send });
   }
 
   #refresh(): void {

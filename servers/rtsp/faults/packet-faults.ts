@@ -1,8 +1,10 @@
 import type { RtspFault, RtspFaultKind } from "../../../contract/services/rtsp-faults.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
+import { memoryOf } from "../media/frame-memory.ts";
 import type { FramePackets, Track } from "../media/track.ts";
 import { interleavedBytes } from "../rtp/packet-writer.ts";
-import { DelayLine } from "./delay-line.ts";
+import type { DelayedMedia } from "../streams/delayed-media.ts";
+import { type DelayedItem, DelayLine } from "./delay-line.ts";
 import type { ActiveFault, Faults, FaultySession } from "./faults.ts";
 
 /** Where a reader finds the faults that it has to have. */
@@ -15,6 +17,8 @@ export interface ReaderFaults {
 
 export interface PacketFaultsOptions extends ReaderFaults {
   readonly tracks: readonly Track[];
+  /** Of the stream. */
+  readonly delayed: DelayedMedia;
   /** The track of pictures; -1 without one. */
   readonly keyTrack: number;
   /** The key frame before what is pushed, if it is still there. */
@@ -59,7 +63,13 @@ export class PacketFaults {
 
   constructor(options: PacketFaultsOptions) {
     this.#options = options;
-    this.#held = new DelayLine(options.mostHeldBytes);
+    this.#held = new DelayLine({
+      mostBytes: options.mostHeldBytes,
+      memory: options.delayed,
+      onLost: (packets) => {
+        this.lost += packets;
+      },
+    });
     this.#lastDueMs = options.tracks.map(() => 0);
     this.#sequenceShift = options.tracks.map(() => 0);
   }
@@ -107,7 +117,8 @@ export class PacketFaults {
     if (this.#faults.has("stall")) return;
     const jump = this.#jumpOf(track);
     const taken = jump !== 0 && report[1] === senderReportType ? withTimestamp(report, jump) : report;
-    this.#hold(this.#dueMs(track), taken.length, () => this.#options.deliverReport(track, taken));
+    const send = () => this.#options.deliverReport(track, taken);
+    this.#hold(this.#dueMs(track), { of: taken, memoryBytes: taken.length, bytes: taken.length, packets: 0, send });
   }
 
   /** The frozen picture in place of this one, with its place and time. */
@@ -182,16 +193,16 @@ export class PacketFaults {
   }
 
   #pass(packets: FramePackets, dueMs: number): void {
-    if (!this.#hold(dueMs, packets.bytes.length, () => this.#options.deliver(packets))) this.lost += packets.offsets.length;
+    const { of = packets, bytes, offsets } = packets;
+    const send = () => this.#options.deliver(packets);
+    const memoryBytes = of.bytes.length + memoryOf(of.frame);
+    this.#hold(dueMs, { of, memoryBytes, bytes: bytes.length, packets: offsets.length, send });
   }
 
-  /** Sends it at once, or later; false where too much is held back already. */
-  #hold(dueMs: number, bytes: number, send: () => void): boolean {
-    if (dueMs === 0) {
-      send();
-      return true;
-    }
-    return this.#held.hold(dueMs, bytes, send);
+  /** Sends it at once, or later. */
+  #hold(dueMs: number, item: DelayedItem): void {
+    if (dueMs === 0) item.send();
+    else this.#held.hold(dueMs, item);
   }
 
   /** What is held back is never sent. */
@@ -206,7 +217,8 @@ function* separate(packets: FramePackets): Generator<FramePackets> {
   const { bytes, offsets, sequence } = packets;
   for (const [index, offset] of offsets.entries()) {
     const end = offsets[index + 1] ?? bytes.length;
-    yield { ...packets, bytes: bytes.subarray(offset, end), offsets: [0], sequence: (sequence + index) & 0xffff };
+    const part = { bytes: bytes.subarray(offset, end), offsets: [0], sequence: (sequence + index) & 0xffff };
+    yield { ...packets, ...part, of: packets.of ?? packets, onChannels: undefined };
   }
 }
 
@@ -217,7 +229,8 @@ function renumbered(packets: FramePackets, sequence: number, later: number): Fra
     bytes.writeUInt16BE((sequence + index) & 0xffff, offset + sequenceAt);
     bytes.writeUInt32BE((bytes.readUInt32BE(offset + timestampAt) + later) >>> 0, offset + timestampAt);
   }
-  return { ...packets, bytes, sequence: sequence & 0xffff, timestamp: (packets.timestamp + later) >>> 0 };
+  const changed = { bytes, sequence: sequence & 0xffff, timestamp: (packets.timestamp + later) >>> 0 };
+  return { ...packets, ...changed, of: undefined, onChannels: undefined };
 }
 
 function withTimestamp(report: Buffer, later: number): Buffer {

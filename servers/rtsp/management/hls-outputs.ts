@@ -18,7 +18,7 @@ export interface HlsFile {
 export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
   /** Segments are no longer made once there has been no request for this time. */
   readonly idleMs: number;
-  readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "deliver">;
+  readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "delayed" | "deliver">;
   /** Memory of all streams. */
   readonly media: SharedBudget;
   readonly turns: WorkTurns;
@@ -102,7 +102,10 @@ class HlsOutput implements FrameReader {
       this.muxer.lose(excess);
       this.#count();
     });
-    this.#faults = new FrameFaults({ ...options.faults, path, keyTrack: stream.keyTrack, deliver: (frame) => this.#mux(frame) });
+    this.#faults = new FrameFaults({
+      ...{ ...options.faults, path, keyTrack: stream.keyTrack, delayed: stream.delayed },
+      deliver: (frame) => this.#mux(frame),
+    });
     this.#remove = stream.addFrameReader(this);
   }
 

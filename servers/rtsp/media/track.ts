@@ -83,8 +83,10 @@ export interface Clip {
 export interface FramePackets {
   readonly frame: Frame;
   readonly bytes: Buffer;
+  /** Those of which they are a part. */
+  readonly of?: FramePackets | undefined;
   /** The same with other channels, for all clients that have chosen them. */
-  onChannels?: Map<number, Buffer>;
+  onChannels?: Map<number, Buffer> | undefined;
   /** Where each packet begins in `bytes`, with its four bytes. */
   readonly offsets: readonly number[];
   /** Of the payloads, as a sender report counts them. */

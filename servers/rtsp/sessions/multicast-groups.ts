@@ -137,6 +137,7 @@ export class MulticastGroup implements PacketReader {
       tracks: stream.tracks,
       keyTrack: stream.keyTrack,
       keyFrame: () => stream.keyPackets,
+      delayed: stream.delayed,
       deliver: (packets) => this.#send(packets),
       deliverReport: (track, report) => this.#sendReport(track, report),
     });

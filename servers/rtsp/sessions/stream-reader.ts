@@ -58,6 +58,7 @@ export class StreamReader implements PacketReader {
       tracks: stream.tracks,
       keyTrack: stream.keyTrack,
       keyFrame: () => stream.keyPackets,
+      delayed: stream.delayed,
       deliver: (packets) => this.#deliver(packets),
       deliverReport: (track, report) => transports.get(track)?.sendReport(report),
     });

@@ -1,14 +1,14 @@
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 
-/** What a stream keeps for its next players, and what its source has received in part. */
-type MemoryPart = "kept" | "begun";
+/** What a stream keeps for its next players, what its source has received in part, and what faults hold back for its readers. */
+type MemoryPart = "kept" | "begun" | "delayed";
 
 /** The part of one stream of the memory of all streams. */
 export class StreamMemory {
   readonly #budget: SharedBudget;
   readonly #owner: string;
   readonly #lose: () => void;
-  readonly #bytes: Record<MemoryPart, number> = { kept: 0, begun: 0 };
+  readonly #bytes: Record<MemoryPart, number> = { kept: 0, begun: 0, delayed: 0 };
   /** From the first bytes on: a source may be made and never begin. */
   #share: BudgetShare | undefined;
   #isClosed = false;
@@ -24,7 +24,7 @@ export class StreamMemory {
     if (this.#isClosed || this.#bytes[part] === bytes) return;
     this.#bytes[part] = bytes;
     this.#share ??= this.#budget.open(this.#owner, () => this.#lose());
-    this.#share.set(this.#bytes.kept + this.#bytes.begun);
+    this.#share.set(this.#bytes.kept + this.#bytes.begun + this.#bytes.delayed);
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
 import { payloadTypeOf } from "../protocol/media-description.ts";
 import { type AacGroups, aacGroupsOf, joined } from "../rtp/aac-groups.ts";
 import { createPacketizer } from "../rtp/create-packetizer.ts";
+import { DelayedMedia } from "./delayed-media.ts";
 import { KeptCursor, type KeptFrame, KeptFrames } from "./kept-frames.ts";
 import { StreamMemory } from "./stream-memory.ts";
 import type { FrameReader, PacketReader, ReaderPlace } from "./stream-readers.ts";
@@ -77,6 +78,7 @@ export class Stream {
   readonly #keyTrack: number;
   readonly #kept: KeptFrames;
   readonly #memory: StreamMemory;
+  readonly delayed = new DelayedMedia((bytes) => this.#memory.set("delayed", bytes));
   #keyFrames = 0;
   #framesAtKey = 0;
   #groupFrames = 0;
@@ -92,6 +94,7 @@ export class Stream {
     this.#memory = new StreamMemory(options.media, this.owner, () => {
       this.forget();
       this.giveUpBegun?.();
+      this.delayed.giveUp();
     });
     this.#kept = new KeptFrames(options.keptBytes, (bytes) => this.#memory.set("kept", bytes));
     this.#tracks = [...options.tracks];
