@@ -132,6 +132,26 @@ it("[RTSP-64] names a codec that the browser cannot decode, and plays on where t
   expect(shown).toEqual([3_000]);
 });
 
+it("[RTSP-217] makes a few decoders at once, and then one a second, however often the codec changes or decoding fails", async () => {
+  const asked: string[] = [];
+  const { decoders, shown, seen, take, decode } = openPicture((codec) => asked.push(codec) > 0);
+  for (let n = 1; n <= 100; n++) await take(n, `avc1.6400${10 + (n % 50)}`);
+  expect([decoders.length, asked.length]).toEqual([5, 5]);
+  expect(seen.skipped).toBeGreaterThanOrEqual(95);
+  seen.nowMs = 1_000;
+  for (let n = 101; n <= 200; n++) {
+    await take(n, avc);
+    decoders.at(-1)?.error(new Error("no picture"));
+  }
+  expect(decoders.length).toBe(6);
+  seen.nowMs = 2_000;
+  await take(201, avc);
+  await take(202, avc);
+  decode();
+  expect(decoders.length).toBe(7);
+  expect(shown).toEqual([201_000, 202_000]);
+});
+
 it("[RTSP-213] gives the decoder no pictures that are too large, and goes on when they are smaller again", async () => {
   const { decoders, states, take, decode } = openPicture();
   await take(1, avc, { width: 8_192, height: 8_192 });

@@ -35,6 +35,9 @@ const mostBehindMs = 1_500;
 const mostQueued = 8;
 /** 4K, of cinemas. */
 const mostPixels = 4_096 * 2_304;
+/** New decoders in a row, and from then on the time of each: a stream could ask for hundreds a second, by its errors or its codecs. */
+const mostDecoders = 5;
+const decoderMs = 1_000;
 /** Key frames in a row that cannot be decoded, before that is shown. */
 const mostFailures = 3;
 
@@ -51,6 +54,9 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
   /** Of the decoder. */
   #codec = "";
   #checked: { readonly codec: string; readonly isSupported: boolean } | undefined;
+  /** Of new decoders that may be made, as of `#countedAt`. */
+  #decodersLeft = mostDecoders;
+  #countedAt = 0;
   #waitsForKey = true;
   #lastNumber = 0;
   #failures = 0;
@@ -121,6 +127,11 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
 
   /** The decoder for a key frame of this codec; false where there is none. */
   async #prepare(codec: string): Promise<boolean> {
+    if (this.#decoder && this.#codec === codec && !this.#waitsForKey) return true;
+    if (!this.#mayMakeDecoder()) {
+      this.#skip();
+      return false;
+    }
     if (this.#checked?.codec !== codec) {
       const isSupported = await this.#options.codecs.supports({ codec }).catch(() => false);
       this.#checked = { codec, isSupported };
@@ -132,7 +143,6 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
       this.#set({ state: "unsupported", codec });
       return false;
     }
-    if (this.#decoder && this.#codec === codec && !this.#waitsForKey) return true;
     // After a gap too: it may hold pictures that would come late.
     this.#closeDecoder();
     const decoder: PictureCodec = this.#options.codecs.createDecoder({
@@ -145,6 +155,16 @@ export class PictureDecoder<Picture extends { readonly timestamp: number }> {
     decoder.configure({ codec, optimizeForLatency: true });
     this.#decoder = decoder;
     this.#codec = codec;
+    return true;
+  }
+
+  /** Also to ask the browser for a codec. */
+  #mayMakeDecoder(): boolean {
+    const now = this.#options.now();
+    this.#decodersLeft = Math.min(mostDecoders, this.#decodersLeft + Math.max(0, now - this.#countedAt) / decoderMs);
+    this.#countedAt = now;
+    if (this.#decodersLeft < 1) return false;
+    this.#decodersLeft--;
     return true;
   }
 
