@@ -95,7 +95,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   let port = 0;
   let token = "";
 
-  const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
+  const hosts = () => loopbackHosts(port);
   const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
   const hasToken = (protocols: readonly string[]) => protocols.some((protocol) => sameSecret(protocol, tokenProtocol(token)));
 
@@ -294,4 +294,11 @@ function pathOf(target: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** As browsers name this computer in Host and Origin, which leave out the standard port of http (RFC 9110 §4.2.3). */
+export function loopbackHosts(port: number): readonly string[] {
+  const names = ["127.0.0.1", "localhost", "[::1]"];
+  const hosts = names.map((name) => `${name}:${port}`);
+  return port === 80 ? [...hosts, ...names] : hosts;
 }

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { DownFrame } from "../../contract/wire.ts";
 import { controlProtocol, linkExpiredCode, linkFragment, maxFrameBytes, tokenProtocol } from "../../contract/wire.ts";
-import { startControlServer } from "../../servers/control-server.ts";
+import { loopbackHosts, startControlServer } from "../../servers/control-server.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { checkDashboard } from "../../servers/dashboard-files.ts";
 import { openDashboardSecret, secretFileName } from "../../servers/dashboard-secret.ts";
@@ -247,6 +247,11 @@ describe("control server", () => {
     socket.send(JSON.stringify({ type: "call", id: 1, name: "hello", params: {} }));
     expect(await closes.until(() => true)).toBe(linkExpiredCode);
     expect(frames.items).toEqual([]);
+  });
+
+  it("[BL-92] on port 80 it takes the names without a port as well, as browsers write them", () => {
+    expect(loopbackHosts(80)).toEqual(["127.0.0.1:80", "localhost:80", "[::1]:80", "127.0.0.1", "localhost", "[::1]"]);
+    expect(loopbackHosts(7_070)).not.toContain("127.0.0.1");
   });
 
   it("[BL-92] a client without an Origin is refused", async () => {

@@ -213,6 +213,45 @@ describe("traffic store", () => {
     }
   });
 
+  it("[BL-432] terms of the text are about single fields or leave rows out; the dashboard's lists decide alike", async () => {
+    const store = create();
+    const http = { kind: "http" } as const;
+    store.add(
+      batch([
+        row(1, "ok", { ...http, verb: "GET", target: "/health", outcome: "200", client: "okhttp" }),
+        row(2, "refused", { ...http, verb: "POST", target: "/login", outcome: "401", user: "anna@a.b", reason: "wronglogin" }),
+        row(3, "refused", { ...http, verb: "GET", target: "/post/400", outcome: "404, client left" }),
+        row(4, "aborted", { ...http, verb: "POST", target: "/Upload", outcome: "client left" }),
+        row(5, "failed", { kind: "grpc-call", verb: "unary", target: "/shop.Orders/Get", outcome: "NOT_FOUND" }),
+      ]),
+    );
+    for (const [text, expected] of [
+      ["status:4xx", [3, 2]],
+      ["status:404", [3]],
+      ["status:40", [3, 2]],
+      ["status:not_found", [5]],
+      ['status:"client left"', [4, 3]],
+      ["method:post", [4, 2]],
+      ["METHOD:get", [5, 3, 1]],
+      ["path:/upload method:POST", [4]],
+      ["-method:get", [4, 2]],
+      ["-health -upload", [5, 3, 2]],
+      ["client:okhttp", [1]],
+      ["user:anna reason:wrong", [2]],
+      ["post -status:aborted", [3, 2]],
+      ["get status:404 /post", [3]],
+      ["status:", [5, 4, 3, 2, 1]],
+      ["-", []],
+      ["-1", []],
+    ] as const) {
+      const page = await store.read({ ...everything, text });
+      expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
+      const all = (await store.read(everything)).rows;
+      expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
+      expect((await store.read({ ...everything, text, inDetails: true })).rows.map(({ id }) => id)).toEqual(expected);
+    }
+  });
+
   it("[BL-124] cut or damaged records are skipped and do no harm (seeded)", async () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = seededRandom(seed);

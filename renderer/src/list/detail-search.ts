@@ -1,5 +1,6 @@
 import type { ServiceId } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import { noFilter, searchesDetails, type TrafficFilter, trafficMatcher } from "./traffic-filter.ts";
 
 /** Ids of those rows of a service that match, also in their details. */
@@ -69,7 +70,7 @@ export function createDetailSearch(match: MatchRows, onFound: (rows: readonly Tr
       known.clear();
       current = filter;
       hasText = trafficMatcher(filter);
-      mayMatch = trafficMatcher({ ...filter, text: "" });
+      mayMatch = trafficMatcher({ ...filter, text: parseRowQuery(filter.text).termText });
       if (!searchesDetails(filter)) return hasText;
       return (row) => mayMatch(row) && (hasText(row) || known.has(keyOf(row)));
     },

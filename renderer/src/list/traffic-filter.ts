@@ -8,9 +8,9 @@ import {
   hasText,
   hasTone,
   rowFilterFields,
-  searchNeedle,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
+import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;
@@ -27,6 +27,9 @@ export interface TrafficFilter {
 }
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
+
+/** For the field of `text`. */
+export const filterHint = "Also status:4xx method:POST path:/api client:curl user:anna reason:token; a - before one leaves those rows out";
 
 export const noFilter: TrafficFilter = {
   text: "",
@@ -51,16 +54,17 @@ export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean 
   one.withoutSample === other.withoutSample;
 
 /** Whether only the supervisor can decide for some rows. */
-export const searchesDetails = ({ text, inDetails }: TrafficFilter): boolean => inDetails && text.trim() !== "";
+export const searchesDetails = ({ text, inDetails }: TrafficFilter): boolean => inDetails && parseRowQuery(text).needle !== "";
 
 /** Decides by the texts of rows. */
 export function trafficMatcher({ text, tone, target, outcome, ofKind, withoutSample }: TrafficFilter): (row: TrafficRow) => boolean {
-  const needle = searchNeedle(text);
+  const { needle, terms } = parseRowQuery(text);
   return (row) =>
     hasTone(row.tone, tone) &&
     hasKind(row.kind, ofKind) &&
     hasTarget(row.target, target) &&
     hasOutcome(row.outcome, outcome) &&
     !(withoutSample && isSampleClient(row.client)) &&
+    meetsTerms(row, terms) &&
     (needle === "" || hasText(row, needle));
 }

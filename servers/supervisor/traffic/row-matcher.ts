@@ -6,9 +6,9 @@ import {
   hasText,
   hasTone,
   possibleStatusWords,
-  searchNeedle,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
+import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
 export interface RowFilter {
@@ -34,13 +34,13 @@ export type RowContents = () => Iterable<Buffer>;
 /** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. */
 export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
   const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", withoutSample = false, parent } = filter;
-  const needle = searchNeedle(text);
+  const { needle, terms } = parseRowQuery(text);
   const longestWord = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
   const isIn = inDetails ? createContentSearch(needle) : () => false;
   const words = [inDetails ? "" : longestWord, target, outcome, ofKind]
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word));
-  const readsTexts = needle !== "" || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
+  const readsTexts = needle !== "" || terms.length > 0 || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
   return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
@@ -52,6 +52,7 @@ export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: Row
       hasTarget(row.target, target) &&
       hasOutcome(row.outcome, outcome) &&
       !(withoutSample && isSampleClient(row.client)) &&
+      meetsTerms(row, terms) &&
       (needle === "" || hasText(row, needle) || (inDetails && isInAny(contents(), isIn)))
     );
   };

@@ -1,4 +1,5 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import type { RowSort, SortPlace } from "../../../contract/traffic/row-sort.ts";
 import { rowIsCut } from "../../core/traffic/row-record.ts";
 import type { RowIndex } from "./row-index.ts";
@@ -77,9 +78,10 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
   return {
     *find(query) {
       const { matches, hasReadMuch } = indexMatcher(query);
+      const { needle, termText } = parseRowQuery(query.text);
       // What else the filter demands of a row.
-      const mayMatch = createRowMatcher({ ...query, text: "" });
-      const searchesContent = query.inDetails === true && query.text.trim() !== "";
+      const mayMatch = createRowMatcher({ ...query, text: termText });
+      const searchesContent = query.inDetails === true && needle !== "";
       const { sort, sortedAfter: after, limit } = query;
       const sorted = sort && createSortedRows({ sort, after, limit });
       const newest: TrafficRow[] = [];

@@ -9,7 +9,7 @@ import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
-import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
+import { filterHint, isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
@@ -64,6 +64,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
         <FilterInput
           width={Picks ? 190 : 242}
           placeholder={tab.filterPlaceholder}
+          hint={filterHint}
           value={filter.text}
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}

@@ -9,7 +9,7 @@ import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
-import { isFiltering, noFilter } from "../../list/traffic-filter.ts";
+import { filterHint, isFiltering, noFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { joinedId } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -78,6 +78,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}
           placeholder="Path, topic, client"
+          hint={filterHint}
           options={<DetailToggle details="headers, bodies and messages" filter={filter} onFilter={setFilter} />}
         />
       }

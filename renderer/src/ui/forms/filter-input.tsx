@@ -8,6 +8,8 @@ interface FilterInputProps {
   onChange(value: string): void;
   /** "Filter topics", or what is searched: "Path, client, body". */
   readonly placeholder: string;
+  /** What else it takes, as a tooltip. */
+  readonly hint?: string;
   readonly width?: number | string;
   /** At the end of the field, while there is a text: what else is searched. */
   readonly options?: ReactNode;
@@ -27,6 +29,7 @@ export function FilterInput({
   value,
   onChange,
   placeholder,
+  hint,
   width = 230,
   slash = true,
   focused = false,
@@ -57,6 +60,7 @@ export function FilterInput({
       maxLength={longestFilter}
       autoFocus={focused}
       placeholder={placeholder}
+      title={hint}
       aria-label={
         placeholder.startsWith("Filter") ? placeholder : `Filter by ${placeholder.charAt(0).toLowerCase()}${placeholder.slice(1)}`
       }

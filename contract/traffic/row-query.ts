@@ -1,0 +1,60 @@
+/** The text of a filter of rows: terms about single fields, words that rows must not have, and the rest, which is searched as one text. */
+import type { TrafficRow } from "./row.ts";
+import { hasText, searchNeedle, statusWord } from "./row-filter.ts";
+
+type Texts = Omit<TrafficRow, "service">;
+
+/** `status:4xx`, `-path:/health`, or `-word`, without a field. */
+interface RowTerm {
+  readonly field: TermField | undefined;
+  /** In lower case. */
+  readonly value: string;
+  readonly isExcluded: boolean;
+}
+
+export interface RowQuery {
+  /** What is left of the text beside the terms, as it is compared. */
+  readonly needle: string;
+  readonly terms: readonly RowTerm[];
+  /** The terms alone: a text whose query has the same terms and no needle. */
+  readonly termText: string;
+}
+
+const termFields = {
+  status: (row, value) =>
+    /^\d[\dx]{2}$/.test(value) ? hasCode(row, value) : `${row.outcome}\n${statusWord(row)}`.toLowerCase().includes(value),
+  /** Of a call it is the last part of its path. */
+  method: (row, value) => row.verb.toLowerCase() === value || (row.kind === "grpc-call" && row.target.toLowerCase().endsWith(`/${value}`)),
+  path: (row, value) => row.target.toLowerCase().includes(value),
+  client: (row, value) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
+  user: (row, value) => (row.user ?? "").toLowerCase().includes(value),
+  reason: (row, value) => (row.reason ?? "").toLowerCase().includes(value),
+} satisfies Readonly<Record<string, (row: Texts, value: string) => boolean>>;
+type TermField = keyof typeof termFields;
+
+/** "4xx" is any code that begins with 4. */
+function hasCode(row: Texts, value: string): boolean {
+  const code = statusWord(row);
+  return /^\d{3}$/.test(code) && [...value].every((digit, at) => digit === "x" || digit === code[at]);
+}
+
+/** A value with spaces is in quotes; one that is not typed yet is no term. `-` before a digit may be a number that is searched. */
+const termPattern = /(?<=^|\s)(?:(-?)(status|method|path|client|user|reason):("[^"]*"?|\S*)|-([\p{L}/_]\S*))(?=\s|$)/giu;
+
+export function parseRowQuery(text: string): RowQuery {
+  const terms: RowTerm[] = [];
+  const texts: string[] = [];
+  const rest = text.replace(termPattern, (term, minus: string | undefined, field: string | undefined, quoted = "", word = "") => {
+    const value = (field ? quoted.replaceAll('"', "") : word).toLowerCase();
+    if (value === "") return "";
+    terms.push({ field: field?.toLowerCase() as TermField | undefined, value, isExcluded: minus !== "" });
+    texts.push(term);
+    return "";
+  });
+  const needle = searchNeedle(rest === text ? text : rest.replace(/\s+/g, " "));
+  return { needle, terms, termText: texts.join(" ") };
+}
+
+/** By the texts of a row that lists show. */
+export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
+  terms.every(({ field, value, isExcluded }) => (field ? termFields[field](row, value) : hasText(row, value)) !== isExcluded);
