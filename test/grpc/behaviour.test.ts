@@ -84,6 +84,20 @@ it("[GRPC-11] x-backlot-details adds google.rpc details to the status", async ()
   expect(asIs.status.metadata.get("grpc-status-details-bin")).toEqual([Buffer.from([8, 13])]);
 });
 
+it("[GRPC-307] details of more JSON than an answer has room for are refused", async () => {
+  const service = await startGrpc();
+  const ask16 = (violations: number) =>
+    ask(service, {
+      "x-backlot-status": "INVALID_ARGUMENT",
+      "x-backlot-details": ["BadRequest", "BadRequest"].map((type) =>
+        JSON.stringify({ "@type": type, fieldViolations: Array.from({ length: violations }, () => ({})) }),
+      ),
+    });
+  expect((await ask16(2_700)).status.metadata.get("grpc-status-details-bin")).toHaveLength(1);
+  const { code, details } = (await ask16(2_800)).status;
+  expect([code, details]).toEqual([3, "x-backlot-details: they have 16884 characters, which is more than 16384"]);
+});
+
 it("[GRPC-12] [GRPC-211] x-backlot-delay delays the call, and the client's deadline still holds", async () => {
   const service = await startGrpc();
   const startedAt = performance.now();

@@ -5,13 +5,13 @@ import { StatusError } from "./status.ts";
 const notMetadata =
   /^(?::.*|grpc-(?:timeout|encoding|accept-encoding)|te|content-type|accept-encoding|connect-(?:timeout-ms|protocol-version|content-encoding|accept-encoding)|content-(?:length|encoding)|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|http2-settings|host)$/;
 
-/** The metadata of a call's header fields: name, value, name, value. */
-export function metadataOf(rawHeaders: readonly string[]): Metadata {
+/** The metadata of a call's header fields: name, value, name, value. With `only` those of one name, in lower case: there may be thousands of fields. */
+export function metadataOf(rawHeaders: readonly string[], only?: string): Metadata {
   const metadata = new Metadata();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();
     const value = rawHeaders[index + 1] as string;
-    if (notMetadata.test(name)) continue;
+    if ((only !== undefined && name !== only) || notMetadata.test(name)) continue;
     try {
       if (!name.endsWith("-bin")) metadata.add(name, value);
       // Several values may be in one field.

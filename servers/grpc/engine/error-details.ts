@@ -7,14 +7,19 @@ import { StatusError } from "./status.ts";
 /** Makes the serialized google.rpc.Status of `grpc-status-details-bin`. */
 export type StatusDetails = (code: number, message: string) => Buffer;
 
+/** Of the JSON of all details: clients take answers with 8 KiB of header fields, and thousands of messages may be in 64 KiB. */
+const mostCharacters = 16 << 10;
+
 /**
  * Reads details as JSON, one message each: `{"@type":"RetryInfo","retryDelay":"2s"}`. A type without a package is of google.rpc.
- * What it returns throws INVALID_ARGUMENT for a type that is not known and for JSON that is not of its type.
+ * What it returns throws INVALID_ARGUMENT for a type that is not known, for JSON that is not of its type, and for too much of it.
  */
 export function createDetailReader(current: () => DescriptorPool): (texts: readonly string[]) => StatusDetails {
   return (texts) => {
     const pool = current();
     try {
+      const characters = texts.reduce((sum, { length }) => sum + length, 0);
+      if (characters > mostCharacters) throw new Error(`they have ${characters} characters, which is more than ${mostCharacters}`);
       return statusDetails(
         pool,
         texts.map((text) => packDetail(parsed(text), pool)),

@@ -7,7 +7,7 @@ import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { OpenCalls } from "../engine/open-calls.ts";
 import { pathText, problemAt, readJson } from "./json-source.ts";
 import { messageTemplate } from "./message-template.ts";
-import { metadataOf } from "./received-messages.ts";
+import { metadataValues } from "./received-messages.ts";
 
 type Pushed = z.output<typeof pushed>;
 
@@ -67,7 +67,7 @@ function frameOf(call: GrpcCall, { descriptor, pool }: GrpcMethod, text: string)
   const notOfType = (why: string) =>
     refused(`The JSON does not fit ${descriptor.output.typeName}: ${why}`, "Correct it; nothing was sent.");
   if (misfit !== undefined) throw notOfType(misfit);
-  const metadata = metadataOf(call);
+  const metadata = metadataValues(call);
   try {
     return template({ ...nothing, metadata: (name) => metadata(name)[0], index: call.entry.sent, method: call.head.path });
   } catch (error) {

@@ -1,4 +1,5 @@
 import { errorText } from "../../core/service/service-error.ts";
+import { metadataOf } from "../engine/call-metadata.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { WrittenValues } from "../engine/message-values.ts";
@@ -16,7 +17,7 @@ export class ReceivedMessages implements MatchSubject {
   #messages: readonly FieldSource[] | undefined;
 
   constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[], mostValues: number) {
-    this.metadata = metadataOf(call);
+    this.metadata = metadataValues(call);
     this.#method = method;
     this.#bytes = bytes;
     this.#mostValues = mostValues;
@@ -56,8 +57,10 @@ class ReadableMessage implements FieldSource {
   }
 }
 
-/** The values of a field; those of a "-bin" field in base64. */
-export const metadataOf =
-  ({ head: { metadata } }: Pick<GrpcCall, "head">) =>
+/** The values of a field, whose name is in lower case; those of a "-bin" field in base64. */
+export const metadataValues =
+  ({ head: { rawHeaders } }: Pick<GrpcCall, "head">) =>
   (name: string): readonly string[] =>
-    metadata.get(name).map((value) => (typeof value === "string" ? value : value.toString("base64")));
+    metadataOf(rawHeaders, name)
+      .get(name)
+      .map((value) => (typeof value === "string" ? value : value.toString("base64")));
