@@ -13,6 +13,7 @@ import { frameOf } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
 import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
+import { RuleCounts } from "../../servers/grpc/replies/rule-counts.ts";
 import { type BodyReader, TextBody } from "../../servers/grpc/web/body-reader.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
 import { Http1Exchange } from "../../servers/grpc/web/web-exchange.ts";
@@ -216,7 +217,7 @@ it("[GRPC-178] answers of reply rules that are due at once are made in the turns
     made++;
     return Buffer.alloc(0);
   };
-  const rules = new RuleCall(call as never, {} as never);
+  const rules = new RuleCall(call as never, { counts: new RuleCounts() } as never);
   const chosen = { rule: { ...rule, reply }, match: 1, answer: 1 } as never;
   const answers = Array.from({ length: 1_000 }, (_, index) =>
     index % 2 === 0 ? rules.perform(chosen, {} as never, () => {}) : rules.reply(chosen, {} as never),
