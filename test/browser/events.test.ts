@@ -77,6 +77,14 @@ it("[EV-75] a job whose process ended is not shown as running", async () => {
     .waitFor();
 });
 
+/** In a window of this height the panel is folded, and says how many there are. */
+async function unfold(page: Page): Promise<void> {
+  const region = page.getByRole("region", { name: "Requests" });
+  await region.getByText("2", { exact: true }).waitFor();
+  const fold = region.getByRole("button", { name: "Requests", exact: true });
+  if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+}
+
 it("[EV-94] a refused request is a row with its reason, which opens the request and its answer", async () => {
   const { page, origin } = await open();
   const refuse = (body: string, client: string) =>
@@ -85,6 +93,7 @@ it("[EV-94] a refused request is a row with its reason, which opens the request 
   expect(await page.getByRole("region", { name: "Requests" }).count()).toBe(0);
   await refuse("{not json", "first/1.0");
   await refuse("{}", "second/1.0");
+  await unfold(page);
   const list = page.getByRole("grid", { name: "Requests, newest first" });
   const malformed = list.getByRole("row", { name: /Malformed JSON in request body/ });
   await list.getByRole("row", { name: /device_id: .*, and \d+ more/ }).waitFor();
@@ -110,6 +119,7 @@ it("[EV-195] the list of requests is moved through by the keys, sends again from
   const refuse = (query: string) => fetch(`${origin}/events?${query}`, { method: "POST", body: "{" }).then((response) => response.text());
   await refuse("first");
   await refuse("second");
+  await unfold(page);
   const list = page.getByRole("grid", { name: "Requests, newest first" });
   await list.getByRole("row", { name: /second/ }).click();
   const inspector = page.getByRole("complementary");

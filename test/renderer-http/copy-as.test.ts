@@ -231,7 +231,7 @@ describe("what a real shell and a real engine send", () => {
 });
 
 describe("Python and raw", () => {
-  it("Python joins repeated headers and encodes text", () => {
+  it("Python joins repeated headers, says so, and encodes text", () => {
     const headers = [
       ["Accept", "a"],
       ["accept", "b"],
@@ -240,6 +240,7 @@ describe("Python and raw", () => {
     ] as const;
     expect(copyAs("python", replay({ method: "POST", headers, body: bytes('{"a":"ü"}') }))).toBe(
       [
+        "# requests sends a field once: the values of Accept, Cookie are joined.",
         "import requests",
         "",
         "response = requests.request(",

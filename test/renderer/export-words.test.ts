@@ -17,6 +17,7 @@ describe("the note of an export", () => {
   it.each<[Partial<ExportView>, string, string]>([
     [{ total: 12_480 }, "Exporting events.csv", "8,214 of 12,480 events · 2.1 MB"],
     [{}, "Exporting events.csv", "8,214 events · 2.1 MB"],
+    [{ state: "done", items: 0, bytes: 0 }, "Nothing matched: the file has no event", "0 B · events.csv"],
     [{ state: "done" }, "Exported 8,214 events", "2.1 MB · events.csv"],
     [{ state: "done", file: "/home/me/events.csv", items: 1 }, "Exported 1 event", "2.1 MB · /home/me/events.csv"],
     [{ state: "cancelled" }, "Export cancelled", "events.csv"],

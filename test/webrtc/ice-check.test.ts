@@ -287,9 +287,12 @@ it("[WEBRTC-420] a relay that is not used beside a direct way, such as one by na
   const hidden = check(side(50_112, [line("host", name)]), side(50_113, [line("host", name)]));
   expect(hidden.verdict).toBe("direct");
   expect(hidden.findings.filter(({ tone }) => tone === "bad" || tone === "warn")).toEqual([]);
+  expect(found(hidden)).toEqual(["direct", "mdns-only", "no-permission a", "no-permission b"]);
   expect(words(hidden, "a")).toContain("does not use its relay");
   const shown = check(side(50_112, [line("host", "10.0.0.9")]), side(50_113, [line("host", "10.0.0.8")]));
   expect(shown.verdict).toBe("direct");
+  const young = check(side(50_112, [line("host", "10.0.0.9")]), side(50_113, [line("host", "10.0.0.8")]), soon);
+  expect(found(young)).toEqual(["direct", "direct-possible"]);
 });
 
 it("[WEBRTC-425] data of a relay to a third peer says nothing about the second: ports count where relays share an address", () => {

@@ -20,14 +20,18 @@ interface LowerPanelProps {
   readonly isEmpty: boolean;
   /** It gives way in a low window. */
   readonly isOptional?: boolean;
+  /** Folded in a window that is not higher than `lowPx`, until the user opens it. */
+  readonly opensInHigh?: boolean;
   /** Escape was pressed in it, where no field takes it. */
   readonly onEscape?: () => void;
-  /** After the title. */
-  readonly head: ReactNode;
+  /** After the title; `unfold` is for what asks for the rows. */
+  readonly head: ReactNode | ((unfold: () => void) => ReactNode);
   /** The rows of the list, or the table. */
   readonly children: ReactNode;
 }
 
+/** In less the list above it is left with a few rows. */
+const lowPx = 900;
 const heightBounds = { minimum: 32, maximum: 420 };
 
 /** A panel below a list, with a list of its own that can be folded and resized. */
@@ -39,11 +43,12 @@ export function LowerPanel({
   heightLabel,
   isEmpty,
   isOptional,
+  opensInHigh = false,
   onEscape,
   head,
   children,
 }: LowerPanelProps) {
-  const [open, setOpen] = useRemembered(`${rememberAs}.open`, true);
+  const [open, setOpen] = useRemembered(`${rememberAs}.open`, !opensInHigh || window.innerHeight > lowPx);
   const [height, setHeight] = useRemembered(`${rememberAs}.height`, heightPx);
   const showsList = open && !isEmpty;
   return (
@@ -66,7 +71,7 @@ export function LowerPanel({
           <IconChevronDown size={14} stroke={1.5} />
         </ActionIcon>
         <SectionTitle>{title}</SectionTitle>
-        {head}
+        {typeof head === "function" ? head(() => setOpen(true)) : head}
       </PanelHead>
       {showsList &&
         (listLabel === undefined ? (

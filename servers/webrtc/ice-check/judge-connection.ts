@@ -171,8 +171,11 @@ class Judge {
   #judgeCandidates(): IceVerdict {
     const [one, other] = this.#sides;
     const paths = pathsBetween(one, other);
-    if (paths.relays.length > 0) return this.#relays.judge(paths.relays) ?? this.#directOr(paths);
-    return this.#directOr(paths);
+    const withRelays = paths.relays.length > 0 ? this.#relays.judge(paths.relays) : undefined;
+    if (withRelays) return withRelays;
+    const verdict = this.#directOr(paths);
+    this.#relays.noteUnused();
+    return verdict;
   }
 
   #directOr({ direct, mdns, natted }: Paths): IceVerdict {

@@ -17,6 +17,8 @@ const consentMs = 30_000;
 export class RelayJudge {
   readonly #sides: readonly [IceSide, IceSide];
   readonly #now: number;
+  /** Whose relay is of no use yet beside a direct way. */
+  readonly #unused: IceSide[] = [];
   readonly #report: (code: IceFindingCode, parts: FindingParts) => void;
   #hasCause = false;
 
@@ -112,14 +114,8 @@ export class RelayJudge {
           text: `${side.name}: a permission for an address of ${other.name} was refused with 403: it is not among the allowed peers.`,
           advice: "Relays reach loopback only, unless Config allows more peers. Or let both sides use a relay.",
         });
-      } else if (!leadsTo(last, other) && hasDirect && isLate) {
-        // Browsers ask for none for names of multicast DNS, and need none where they connect directly.
-        this.#add("no-permission", {
-          tone: "note",
-          side,
-          text: `${side.name} does not use its relay for ${other.name}: it has not asked for a permission for an address of it.`,
-          advice: "Both may use a direct way, which does not pass here.",
-        });
+      } else if (!leadsTo(last, other) && hasDirect) {
+        if (isLate) this.#unused.push(side);
       } else if (!leadsTo(last, other)) {
         this.#add("no-permission", {
           tone: isLate ? "bad" : "wait",
@@ -151,6 +147,19 @@ export class RelayJudge {
     }
     if (hasDirect) return undefined;
     return this.#hasCause || !waits ? "failed" : "waiting";
+  }
+
+  /** To be said behind the direct way: browsers ask for no permission for names of multicast DNS, and need none where they connect directly. */
+  noteUnused(): void {
+    for (const side of this.#unused) {
+      const other = this.#otherOf(side);
+      this.#add("no-permission", {
+        tone: "note",
+        side,
+        text: `${side.name} does not use its relay for ${other.name}: it has not asked for a permission for an address of it.`,
+        advice: "Both may use a direct way, which does not pass here.",
+      });
+    }
   }
 
   /** Of a relay that data has passed in both directions. False where it has been silent for so long that nothing more will come. */

@@ -30,7 +30,7 @@ export function ExportToasts(): null {
         message: <ExportToast view={view} onCancel={cancel} />,
         // Its end is announced, its progress is not.
         role: isOver(view) ? "alert" : "group",
-        icon: <ExportIcon state={view.state} />,
+        icon: <ExportIcon {...view} />,
         autoClose: closesAfter(view),
         withCloseButton: isOver(view),
         closeButtonProps: { "aria-label": "Dismiss" },
@@ -63,12 +63,13 @@ function closesAfter({ state }: ExportView): number | false {
   }
 }
 
-function ExportIcon({ state }: Pick<ExportView, "state">) {
+function ExportIcon({ state, items }: Pick<ExportView, "state" | "items">) {
   switch (state) {
     case "waiting":
     case "running":
       return <IconDownload size={16} stroke={1.5} color="var(--bl-accent)" aria-hidden="true" />;
     case "done":
+      if (items === 0) return <StatusShape shape="warning" />;
       return <IconCheck size={16} stroke={1.75} color="var(--bl-ok)" aria-hidden="true" />;
     case "cancelled":
       return <StatusShape shape="stopped" />;

@@ -11,7 +11,7 @@ export function exportTitle({ state, name, item, items }: ExportView): string {
     case "running":
       return `Exporting ${name}`;
     case "done":
-      return `Exported ${formatCountOf(items, item)}`;
+      return items === 0 ? `Nothing matched: the file has no ${item}` : `Exported ${formatCountOf(items, item)}`;
     case "cancelled":
       return "Export cancelled";
     case "failed":

@@ -227,7 +227,10 @@ function asJavaScript(replay: Replay): string {
 }
 
 function asPython(replay: Replay): string {
-  const headers = joined(sentHeaders(replay.headers));
+  const sent = sentHeaders(replay.headers);
+  const headers = joined(sent);
+  const repeated = headers.map(([name]) => name).filter((name) => sent.filter(([other]) => isSameName(other, name)).length > 1);
+  const joins = repeated.length === 0 ? "" : `# requests sends a field once: the values of ${repeated.join(", ")} are joined.\n`;
   const text = bodyText(replay.body);
   const lines = [`    ${literal(replay.method)},`, `    ${literal(replay.origin + replay.target)},`];
   if (headers.length > 0)
@@ -237,8 +240,10 @@ function asPython(replay: Replay): string {
   }
   const imports = replay.body.length > 0 && text === undefined ? "import base64\n\nimport requests" : "import requests";
   const call = `response = requests.request(\n${lines.join("\n")}\n)`;
-  return `${notes(replay, "#")}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
+  return `${notes(replay, "#")}${joins}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
 }
+
+const isSameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 /** requests takes a dict: a header that was sent twice becomes one, as RFC 9110 §5.3 allows. */
 function joined(headers: HeaderList): HeaderList {

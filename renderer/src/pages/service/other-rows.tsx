@@ -84,8 +84,9 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
       heightLabel={`Height of the ${title.toLowerCase()}`}
       isEmpty={matching === 0}
       isOptional={hasNone}
+      opensInHigh
       onEscape={choice.release}
-      head={
+      head={(unfold) => (
         <>
           <SegmentedControl
             aria-label={`${title} shown`}
@@ -94,7 +95,10 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
               { value: "all", label: "All" },
             ]}
             value={shown}
-            onChange={(next) => setShown(shownRows.parse(next))}
+            onChange={(next) => {
+              setShown(shownRows.parse(next));
+              unfold();
+            }}
           />
           <Caption className={styles.count}>{hasNone ? "none" : matching === 0 ? "none matches" : formatCount(matching)}</Caption>
           {unrecorded > 0 && (
@@ -105,7 +109,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
           <Spring />
           {!hasNone && <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />}
         </>
-      }
+      )}
     >
       <LiveTable
         rows={rows}

@@ -149,7 +149,11 @@ function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "clie
         </Pair>
       )}
       <Pair name="Protocol">{[`MQTT ${versionText(client.version)}`, client.transport].filter(Boolean).join(", ")}</Pair>
-      {client.peer && <Pair name="From">{client.peer}</Pair>}
+      {client.peer && (
+        <Pair name="From">
+          <Peer peer={client.peer} />
+        </Pair>
+      )}
       {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
       <Pair name="Keep alive">{client.keepAliveSeconds === 0 ? "off" : `${client.keepAliveSeconds} s`}</Pair>
       <Pair name="Session">
@@ -192,5 +196,17 @@ function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "clie
             ))}
       </Pair>
     </Pairs>
+  );
+}
+
+/** A long address breaks before its port. */
+function Peer({ peer }: { readonly peer: string }) {
+  const portAt = peer.lastIndexOf(":");
+  return (
+    <>
+      {peer.slice(0, portAt)}
+      <wbr />
+      {peer.slice(portAt)}
+    </>
   );
 }
