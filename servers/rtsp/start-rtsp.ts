@@ -57,7 +57,10 @@ export async function startRtsp(
   onStop(() => paths.closeAll(serviceStops));
   const asset = (name: string) => openClip(assetFile("rtsp", `${name}.mp4`));
   for (const name of testPaths)
-    paths.add(name, new ClipSource({ title: `${name}.mp4`, clip: asset(name), webSound: asset("sound-opus"), limits, log }));
+    paths.add(
+      name,
+      new ClipSource({ title: `${name}.mp4`, clip: asset(name), webSound: asset("sound-opus"), limits, work: turns.background(""), log }),
+    );
   const places = new WaitingPlaces(config.sessions);
   const tls = async () => ({ ca: [...rootCertificates, (await context.certificates()).authority.cert] });
   let pulledBytes = 0;

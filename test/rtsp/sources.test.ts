@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { openClip } from "../../servers/rtsp/media/mp4/open-clip.ts";
 import type { Clip, Frame } from "../../servers/rtsp/media/track.ts";
 import { createPacketizer } from "../../servers/rtsp/rtp/create-packetizer.ts";
@@ -16,10 +18,10 @@ import { avcEntry, buildMp4, four, pictures } from "./mp4-builder.ts";
 
 const limits = { packetBytes: 1_400, keptBytes: 1 << 20, media: new SharedBudget(1 << 30) };
 
-function playing(clip: Clip) {
+function playing(clip: Clip, turns = new WorkTurns()) {
   const lines: string[] = [];
   const log = createLog({ level: () => "debug", write: ({ text }) => void lines.push(text) });
-  const source = new ClipSource({ title: "a.mp4", clip, limits, log });
+  const source = new ClipSource({ title: "a.mp4", clip, limits, work: turns.background(""), log });
   const frames: Frame[] = [];
   const ends: string[] = [];
   onTestFinished(() => source.close("the test is over"));
@@ -66,6 +68,50 @@ describe("a clip that is broken", () => {
     expect(ends).toEqual(["the clip cannot be read"]);
     expect(lines).toEqual([expect.stringContaining("a frame is left out"), "a.mp4 is no longer played. EIO: i/o error, read"]);
     await expect(source.open()).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+describe("a clip with thousands of frames for one time", () => {
+  const samples = pictures(2_002);
+
+  it("[RTSP-218] is played in turns, and so are frames that cannot be read", async () => {
+    const file = path.join(temporaryDir(), "a.mp4");
+    writeFileSync(file, buildMp4({ tracks: [{ handler: "vide", timescale: 12_800, entry: avcEntry(), samples: pictures(10) }] }));
+    const clip = openClip(file);
+    let reads = 0;
+    const together: Clip = {
+      ...clip,
+      frameCount: 5_000,
+      durationSeconds: 3_600,
+      frame(index) {
+        reads++;
+        if (index % 200 > 100) throw new Error("broken");
+        return { ...clip.frame(0), pts: 0, dts: 0 };
+      },
+    };
+    // A tenth of a millisecond passes at each look.
+    let nowMs = 0;
+    const turns = new WorkTurns(() => (nowMs += 0.1));
+    onTestFinished(() => turns.close());
+    const { frames } = playing(together, turns);
+    let most = reads;
+    while (frames.length < 2_500) {
+      const before = reads;
+      await nextTurn();
+      most = Math.max(most, reads - before);
+    }
+    expect(most).toBeLessThan(60);
+  });
+
+  it("[RTSP-218] is refused", () => {
+    const opened = (count: number) => {
+      const file = path.join(temporaryDir(), "a.mp4");
+      const all = samples.map((sample, index) => ({ ...sample, duration: index === 0 || index > count ? 12_800 : 1 }));
+      writeFileSync(file, buildMp4({ tracks: [{ handler: "vide", timescale: 12_800, entry: avcEntry(), samples: all }] }));
+      openClip(file).close();
+    };
+    opened(1_990);
+    expect(() => opened(2_002)).toThrow("more than 2000 frames within a second");
   });
 });
 

@@ -172,8 +172,8 @@ export class ClipLibrary {
   }
 
   #play(clip: KeptClip, media: Clip): void {
-    const { paths, limits, log } = this.#options;
-    clip.source = new ClipSource({ title: clip.name, clip: media, limits, log });
+    const { paths, limits, turns, log } = this.#options;
+    clip.source = new ClipSource({ title: clip.name, clip: media, limits, work: turns.background(""), log });
     clip.problem = undefined;
     paths.add(clip.path, clip.source);
   }

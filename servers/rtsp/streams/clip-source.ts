@@ -1,5 +1,6 @@
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 import type { Clip, Frame, Track } from "../media/track.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import { joinClips } from "./joined-clip.ts";
@@ -18,6 +19,8 @@ export interface ClipSourceOptions {
   /** The same sound in a codec that browsers play, as long as the clip. Closed with it. */
   readonly webSound?: Clip;
   readonly limits: StreamLimits;
+  /** In whose turns it is played. */
+  readonly work: WorkConnection;
   readonly log: Log;
 }
 
@@ -30,12 +33,12 @@ export class ClipSource implements PathSource {
   readonly #clip: Clip;
   readonly #loop: ClipLoop;
 
-  constructor({ title, clip: main, webSound, limits, log }: ClipSourceOptions) {
+  constructor({ title, clip: main, webSound, limits, work, log }: ClipSourceOptions) {
     this.title = title;
     const clip = webSound ? joinClips(main, webSound) : main;
     const own = main.tracks.length;
     this.#clip = clip;
-    this.#loop = new ClipLoop(clip, {
+    this.#loop = new ClipLoop(clip, work, {
       publish: (frame) => (frame.track < own ? this.stream.publish(frame) : this.webSound?.publish({ ...frame, track: frame.track - own })),
       onBroken: (problem) => log.warning(`${title}: a frame is left out. ${problem}`),
       onFault: (problem) => {
@@ -94,16 +97,20 @@ class ClipLoop implements SourceClock {
   #index = 0;
   /** Always there, so a pass can begin. */
   readonly #first: Frame;
-  /** The frame at `#index`. */
-  #next: Frame;
+  /** The frame at `#index`; undefined where it has yet to be read. */
+  #next: Frame | undefined;
   #hasBroken = false;
   /** When second 0 of pass 0 would have been, in milliseconds of `performance.now()`. */
   #originMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | undefined;
+  readonly #share: WorkShare;
+  /** In a row. */
+  #broken = 0;
 
-  constructor(clip: Clip, options: ClipLoopOptions) {
+  constructor(clip: Clip, work: WorkConnection, options: ClipLoopOptions) {
     this.#clip = clip;
+    this.#share = work.join(() => this.#play());
     this.#options = options;
     this.#first = clip.frame(0);
     this.#next = this.#first;
@@ -113,7 +120,7 @@ class ClipLoop implements SourceClock {
     if (this.#isRunning) return;
     this.#isRunning = true;
     if (this.#index > 0) this.#nextPass();
-    this.#originMs = performance.now() - this.#dueMs();
+    this.#originMs = performance.now() - this.#dueMs(this.#first);
     this.#play();
   }
 
@@ -134,58 +141,67 @@ class ClipLoop implements SourceClock {
   }
 
   /** How much earlier than it is due the next frame may be sent. A timer may be a fraction of a millisecond early. */
-  get #earlyMs(): number {
-    return this.#clip.tracks[this.#next.track]?.kind === "audio" ? soundAheadMs : 0.5;
+  #earlyMs({ track }: Frame): number {
+    return this.#clip.tracks[track]?.kind === "audio" ? soundAheadMs : 0.5;
   }
 
-  /** Of the next frame, since second 0 of pass 0. */
-  #dueMs(): number {
-    const { track, dts } = this.#next;
+  /** Since second 0 of pass 0. */
+  #dueMs({ track, dts }: Frame): number {
     return (this.#pass * this.#clip.durationSeconds + dts / this.#clockRate(track)) * 1_000;
   }
 
   #nextPass(): void {
     this.#pass++;
     this.#index = 0;
+    this.#broken = 0;
     this.#next = this.#first;
   }
 
-  /** To the next frame that can be read: a file may be broken in the middle, or gone since it was opened. */
   #advance(): void {
-    for (let broken = 0; ; broken++) {
-      this.#index++;
-      if (this.#index === this.#clip.frameCount) {
-        this.#nextPass();
-        return;
-      }
-      try {
-        this.#next = this.#clip.frame(this.#index);
-        return;
-      } catch (error) {
-        if (!this.#hasBroken) this.#options.onBroken(errorText(error));
-        this.#hasBroken = true;
-        if (broken < mostBroken) continue;
+    this.#index++;
+    if (this.#index === this.#clip.frameCount) this.#nextPass();
+    else this.#next = undefined;
+  }
+
+  /** False where it cannot be read: a file may be broken in the middle, or gone since it was opened. */
+  #read(): boolean {
+    try {
+      this.#next = this.#clip.frame(this.#index);
+      this.#broken = 0;
+      return true;
+    } catch (error) {
+      const problem = errorText(error);
+      if (!this.#hasBroken) this.#options.onBroken(problem);
+      this.#hasBroken = true;
+      if (++this.#broken > mostBroken) {
         this.stop();
-        this.#options.onFault(errorText(error));
-        return;
-      }
+        this.#options.onFault(problem);
+      } else this.#advance();
+      return false;
     }
   }
 
+  /** What is due, in turns: a file may have thousands of frames for the same time, or hundreds that are broken. */
   #play(): void {
-    const now = performance.now();
-    let due = this.#originMs + this.#dueMs();
-    if (now - due > longestGapMs) {
-      this.#originMs += now - due;
-      due = now;
-    }
-    while (this.#isRunning && due <= now + this.#earlyMs) {
-      const frame = this.#shifted(this.#next);
+    clearTimeout(this.#timer);
+    while (this.#isRunning) {
+      if (this.#share.isOver) {
+        this.#share.later();
+        return;
+      }
+      if (!this.#next && !this.#read()) continue;
+      const next = this.#next as Frame;
+      const nowMs = performance.now();
+      const dueMs = this.#originMs + this.#dueMs(next);
+      if (nowMs - dueMs > longestGapMs) this.#originMs += nowMs - dueMs;
+      else if (dueMs > nowMs + this.#earlyMs(next)) {
+        this.#timer = setTimeout(() => this.#play(), Math.max(1, dueMs - nowMs));
+        return;
+      }
+      const frame = this.#shifted(next);
       this.#advance();
       this.#options.publish(frame);
-      due = this.#originMs + this.#dueMs();
     }
-    if (this.#isRunning) this.#timer = setTimeout(() => this.#play(), Math.max(1, due - performance.now()));
   }
 
   #shifted(frame: Frame): Frame {

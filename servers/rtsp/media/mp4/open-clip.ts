@@ -9,6 +9,7 @@ import { mostSamples, type SampleTable, type Steps, samplesOfStep } from "./samp
 /** A loop that is shorter would only be a storm of restarts. */
 const shortestSeconds = 0.1;
 const longestSeconds = 30 * 86_400;
+/** On average, and within any second: they would be due together. */
 const mostFramesPerSecond = 2_000;
 /** A gigabit. What a few bytes declare may lie at the same place many times. */
 const mostBytesPerSecond = 125_000_000;
@@ -104,6 +105,9 @@ function chooseTracks(all: readonly MovieTrack[]): readonly MovieTrack[] {
   return chosen;
 }
 
+const secondsOf = (place: number, tracks: readonly ClipTrack[]): number =>
+  (tracks[place % tracks.length] as ClipTrack).decodeSeconds(Math.floor(place / tracks.length));
+
 /** All frames by the second in which they are decoded, each as frame × number of tracks + track; of equal ones, pictures come first. */
 function* orderFrames(tracks: readonly ClipTrack[]): Steps<Float64Array> {
   const order = new Float64Array(tracks.reduce((sum, { frameCount }) => sum + frameCount, 0));
@@ -121,6 +125,8 @@ function* orderFrames(tracks: readonly ClipTrack[]): Steps<Float64Array> {
     }
     const frame = next[first] as number;
     order[at] = frame * tracks.length + first;
+    if (at >= mostFramesPerSecond && earliest - secondsOf(order[at - mostFramesPerSecond] as number, tracks) < 1)
+      throw damaged(`it has more than ${mostFramesPerSecond} frames within a second`);
     next[first] = frame + 1;
     if (at % samplesOfStep === 0) yield;
   }
