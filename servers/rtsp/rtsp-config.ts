@@ -34,7 +34,7 @@ export const rtspConfig = z.strictObject({
     help: "Streams as HLS at /{path}/index.m3u8 and as MPEG-TS at /{path}.ts; management: paths, sessions, statistics, Prometheus metrics.",
     env: "HTTP_PORT",
   }),
-  allowedOrigins: allowedOriginsField("RTSP_ALLOWED_ORIGINS", "the HTTP port beyond playing"),
+  allowedOrigins: allowedOriginsField("RTSP_ALLOWED_ORIGINS", "the HTTP port, also to play"),
   rtpPort: portPairField(8_000, { title: "RTP port", help: "An even UDP port. RTCP uses the next port.", env: "RTP_PORT" }),
   multicast: field(z.boolean().default(false), {
     title: "Multicast",

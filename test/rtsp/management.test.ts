@@ -266,27 +266,51 @@ it("[RTSP-192] readers of one address are bounded, whatever they call themselves
   expect((await httpRequest(`${overIpv6}/stream/index.m3u8`, { headers: { "User-Agent": "c" } })).status).toBe(200);
 });
 
-it("[RTSP-193] pages of other origins may play by HLS and MPEG-TS, and read nothing else", async () => {
+it("[RTSP-193] pages of this computer and allowed ones may play and read, and those of other origins may not", async () => {
   const server = await startRtsp();
-  const allowed = async (path: string, Origin: string) =>
-    (await httpRequest(server.httpUrl + path, { headers: { Origin } })).headers["access-control-allow-origin"];
-  expect(await allowed("/stream/index.m3u8", "https://elsewhere.example")).toBe("*");
-  for (const path of ["/", "/stats", "/v3/rtspsessions/list", "/unknown"]) {
+  const allowing = await startRtsp({ allowedOrigins: ["https://app.example"] });
+  const allowed = async (path: string, Origin: string, of = server) =>
+    (await httpRequest(of.httpUrl + path, { headers: { Origin } })).headers["access-control-allow-origin"];
+  for (const path of ["/", "/stats", "/v3/rtspsessions/list", "/unknown", "/stream/index.m3u8", "/stream/snapshot.mp4"]) {
     expect(await allowed(path, "https://elsewhere.example")).toBe(undefined);
     expect(await allowed(path, "http://localhost:3000")).toBe("http://localhost:3000");
+    expect(await allowed(path, "https://app.example", allowing)).toBe("https://app.example");
   }
+  // A developer's page, by the address at which another device has it.
+  const ofHost = async (path: string, Host: string) =>
+    (await httpRequest(server.httpUrl + path, { headers: { Origin: "http://192.0.2.7:3000", Host } })).headers[
+      "access-control-allow-origin"
+    ];
+  expect(await ofHost("/stream/index.m3u8", "192.0.2.7:8888")).toBe("http://192.0.2.7:3000");
+  expect(await ofHost("/stream/index.m3u8", "192.0.2.8:8888")).toBe(undefined);
+  expect(await ofHost("/stats", "192.0.2.7:8888")).toBe(undefined);
 });
 
-it("[RTSP-197] who uses a public name for this server may play and reads nothing else, whatever it calls itself", async () => {
+it("[RTSP-193] a picture of another site's page, which asks without CORS, gets 403", async () => {
+  const server = await startRtsp({ allowedOrigins: ["https://app.example"] });
+  const status = async (site: string, more: Record<string, string> = {}, path = "/stream/snapshot.mp4") =>
+    (await httpRequest(server.httpUrl + path, { headers: { "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", ...more } })).status;
+  expect(await status("cross-site")).toBe(403);
+  expect(await status("cross-site", {}, "/stream.ts")).toBe(403);
+  expect(await status("cross-site", { Referer: "https://evil.example/" })).toBe(403);
+  expect(await status("cross-site", { Origin: "https://evil.example", "Sec-Fetch-Mode": "cors" }, "/stream/index.m3u8")).toBe(403);
+  for (const Referer of ["https://app.example/player", "http://localhost:3000/"]) expect(await status("cross-site", { Referer })).toBe(200);
+  expect(await status("cross-site", { Origin: "http://localhost:3000", "Sec-Fetch-Mode": "cors" })).toBe(200);
+  // A link that the user follows, and the address bar.
+  expect(await status("cross-site", { "Sec-Fetch-Mode": "navigate" })).toBe(200);
+  expect(await status("none", { "Sec-Fetch-Mode": "navigate" })).toBe(200);
+  expect(await status("same-site")).toBe(200);
+});
+
+it("[RTSP-197] who uses a public name for this server gets nothing, whatever it calls itself", async () => {
   const server = await startRtsp();
   const status = async (path: string, Host: string, agent = "Mozilla/5.0 (X11; Linux x86_64)") =>
     (await httpRequest(server.httpUrl + path, { headers: { Host, "User-Agent": agent } })).status;
-  for (const path of ["/", "/stats", "/metrics", "/v3/rtspsessions/list"]) {
+  for (const path of ["/", "/stats", "/metrics", "/v3/rtspsessions/list", "/stream/index.m3u8", "/stream/snapshot.mp4"]) {
     expect(await status(path, "evil.example:8888")).toBe(403);
     expect(await status(path, "evil.example:8888", "x")).toBe(403);
     expect(await status(path, "backlot:8888")).toBe(200);
   }
-  expect(await status("/stream/index.m3u8", "evil.example:8888")).toBe(200);
   const allowing = await startRtsp({ allowedOrigins: ["http://backlot.example:8888"] });
   const answers = ["backlot.example:8888", "evil.example:8888"].map((Host) =>
     httpRequest(`${allowing.httpUrl}/metrics`, { headers: { Host } }),
@@ -310,7 +334,6 @@ it.skipIf(lacksFfmpeg)("[RTSP-72] a stream is HLS and MPEG-TS over HTTP", async 
   expect(playlist.headers).toMatchObject({
     "content-type": "application/vnd.apple.mpegurl",
     "cache-control": "no-cache",
-    "access-control-allow-origin": "*",
   });
   expect((await httpRequest(`${server.httpUrl}/nothing/index.m3u8`)).status).toBe(404);
   expect((await httpRequest(`${server.httpUrl}/nothing.ts`)).status).toBe(404);

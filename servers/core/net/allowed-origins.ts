@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import os from "node:os";
 import { z } from "zod";
@@ -75,9 +76,27 @@ interface PageRequest {
 const originOf = ({ headers: { host }, socket }: PageRequest): string =>
   `${"encrypted" in socket && socket.encrypted ? "https" : "http"}://${host}`;
 
+const originOfUrl = (url: string | undefined): string | undefined => (url === undefined ? undefined : URL.parse(url)?.origin);
+
+/**
+ * Whether a page of another site that is not allowed would show or play the answer as a part of itself, which needs no CORS. Browsers tell it of
+ * addresses that they trust, such as those of loopback (Fetch Metadata). A page may hide its address, and counts as "null" then.
+ */
+export const isPartOfForeignPage = (
+  { headers }: { readonly headers: IncomingHttpHeaders },
+  allowsOrigin: (origin: string | undefined) => boolean,
+): boolean =>
+  headers["sec-fetch-site"] === "cross-site" &&
+  headers["sec-fetch-mode"] !== "navigate" &&
+  !allowsOrigin(headers.origin ?? originOfUrl(headers.referer) ?? "null");
+
 /** Whether the request was sent by a page that this server has served itself. */
 export const isOfOwnPage = (request: PageRequest): boolean =>
   request.headers.origin === originOf(request) && hasPrivateHost(request.headers.host);
+
+/** Whether the request was sent by a page of the same computer, on any port: a developer's own page that another device shows. */
+export const isOfSameHost = ({ headers: { origin, host } }: PageRequest): boolean =>
+  origin !== undefined && hasPrivateHost(host) && URL.parse(origin)?.hostname === URL.parse(`http://${host}`)?.hostname;
 
 /**
  * Whether a request is for a public name that is not allowed. To a browser a page of that name and this server are one origin: it sends no Origin with a

@@ -4,7 +4,7 @@ import { type BoundedServerLimits, createBoundedServers } from "../../core/http/
 import { pathOf } from "../../core/http/http-route.ts";
 import { send } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { isByPublicName } from "../../core/net/allowed-origins.ts";
+import { isByPublicName, isOfSameHost, isPartOfForeignPage } from "../../core/net/allowed-origins.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -26,7 +26,7 @@ import { sendTransportStream, type TransportStreamLimits } from "./transport-str
 
 export interface ManagementServerOptions extends Omit<ListenOptions, "createServer"> {
   readonly routes: readonly ManagementRoute[];
-  /** Of pages that may read and change all, also for the public names by which this server may be asked. */
+  /** Of pages that may play, read and change all, also for the public names by which this server may be asked. */
   readonly allowsOrigin: (origin: string | undefined) => boolean;
   readonly paths: Paths;
   readonly hls: HlsOutputs;
@@ -44,9 +44,10 @@ export interface ManagementServerOptions extends Omit<ListenOptions, "createServ
 }
 
 const faultReason = "a fault that was started on demand";
+const orAllow = "use its address, or allow the origin in the configuration (RTSP_ALLOWED_ORIGINS)";
 const jsonType = "application/json; charset=utf-8";
 
-/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Any page may play; only those of `allowsOrigin` may read the rest, or change something. Resolves with the port. */
+/** Serves the management over HTTP, and the streams as HLS and MPEG-TS. Of pages, those of `allowsOrigin` may use it. Resolves with the port. */
 export function listenManagement({
   routes,
   allowsOrigin,
@@ -75,6 +76,7 @@ export function listenManagement({
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
     const isRead = method === "GET" || method === "HEAD";
+    refuseForeign(request);
     const path = pathOf(url);
     const client = { address: plainAddress(request.socket.remoteAddress ?? ""), connection: request.socket };
     const media = isRead ? mediaFile(path) : undefined;
@@ -84,7 +86,6 @@ export function listenManagement({
       await sendMedia(media, user, request, response);
       return;
     }
-    if (isByPublicName(request, allowsOrigin)) throw new HttpRefusal(403, "this server may not be used by a public name; use its address");
     const found = routes.map((route) => ({ route, parts: route.path.exec(path) })).filter(({ parts }) => parts !== null);
     if (found.length === 0) throw new HttpRefusal(404, "there is nothing here");
     const matching = found.find(({ route }) => (route.method === "GET" ? isRead : route.method === method));
@@ -100,6 +101,12 @@ export function listenManagement({
     const { status = 200, type = jsonType, body } = await route.answer(parts, query);
     const content = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     await inTurn(request, () => send(response, status, type, content));
+  }
+
+  /** What is on loopback without users is for everybody on this computer, but not for the pages that they visit. */
+  function refuseForeign(request: IncomingMessage): void {
+    if (isByPublicName(request, allowsOrigin)) throw new HttpRefusal(403, `this server may not be used by a public name; ${orAllow}`);
+    if (isPartOfForeignPage(request, allowsOrigin)) throw new HttpRefusal(403, `pages of other origins may not do this; ${orAllow}`);
   }
 
   /** True where a fault of the path has closed the connection. Throws where one answers in place of the stream. */
@@ -175,18 +182,13 @@ export function listenManagement({
   });
 }
 
-/** Sessions and their addresses are nothing for pages of other origins. */
-function allowReading(
-  { url = "", headers: { origin } }: IncomingMessage,
-  response: ServerResponse,
-  allowsOrigin: ManagementServerOptions["allowsOrigin"],
-): void {
-  if (mediaFile(pathOf(url))) {
-    response.setHeader("Access-Control-Allow-Origin", "*");
-    return;
-  }
+/** Streams, sessions and their addresses are nothing for pages of other origins. Those of this host may play. */
+function allowReading(request: IncomingMessage, response: ServerResponse, allowsOrigin: ManagementServerOptions["allowsOrigin"]): void {
   response.setHeader("Vary", "Origin");
-  if (origin !== undefined && allowsOrigin(origin)) response.setHeader("Access-Control-Allow-Origin", origin);
+  const { url = "", headers } = request;
+  const { origin } = headers;
+  if (origin === undefined) return;
+  if (allowsOrigin(origin) || (mediaFile(pathOf(url)) && isOfSameHost(request))) response.setHeader("Access-Control-Allow-Origin", origin);
 }
 
 function connectionOf({ socket }: IncomingMessage): EntryConnection {
