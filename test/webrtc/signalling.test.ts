@@ -180,9 +180,23 @@ it("[WEBRTC-106] a room has the password of its first peer", async () => {
   expect(await ben.join("secret", { password: "sesam" })).toMatchObject({ code: "wrong-password" });
   expect(await ben.join("secret", { password: "sesame" })).toMatchObject({ type: "joined" });
   ben.send({ type: "leave", room: "secret" });
-  expect(await ben.join("secret", { password: "again" })).toMatchObject({ code: "wrong-password" });
+  for (const password of ["again", "and again"])
+    expect(await ben.join("secret", { password })).toMatchObject({ code: "wrong-password", message: "The password of the room is wrong" });
   expect(await ben.join("secret", { password: "sesame" })).toMatchObject({ code: "too-many-failures" });
   expect(await anna.join("secret", { password: "anything" })).toMatchObject({ type: "joined" });
+});
+
+it("[WEBRTC-527] the default room never has a password, and who gives none to another room has not guessed", async () => {
+  const service = await startWebrtc({ loginFailures: 1 });
+  const [anna, ben] = [await service.connect(), await service.connect()];
+  const refused = { type: "error", code: "wrong-password", message: "The room default is for all, and has no password", re: "join" };
+  expect(await anna.join("default", { password: "sesame" })).toEqual(refused);
+  expect(await ben.join("default")).toMatchObject({ type: "joined" });
+  expect(await anna.join("default", { password: "sesame" })).toEqual(refused);
+  expect(await anna.join("default", { password: "" })).toMatchObject({ type: "joined" });
+  await anna.join("secret", { password: "sesame" });
+  for (let count = 0; count < 5; count++) expect(await ben.join("secret")).toMatchObject({ message: "The room has a password" });
+  expect(await ben.join("secret", { password: "sesame" })).toMatchObject({ type: "joined" });
 });
 
 it("[WEBRTC-107] a silent client gets a ping, and is disconnected where it does not answer", async () => {

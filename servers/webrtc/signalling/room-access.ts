@@ -1,6 +1,6 @@
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { type Peer, remoteHostOf } from "./peer.ts";
-import { isPasswordOf, type Room } from "./room.ts";
+import { defaultRoom, isPasswordOf, type Room } from "./room.ts";
 import type { Refusal } from "./signalling-event.ts";
 
 export interface RoomLimits {
@@ -48,16 +48,21 @@ export class RoomAccess {
       return { code: "too-long", message: `A name or password is longer than ${limits.nameLength} characters` };
     const room = rooms.get(name);
     if (room?.members.has(peer.id)) return undefined;
+    // It would shut out all clients that name no room.
+    if (name === defaultRoom && password)
+      return { code: "wrong-password", message: `The room ${defaultRoom} is for all, and has no password` };
     if (peer.rooms.length >= limits.peerRooms) return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms` };
     if (!room) return rooms.size < limits.rooms ? undefined : { code: "too-many-rooms", message: `There are ${limits.rooms} rooms` };
     if (!isImplicit && room.members.size >= limits.roomPeers)
       return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
     if (!room.password) return undefined;
+    // No guess: a client that knows of no password.
+    if (!password) return { code: "wrong-password", message: "The room has a password" };
     const address = rateLimitKey(remoteHostOf(peer));
     if (failures.isBlocked(address)) return { code: "too-many-failures", message: "Too many wrong passwords from this address" };
-    if (password !== undefined && isPasswordOf(room, password)) return undefined;
+    if (isPasswordOf(room, password)) return undefined;
     failures.count(address);
-    return { code: "wrong-password", message: password === undefined ? "The room has a password" : "The password of the room is wrong" };
+    return { code: "wrong-password", message: "The password of the room is wrong" };
   }
 
   refusalOfText(text: string): Refusal | undefined {
