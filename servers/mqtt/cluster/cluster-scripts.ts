@@ -5,6 +5,8 @@ import { errorText } from "../../core/service/service-error.ts";
 export const keyPrefix = "backlot:mqtt:";
 /** Channels in Redis are shared by all databases. */
 export const channelOf = (database: number): string => `${keyPrefix}${database}`;
+/** Nothing is published there: who subscribes shows that the broker still receives frames, which its heartbeat shows only later. */
+export const presenceOf = (channel: string, brokerId: string): string => `${channel}:${brokerId}`;
 
 /** Most frames kept for disconnected brokers. */
 const journalLength = 50_000;
@@ -292,11 +294,15 @@ end
 if oldest then cut(function(time) return time < oldest - ${journalMarginMs} end) end
 return 'done'
 `,
-  /** Positions in the journal of the living brokers. */
+  /**
+   * ARGV[3] the prefix of the brokers' channels (`presenceOf`). Positions in the journal of the living brokers that receive frames: for the
+   * others, such as one that was killed, Redis holds nothing back.
+   */
   positions: `${begin}
 local positions = {}
 for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
-  local position = redis.call('EXISTS', prefix .. 'alive:' .. broker) == 1 and redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
+  local receives = redis.call('EXISTS', prefix .. 'alive:' .. broker) == 1 and redis.call('PUBSUB', 'NUMSUB', ARGV[3] .. broker)[2] > 0
+  local position = receives and redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
   if position then positions[#positions + 1] = position end
 end
 return positions

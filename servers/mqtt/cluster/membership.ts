@@ -1,7 +1,7 @@
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { surrenderAll } from "../engine/session/move-session.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { replyList, replyText } from "./cluster-scripts.ts";
+import { presenceOf, replyList, replyText } from "./cluster-scripts.ts";
 import type { Commits } from "./commits.ts";
 import type { GroupMembers } from "./group-members.ts";
 import { readJournal } from "./journal.ts";
@@ -101,7 +101,7 @@ export class Membership {
   private async listen(): Promise<void> {
     const { parts, channel } = this.options;
     parts.incoming.hold();
-    await parts.redis.listening.subscribe(channel);
+    await parts.redis.listening.subscribe(channel, presenceOf(channel, parts.brokerId));
     await parts.scripts.load();
   }
 

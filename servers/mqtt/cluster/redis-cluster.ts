@@ -13,7 +13,7 @@ import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import { Backlog } from "./backlog.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { ClusterScripts, channelOf, keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
+import { ClusterScripts, channelOf, keyPrefix, presenceOf, replyList, replyText } from "./cluster-scripts.ts";
 import { CommitGate } from "./commit-gate.ts";
 import { Commits } from "./commits.ts";
 import { EntryTaker } from "./entry-taker.ts";
@@ -111,7 +111,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       sentBytes: () => this.outgoing.sentBytes + this.store.heldBytes + this.commits.bytes,
       brokers: () => this.liveness.brokers,
       isConnected: () => this.isConnected,
-      positions: async () => replyList(await this.scripts.run("positions", this.brokerId)).map(replyText),
+      positions: async () => replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map(replyText),
     });
     this.retained = new SharedRetained(redis.commands);
     this.store = new RedisSessionStore({
@@ -124,9 +124,9 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       },
     });
     const bus = createFrameBus(channel, (id, bytes) => this.incoming.receive(id, bytes));
-    redis.listening.on("messageBuffer", (_channel: Buffer, bytes: Buffer) => {
+    redis.listening.on("messageBuffer", (sentTo: Buffer, bytes: Buffer) => {
       try {
-        if (!bus.receive(bytes)) this.broken++;
+        if (sentTo.toString() !== channel || !bus.receive(bytes)) this.broken++;
       } catch (error) {
         onFault(error);
       }

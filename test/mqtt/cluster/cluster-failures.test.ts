@@ -43,6 +43,19 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     for (const inbox of inboxes) expect(inbox.messages.length).toBe(5);
   });
 
+  it("[MQTT-461] publishers at the others go on at once, long before it counts as dead", async () => {
+    const url = nextUrl();
+    // Publishers wait for no broker longer than ten seconds: for these messages that would be minutes.
+    const clusterTimeoutMs = 600_000;
+    const [dying, living] = [await spawnMember(url, { clusterTimeoutMs }), await startMember(url, { clusterTimeoutMs })];
+    const publisher = await connectWire(living, 5);
+    const payload = "x".repeat(1_000_000);
+    await publishAcknowledged(publisher, "t", payload);
+    await dying.kill();
+    for (let count = 0; count < 60; count++) await publishAcknowledged(publisher, "t", payload);
+    expect(await (await openRedis(url)).scard("backlot:mqtt:brokers")).toBe(2);
+  });
+
   it("[MQTT-216] its sessions continue at another broker, with messages queued before, published meanwhile and later", async () => {
     const url = nextUrl();
     const [dying, living] = [await spawnMember(url), await startMember(url)];

@@ -50,8 +50,8 @@ export interface SpawnedMember extends SpawnedBroker {
 }
 
 /** A broker in a process of its own, to be killed. */
-export async function spawnMember(url: string): Promise<SpawnedMember> {
-  const broker = await spawnBroker(temporaryDir(), { cluster: url, clusterTimeoutMs });
+export async function spawnMember(url: string, config: Record<string, unknown> = {}): Promise<SpawnedMember> {
+  const broker = await spawnBroker(temporaryDir(), { cluster: url, clusterTimeoutMs, ...config });
   const { child } = broker;
   const kill = async () => {
     const exited = once(child, "exit");
