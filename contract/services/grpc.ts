@@ -135,6 +135,8 @@ export interface GrpcProtoSource {
   readonly title: string;
   /** Served files. */
   readonly files: number;
+  /** Files that an earlier source has, too, and which are served of that one. */
+  readonly repeated: number;
   readonly services: readonly string[];
   /** Number of problems, such as files that are not served. */
   readonly problems: number;

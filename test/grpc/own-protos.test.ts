@@ -144,10 +144,14 @@ it("[GRPC-82] dropped files are kept across restarts, replaced by name, and remo
   await expect
     .poll(() => protosOf(second)?.sources)
     .toEqual([
-      { id: "dropped a.proto", kind: "dropped", title: "a.proto", files: 1, services: ["shop.Other"], problems: 0 },
-      { id: "dropped b.proto", kind: "dropped", title: "b.proto", files: 1, services: ["shop.B"], problems: 0 },
-      { id: "dropped set", kind: "dropped", title: "set", files: 2, services: ["shop.C", "shop.D"], problems: 0 },
+      { id: "dropped a.proto", kind: "dropped", title: "a.proto", files: 1, repeated: 0, services: ["shop.Other"], problems: 0 },
+      { id: "dropped b.proto", kind: "dropped", title: "b.proto", files: 1, repeated: 0, services: ["shop.B"], problems: 0 },
+      { id: "dropped set", kind: "dropped", title: "set", files: 2, repeated: 0, services: ["shop.C", "shop.D"], problems: 0 },
     ]);
+  await drop(second, { "same/b.proto": serviceProto("B"), "same/e.proto": serviceProto("E") });
+  const same = { id: "dropped same", kind: "dropped", title: "same", files: 1, repeated: 1, services: ["shop.E"], problems: 0 };
+  await polled(() => protosOf(second)?.sources).toContainEqual(same);
+  await second.act("protos.remove", { source: "dropped same" });
   await drop(second, { "set/c.proto": serviceProto("C2"), "b.proto": serviceProto("B2") });
   await second.act("protos.remove", { source: "dropped a.proto" });
   await polled(() => servicesOf(second).sort()).toEqual(["shop.B2", "shop.C2"]);

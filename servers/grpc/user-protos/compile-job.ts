@@ -38,6 +38,8 @@ export interface SourceReport {
   readonly id: string;
   /** Served files. */
   readonly files: number;
+  /** Files that an earlier source has, too, and which are served of that one. */
+  readonly repeated: number;
   readonly services: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { compileProtos, isWellKnownFile, type ProtoSource } from "../protos/comp
 import { type DescriptorPool, revisionOf } from "../protos/descriptor-pool.ts";
 import { ownProtoFile } from "../protos/own-protos.ts";
 import type { ProtoError } from "../protos/proto-tokens.ts";
-import type { CompileJob, CompileResult, ProtoProblem } from "./compile-job.ts";
+import type { CompileJob, CompileResult, ProtoProblem, SourceReport } from "./compile-job.ts";
 import { type ReadProto, readSources } from "./read-sources.ts";
 
 /** The service makes the descriptors of a file in one step: a larger file would delay its calls for too long. */
@@ -16,7 +16,8 @@ export function compileSources({ sources, limits }: CompileJob, own: DescriptorP
   const read = readSources(sources, limits);
   const problems: ProtoProblem[] = [...read.problems];
   const titles = new Map(sources.map(({ id, title }) => [id, title]));
-  const chosen = chooseFiles({ files: read.files, own, titles, problems });
+  const repeated = new Map<string, number>();
+  const chosen = chooseFiles({ files: read.files, own, titles, problems, repeated });
   const { files, errors } = compileProtos({
     base: own.files,
     sources: [...chosen.values()].flatMap(({ name, content }): ProtoSource[] => ("text" in content ? [{ name, text: content.text }] : [])),
@@ -29,7 +30,7 @@ export function compileSources({ sources, limits }: CompileJob, own: DescriptorP
     revision: revisionOf([...own.files.map(own.bytes), ...parts]),
     bytes: new Uint8Array(Buffer.concat(parts)),
     lengths: parts.map(({ length }) => length),
-    sources: sources.map(({ id }) => reportOf(id, files, chosen)),
+    sources: sources.map(({ id }) => ({ ...reportOf(id, files, chosen), repeated: repeated.get(id) ?? 0 })),
     problems,
     folders: read.folders,
     around: read.around,
@@ -70,10 +71,12 @@ interface Choice {
   /** Of sources, by id. */
   readonly titles: ReadonlyMap<string, string>;
   readonly problems: ProtoProblem[];
+  /** Counts by source. */
+  readonly repeated: Map<string, number>;
 }
 
 /** One file for each name, the first that has it. */
-function chooseFiles({ files, own, titles, problems }: Choice): ReadonlyMap<string, ReadProto> {
+function chooseFiles({ files, own, titles, problems, repeated }: Choice): ReadonlyMap<string, ReadProto> {
   const chosen = new Map<string, ReadProto>();
   for (const file of files) {
     const { name, source } = file;
@@ -85,7 +88,8 @@ function chooseFiles({ files, own, titles, problems }: Choice): ReadonlyMap<stri
       if (!isOwn(file, ours, own))
         problems.push({ source, file: name, problem: "Backlot has a file of its own with this name: give it another one" });
     } else if (!first) chosen.set(name, file);
-    else if (!isSame(first, file)) {
+    else if (isSame(first, file)) repeated.set(source, (repeated.get(source) ?? 0) + 1);
+    else {
       const where = first.source === source ? "this source" : titles.get(first.source);
       problems.push({ source, file: name, problem: `another file with this name, of ${where}, is served in its place` });
     }
@@ -104,7 +108,7 @@ function isSame({ content: left }: ReadProto, { content: right }: ReadProto): bo
   return Buffer.from(toBinary(FileDescriptorProtoSchema, left.descriptor)).equals(toBinary(FileDescriptorProtoSchema, right.descriptor));
 }
 
-function reportOf(id: string, files: readonly DescFile[], chosen: ReadonlyMap<string, ReadProto>): CompileResult["sources"][number] {
+function reportOf(id: string, files: readonly DescFile[], chosen: ReadonlyMap<string, ReadProto>): Omit<SourceReport, "repeated"> {
   const own = files.filter(({ proto }) => chosen.get(proto.name)?.source === id);
   return { id, files: own.length, services: own.flatMap(({ services }) => services.map(({ typeName }) => typeName)) };
 }

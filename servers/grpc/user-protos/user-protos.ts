@@ -180,6 +180,7 @@ export class UserProtos {
         kind: dropped.has(source) ? "dropped" : "setting",
         title: source.title,
         files: reports.get(source.id)?.files ?? 0,
+        repeated: reports.get(source.id)?.repeated ?? 0,
         services: (reports.get(source.id)?.services ?? []).slice(0, shownServices),
         problems: problems.filter((problem) => problem.source === source.id).length,
       })),

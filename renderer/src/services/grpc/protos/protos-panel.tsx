@@ -98,7 +98,7 @@ interface SourceProps {
   readonly problems: readonly GrpcProtoProblem[];
 }
 
-function Source({ source: { id, kind, title, files, services, problems: count }, problems }: SourceProps) {
+function Source({ source: { id, kind, title, files, repeated, services, problems: count }, problems }: SourceProps) {
   const client = useControl();
   const confirm = useConfirm();
   const remove = async () => {
@@ -109,7 +109,10 @@ function Source({ source: { id, kind, title, files, services, problems: count },
     });
     if (isSure) await attempt(client.action(grpcActions, "grpc", "protos.remove", { source: id }));
   };
-  const served = services.length === 0 ? "no service" : listText(services.map(shownText));
+  const more = repeated === 0 ? [] : [`${formatCountOf(repeated, "file")} served from another source, which has the same`];
+  const served = [...(services.length > 0 ? [listText(services.map(shownText))] : more.length === 0 ? ["no service"] : []), ...more].join(
+    "; ",
+  );
   return (
     <>
       <LowerRow className={styles.source}>
