@@ -11,13 +11,16 @@ import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<void> {
   const own = await loadOwnProtos();
   const served = new ServedProtos(own, { handlers: {}, replies: [] }, () => showServices());
+  let isShown = false;
   const showServices = () => {
+    isShown = true;
     const { view, revision } = served.current;
     context.view("services", { services: view, revision });
   };
-  showServices();
   const turns = new WorkTurns();
   context.onStop(() => turns.close());
   await serveUserProtos(context, own, served, turns);
+  // Not before: pages would ask for these types in place of those that they have.
+  if (!isShown) showServices();
   context.handle({ ...refusedActions(grpcActions, "gRPC"), ...schemaAction(served) });
 }

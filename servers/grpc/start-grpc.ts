@@ -34,7 +34,7 @@ import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
 import { ServedProtos } from "./services/served-protos.ts";
 import { stream } from "./services/stream.ts";
-import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
+import { refuseUnusable, serveUserProtos } from "./user-protos/serve-user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
 
@@ -77,6 +77,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   };
   const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, announce);
   const protos = await serveUserProtos(context, own, served, turns);
+  refuseUnusable(protos);
   if (!isAnnounced) announce();
   showHealth();
 

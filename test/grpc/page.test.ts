@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { GrpcMetrics, GrpcTried } from "../../contract/services/grpc.ts";
+import type { GrpcMetrics, GrpcTried, GrpcViews } from "../../contract/services/grpc.ts";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
@@ -141,13 +141,21 @@ it("[GRPC-145] a stopped service shows its services and types, also of the user'
   const running = await startGrpc({ protos: [folder] });
   const answer = await running.act("schema");
   await running.stop();
-  const stopped = await startService<GrpcContract>(grpcService, { mode: "browse", config: { protos: [folder] } });
+  const revisions: unknown[] = [];
+  const stopped = await startService<GrpcContract>(grpcService, {
+    mode: "browse",
+    // What has gone since ends no browsing.
+    config: { protos: [folder, path.join(folder, "gone")] },
+    onView: (name, value) => name === "services" && void revisions.push((value as GrpcViews["services"]).revision),
+  });
   expect(await stopped.act("schema")).toEqual(answer);
   const served = await until(() => {
     const view = stopped.views.get("services");
     return view?.revision === answer.revision && view;
   });
   expect(served.services.map(({ name }) => name)).toEqual(expect.arrayContaining(["example.Greeter", "shop.Shop"]));
+  // A page is not told of fewer types in between, with which it could not read its messages.
+  expect(new Set(revisions)).toEqual(new Set([answer.revision]));
   await expect(stopped.act("try.cancel", {})).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
   expect(stopped.endpoints).toEqual([]);
 });

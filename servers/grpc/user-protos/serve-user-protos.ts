@@ -11,10 +11,7 @@ import { UserProtos } from "./user-protos.ts";
 
 const longestFirstReadMs = 8_000;
 
-/**
- * Resolves when they are served, or after a time limit: large ones are served later. Throws CONFIG_INVALID where nothing is served of a path of
- * the setting that has a problem; one that gets it later is named in the log.
- */
+/** Resolves when they are served, or after a time limit: large ones are served later. */
 export async function serveUserProtos(
   { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
@@ -34,10 +31,13 @@ export async function serveUserProtos(
   });
   onStop(() => protos.close());
   await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
-  const unusable = protos.unusable();
-  if (unusable) {
-    const file = oneOfField(grpcConfig.shape, "protos", unusable.path);
-    throw fileProblem(file, `cannot be used: ${unusable.problem}`, `Correct the file or folder, or its path in ${file.env}.`);
-  }
   return protos;
+}
+
+/** Throws CONFIG_INVALID where nothing is served of a path of the setting because of its problems; one that gets them later is named in the log. */
+export function refuseUnusable(protos: UserProtos): void {
+  const unusable = protos.unusable();
+  if (!unusable) return;
+  const file = oneOfField(grpcConfig.shape, "protos", unusable.path);
+  throw fileProblem(file, `cannot be used: ${unusable.problem}`, `Correct the file or folder, or its path in ${file.env}.`);
 }
