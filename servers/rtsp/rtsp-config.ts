@@ -21,6 +21,9 @@ const limit = (least: number, most: number, standard: number, meta: Omit<FieldMe
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
   field(wholeNumber(least, most, standard), { ...meta, unit: "s", group: "Times" });
 
+/** Its password may have anything, also the comma that ends an entry. */
+const withoutAddress = (line: string): string => line.replace(/(?:\/\/|\S*@).*$/s, "…");
+
 export const rtspConfig = z.strictObject({
   port: portField(8_554, { title: "RTSP port", env: "RTSP_PORT" }),
   udp: field(z.boolean().default(true), {
@@ -133,7 +136,7 @@ export const rtspConfig = z.strictObject({
     z
       .array(
         z.string().refine((text) => parsePull(text) !== undefined, {
-          error: ({ input }) => `"${String(input)}" is not a path, a space and an address of RTSP`,
+          error: ({ input }) => `"${withoutAddress(String(input))}" is not a path, a space and an address of RTSP`,
         }),
       )
       .max(1_000)

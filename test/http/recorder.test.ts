@@ -227,6 +227,7 @@ it("[HTTP-100] no log line shows a secret", async () => {
     `pass%77ord=${secret}`,
     `x=1&%zz&client_secret=${secret}`,
     `sig=${secret}`,
+    `user=a&pass=${secret}`,
     `access_token=${secret}#x`,
   ]) {
     await raw(
@@ -235,7 +236,7 @@ it("[HTTP-100] no log line shows a secret", async () => {
     );
   }
   await raw(service.port, `GET http://user:${secret}@a/get HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  await until(() => service.logs.filter(({ text }) => text.includes("/get")).length === 7);
+  await until(() => service.logs.filter(({ text }) => text.includes("/get")).length === 8);
   expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
   const paths = [
     `/basic-auth/u/${secret}`,
@@ -252,7 +253,7 @@ it("[HTTP-100] no log line shows a secret", async () => {
     `/anything/http%3A%2F%2Fu:${secret}%40a/`,
   ];
   for (const path of paths) await raw(service.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  await until(() => service.logs.filter(({ level }) => level === "info").length === 7 + paths.length);
+  await until(() => service.logs.filter(({ level }) => level === "info").length === 8 + paths.length);
   expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
   expect(service.logs.map(({ text }) => text.split(" ")[1])).toContain("/basic-auth/u/…");
   expect(loggedTarget("/a?url=http://b/?c=d&e=f@g")).toBe("/a?url=http://b/?c=d&e=f@g");

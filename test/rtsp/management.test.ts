@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -89,6 +90,22 @@ it("[RTSP-61] requests that do not become a session are a row of their connectio
   await silent.play("/stream");
   silent.socket.destroy();
   expect(await server.ended(({ verb }) => verb === "play")).toMatchObject({ tone: "neutral", outcome: "the client has disconnected" });
+});
+
+it("[RTSP-61] a request to no path is shown with its address as it came, without a password", async () => {
+  const server = await startRtsp();
+  for (const [uri, target] of [
+    ["rtsp://ada:secret@127.0.0.1/", "rtsp://127.0.0.1/"],
+    ["*", "*"],
+  ] as const) {
+    const client = await server.connect();
+    client.write(`OPTIONS ${uri} RTSP/1.0\r\nCSeq: 1\r\n\r\n`);
+    await once(client.socket, "data");
+    client.socket.destroy();
+    expect(await server.ended((row) => row.target === target)).toMatchObject({ verb: "OPTIONS", tone: "ok" });
+    expect(server.logs.some(({ text }) => text.startsWith(`OPTIONS ${target} `))).toBe(true);
+  }
+  expect(JSON.stringify(server.logs)).not.toContain("secret");
 });
 
 it("[RTSP-62] a session is ended from the page, and sample traffic plays", async () => {

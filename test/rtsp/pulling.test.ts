@@ -4,6 +4,7 @@ import { maskedAddressLines, restoredAddressLines, withoutUserinfo } from "../..
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
+import { rtspConfig } from "../../servers/rtsp/rtsp-config.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -37,6 +38,15 @@ it.skipIf(lacksFfmpeg)(
     await until(() => pulled(server)?.ready === false);
   },
 );
+
+it("[RTSP-83] the problem of a line that is none names no address, nor a part of its password", () => {
+  const problems = (pulls: string[]) => rtspConfig.safeParse({ pulls }).error?.issues.map(({ message }) => message);
+  const is = (text: string) => `"${text}" is not a path, a space and an address of RTSP`;
+  // A comma of a password ends an entry of a variable.
+  expect(problems(["cam rtsp://ada:se", "cret@host/1", "cam http://ada:secret@host/1", "/"])).toEqual(
+    ["cam rtsp:…", "…", "cam …", "/"].map(is),
+  );
+});
 
 it("[RTSP-80] an upstream over TLS is fetched where its certificate is trusted, and else the log says why", async () => {
   const certificates = temporaryDir();

@@ -60,6 +60,7 @@ export class SessionEntry implements TrafficEntry {
   readonly #beganMs = performance.now();
   #remote: string;
   #userAgent = "";
+  #serverUri = "";
   #method = "";
   #status: RtspStatus | undefined;
   /** Why the last request was refused. */
@@ -95,6 +96,11 @@ export class SessionEntry implements TrafficEntry {
     return this.#reason;
   }
 
+  /** "/camera", or the URI as it came where it names no path: "*", "rtsp://host/". */
+  get target(): string {
+    return this.path === "" ? this.#serverUri || "*" : `/${this.path}`;
+  }
+
   get tookMs(): number {
     return this.#end?.totalMs ?? performance.now() - this.#beganMs;
   }
@@ -126,7 +132,10 @@ export class SessionEntry implements TrafficEntry {
     const { method, uri, headers, head, body } = request;
     this.#method = method;
     this.#reason = undefined;
-    if (this.path === "") this.path = parseTarget(uri)?.path ?? uri.slice(0, 300);
+    if (this.path === "") {
+      this.path = parseTarget(uri)?.path ?? "";
+      this.#serverUri ||= withoutUserinfo(uri).slice(0, 300);
+    }
     const userAgent = headerOf(headers, "User-Agent");
     if (userAgent !== undefined && this.#userAgent === "") this.#nameClient(userAgent);
     const bytes = head.length + body.length;
@@ -184,7 +193,7 @@ export class SessionEntry implements TrafficEntry {
       at: this.at,
       kind: "rtsp",
       verb: this.verb,
-      target: this.path === "" ? "*" : `/${this.path}`,
+      target: this.target,
       tone: this.#end?.tone ?? "pending",
       outcome: this.outcome,
       tookMs: this.#end && Math.round(this.#end.totalMs * 1_000) / 1_000,

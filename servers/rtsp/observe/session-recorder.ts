@@ -101,9 +101,9 @@ export class SessionRecorder {
     const { log } = this.#options;
     const level = tone === "failed" ? "warning" : "info";
     if (!log.enabled(level)) return;
-    const { verb, path, outcome, tookMs, client, remote, reason } = entry;
+    const { verb, target, outcome, tookMs, client, remote, reason } = entry;
     const why = reason === undefined ? "" : ` (${reason})`;
-    const line = `${verb} /${path.slice(0, 200)} ${outcome}${why} ${time}${durationText(tookMs)} ${client || "-"} ${remote}`;
+    const line = `${verb} ${target.slice(0, 200)} ${outcome}${why} ${time}${durationText(tookMs)} ${client || "-"} ${remote}`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
     log[level](line.replace(/[\0-\x1f\x7f]/g, " "));
   }

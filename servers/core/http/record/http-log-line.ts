@@ -1,7 +1,8 @@
 import { percentDecoded } from "../messages/percent-decoded.ts";
 
 /** Names of query and header fields whose values are never logged. */
-export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
+export const secretName =
+  /token|secret|passw|(?<![a-z])pass(?![a-z])|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
 
 /** A request target as the log may show it: values of secret query fields and any userinfo are left out, and it is cut to a line. */
