@@ -182,7 +182,7 @@ export class CallEntry implements TrafficEntry {
   end(end: SentEnd): void {
     this.#endedAt = performance.now();
     this.#transport = undefined;
-    this.#end = end.aborted === cancelled && this.#isAtDeadline() ? { ...end, aborted: `${cancelled} at its deadline` } : end;
+    this.#end = end.aborted === cancelled && this.#isAtDeadline() ? { ...end, aborted: "cancelled at deadline" } : end;
   }
 
   /** The client's clock began before ours, by the way of the request, so it cancels a little earlier. */

@@ -28,7 +28,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     id: "status",
     title: "Status",
     sortBy: "outcome",
-    minSample: "DEADLINE_EXCEEDED",
+    minSample: "cancelled at deadline",
     face: "mono-bold",
     besidePx: 14,
     rank: 0,
