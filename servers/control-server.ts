@@ -2,8 +2,6 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import path from "node:path";
-import type { Duplex } from "node:stream";
-import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { exportPath } from "../contract/export.ts";
 import {
   type BinaryFrame,
@@ -17,7 +15,9 @@ import {
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/connections/bounded-server.ts";
 import { type WorkingRequest, writeForClient } from "./core/http/connections/client-work.ts";
-import { readFramesInTurns } from "./core/http/websocket/frames-in-turns.ts";
+import { acceptWebSocket } from "./core/http/websocket/accept-web-socket.ts";
+import { closeCode } from "./core/http/websocket/close-code.ts";
+import type { ServerWebSocket } from "./core/http/websocket/server-web-socket.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { oneStep, type WorkConnection } from "./core/turns/work-connection.ts";
@@ -59,8 +59,8 @@ const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
 const standardWithoutToken = 256;
 /** A page offers two: the protocol and its token. */
 const mostProtocols = 4;
-/** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5), and what follows is not gathered. */
-const refusedSockets = { maxPayload: 125, closeTimeout: 1_000 };
+/** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5). */
+const [refusedFrameBytes, refusedCloseMs] = [125, 1_000];
 
 /**
  * The dashboard on loopback: static files, which hold no secret, exports by links that hold once, and the control WebSocket at
@@ -71,21 +71,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   const { mostWithoutToken = standardWithoutToken } = options;
   const releases: (() => Promise<void>)[] = [];
   const files = new DashboardFiles(options.dashboardDir);
-  // Both choose a subprotocol, since a browser needs one of those that it offered. Which one shows the page whether its token is accepted.
-  const accepted = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxFrameBytes,
-    perMessageDeflate: false,
-    // One frame per turn of the event loop: a packet may contain a thousand calls.
-    allowSynchronousEvents: false,
-    handleProtocols: () => controlProtocol,
-  });
-  const refused = new WebSocketServer({
-    ...refusedSockets,
-    noServer: true,
-    perMessageDeflate: false,
-    handleProtocols: (offered) => [...offered].find((protocol) => protocol !== controlProtocol) ?? false,
-  });
+  const webSockets = new Set<ServerWebSocket>();
   /** In which requests begin and frames are read: one of the largest size may be half a million lists. */
   const turns = new WorkTurns();
   /** In the order in which they came. */
@@ -137,22 +123,28 @@ export async function startControlServer(options: ControlServerOptions): Promise
     response.end();
   }
 
-  function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+  function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer) {
     const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
     const offered = request.headers["sec-websocket-protocol"]?.split(",", mostProtocols + 1).map((protocol) => protocol.trim()) ?? [];
     if (!isOurHost(request) || !fromOurPage || offered.length > mostProtocols || pathOf(request.url ?? "") !== "/control") {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    if (!hasToken(offered) || !offered.includes(controlProtocol)) {
-      refused.handleUpgrade(request, socket, head, refuseToken);
-      return;
-    }
-    accepted.handleUpgrade(request, socket, head, (webSocket) => {
-      readFramesInTurns(webSocket, turns.connection((socket as Socket).remoteAddress ?? ""));
-      withoutToken.delete(socket as Socket);
-      options.attach(webSocketPort(webSocket, turns), () => webSocket.close(1008, "not a frame"));
+    const isAccepted = hasToken(offered) && offered.includes(controlProtocol);
+    const webSocket = acceptWebSocket(request, socket, head, {
+      messageBytes: isAccepted ? maxFrameBytes : refusedFrameBytes,
+      work: turns.connection(socket.remoteAddress ?? ""),
+      // A browser needs one of those that it offered. Which one shows the page whether its token is accepted.
+      choose: (protocols) => (isAccepted ? controlProtocol : protocols.find((protocol) => protocol !== controlProtocol)),
     });
+    if (!webSocket) return;
+    webSockets.add(webSocket);
+    webSocket.on("close", () => webSockets.delete(webSocket));
+    if (isAccepted) {
+      withoutToken.delete(socket);
+      options.attach(webSocketPort(webSocket), () => webSocket.close(closeCode.policy, "not a frame"));
+      // A page can read a close code, but not the reason of a refused upgrade.
+    } else webSocket.close(linkExpiredCode, "link expired", refusedCloseMs);
   }
 
   function onConnection(socket: Socket): void {
@@ -190,7 +182,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
         socket.on("error", () => socket.destroy());
         const work = turns.connection((socket as Socket).remoteAddress ?? "");
         // Thousands may ask for it at once.
-        void work.run(oneStep(() => onUpgrade(request, socket, head)));
+        void work.run(oneStep(() => onUpgrade(request, socket as Socket, head)));
       });
       return server;
     },
@@ -201,10 +193,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   return {
     url: `http://127.0.0.1:${port}/${linkFragment}${token}`,
     async close() {
-      for (const webSockets of [accepted, refused]) {
-        for (const client of webSockets.clients) client.terminate();
-        webSockets.close();
-      }
+      for (const webSocket of webSockets) webSocket.terminate();
       await Promise.all(releases.map((release) => release()));
     },
   };
@@ -217,34 +206,15 @@ function* piecesOf(bytes: Buffer): Generator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-function webSocketPort(webSocket: WebSocket, turns: WorkTurns): Port<DownFrame, unknown> {
-  webSocket.on("error", () => webSocket.terminate());
+function webSocketPort(webSocket: ServerWebSocket): Port<DownFrame, unknown> {
   return {
     post(frame) {
-      if (webSocket.readyState !== webSocket.OPEN) return;
+      if (!webSocket.isOpen) return;
       if (webSocket.bufferedAmount > maxBufferedBytes) webSocket.terminate();
       else webSocket.send(frame.type === "binary" ? encodeBinaryFrame(frame) : JSON.stringify(frame));
     },
-    onFrame(listener) {
-      const received: RawData[] = [];
-      const readFrames = (): void => {
-        while (received.length > 0) {
-          if (share.isOver) {
-            webSocket.pause();
-            share.later();
-            return;
-          }
-          listener(parseFrame(received.shift() as Buffer));
-        }
-        if (webSocket.isPaused) webSocket.resume();
-      };
-      // All dashboards come from loopback.
-      const share = turns.join("127.0.0.1", readFrames);
-      webSocket.on("message", (data) => {
-        if (received.push(data) === 1) readFrames();
-      });
-    },
-    onClose: (listener) => webSocket.on("close", listener),
+    onFrame: (listener) => webSocket.on("message", (data) => listener(parseFrame(data))),
+    onClose: (listener) => webSocket.on("close", () => listener()),
   };
 }
 
@@ -267,12 +237,6 @@ function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   return Buffer.concat([length, head, payload]);
-}
-
-/** A page can read a close code, but not the reason of a refused upgrade. */
-function refuseToken(webSocket: WebSocket) {
-  webSocket.on("error", () => webSocket.terminate());
-  webSocket.close(linkExpiredCode, "link expired");
 }
 
 function refuse(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}) {

@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { closeInTurns } from "../../servers/core/net/close-in-turns.ts";
+import { startReading } from "../../servers/core/net/socket-reading.ts";
+import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 it("[BL-375] connections that are cut at once are closed in turns, each once", async () => {
@@ -37,4 +39,28 @@ it("[BL-375] connections that are cut at once are closed in turns, each once", a
   while (closed < connections) await new Promise(setImmediate);
   expect(Math.max(...closedOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);
   expect(closedOfTurns.length).toBeGreaterThan(1);
+});
+
+it("[BL-375] a connection that waits for its turn to be closed is not read again", async () => {
+  let closes = () => {};
+  const connection = {
+    run: (steps: Iterator<void>) => {
+      closes = () => void steps.next();
+      return new Promise<never>(() => {});
+    },
+  } as unknown as WorkConnection;
+  const server = createServer((socket) => {
+    closeInTurns(socket, connection);
+    socket.destroy();
+    const { _handle: handle } = socket as Socket & { readonly _handle?: { readStart(): void } };
+    const readStart = vi.spyOn(handle as { readStart(): void }, "readStart");
+    startReading(socket);
+    expect(readStart).not.toHaveBeenCalled();
+    closes();
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  await once(client, "close");
+  expect.assertions(1);
 });

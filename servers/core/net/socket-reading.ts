@@ -12,7 +12,8 @@ export function stopReading(socket: Socket): void {
 
 /** To go on after `stopReading`. */
 export function startReading(socket: Socket): void {
-  (socket as ReadSocket)._handle?.readStart();
+  // One whose handle is closed later, in its turn: Node throws where that reads any more.
+  if (!socket.destroyed) (socket as ReadSocket)._handle?.readStart();
 }
 
 /** Bytes that wait for the client in the system's part of the socket; undefined where it has none any more. */

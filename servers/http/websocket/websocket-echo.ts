@@ -1,11 +1,12 @@
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { HttpEntry } from "../../core/http/record/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/record/http-recorder.ts";
 import type { RecordedRequest } from "../../core/http/record/recorded-messages.ts";
+import { acceptWebSocket } from "../../core/http/websocket/accept-web-socket.ts";
+import { closeCode } from "../../core/http/websocket/close-code.ts";
 import { HeldWebSocket } from "../../core/http/websocket/held-web-socket.ts";
+import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
 import { handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -27,20 +28,7 @@ export function createWebSocketEcho(options: {
   allowsOrigin: OriginRule;
 }): WebSocketEcho {
   const { recorder, held, log } = options;
-  // One message per turn of the event loop: a packet may contain thousands of tiny ones.
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: options.frameBytes,
-    perMessageDeflate: false,
-    allowSynchronousEvents: false,
-  });
-  const entries = new WeakMap<IncomingMessage, HttpEntry>();
-  let isClosed = false;
-
-  server.on("headers", (lines, request) => {
-    lines.push("X-Content-Type-Options: nosniff");
-    entries.get(request)?.answeredRaw(101, lines.join("\r\n"));
-  });
+  const open = new Set<ServerWebSocket>();
 
   /** RFC 9112 §9.3.2: waits for earlier answers, which would otherwise follow the 101 among the frames. */
   function isAnswerPending(request: RecordedRequest): boolean {
@@ -51,21 +39,18 @@ export function createWebSocketEcho(options: {
   function begin(request: RecordedRequest): HttpEntry {
     const entry = recorder.beginEntry(request.socket, { ...factsOf(request), kind: "websocket", method: "GET" });
     entry.longLived = true;
-    entries.set(request, entry);
     return entry;
   }
 
-  function serve(webSocket: WebSocket, socket: Socket, entry: HttpEntry): void {
-    let closedWith: { readonly code: number; readonly reason: string } | undefined;
-    const heldBytes = new HeldWebSocket(webSocket, socket, held, recorder.connections.of(socket).work, (closed) => {
-      closedWith = closed;
-      entry.aborted = closed.reason;
-      log.warning(`The WebSocket of ${entry.head.connection.remote} was closed: ${closed.reason}`);
+  function serve(webSocket: ServerWebSocket, socket: Socket, entry: HttpEntry): void {
+    open.add(webSocket);
+    /** Why we have closed it. */
+    let why: string | undefined;
+    const heldBytes = new HeldWebSocket(webSocket, socket.remoteAddress ?? "", held, ({ reason }) => {
+      why = reason;
+      log.warning(`The WebSocket of ${entry.head.connection.remote} was closed: ${reason}`);
     });
-    webSocket.on("message", (data, isBinary) => {
-      // After a stop ws goes on with what it has read, one message per turn.
-      if (isClosed) return;
-      const bytes = asBuffer(data);
+    webSocket.on("message", (bytes, isBinary) => {
       const message = recorder.beginMessage(entry, bytes, { binary: isBinary, sent: false });
       entry.countReceived(bytes.length);
       webSocket.send(bytes, { binary: isBinary }, (error) => {
@@ -80,13 +65,16 @@ export function createWebSocketEcho(options: {
       heldBytes.count();
       if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
     });
-    webSocket.on("error", (error) => log.debug(`WebSocket of ${entry.head.connection.remote}: ${error.message}`));
-    webSocket.on("close", (receivedCode, receivedReason) => {
-      const { code, reason } = closedWith ?? { code: receivedCode, reason: receivedReason.toString() };
+    webSocket.on("error", ({ message }) => {
+      why = message;
+      log.debug(`WebSocket of ${entry.head.connection.remote}: ${message}`);
+    });
+    webSocket.on("close", (code, reason) => {
+      open.delete(webSocket);
       entry.closed = { code, reason };
       entry.outcome = `closed ${code}`;
       // RFC 6455 §7.4.1: 1006 says that no close frame came.
-      if (code === 1006) entry.aborted ??= "client left";
+      entry.aborted = why ?? (code === closeCode.abnormal ? "client left" : undefined);
       recorder.end(entry);
     });
   }
@@ -100,21 +88,22 @@ export function createWebSocketEcho(options: {
       !isAnswerPending(request),
     handle(request, socket, head) {
       const entry = begin(request);
-      // A client that disconnects at once never becomes a WebSocket.
-      const onLeft = () => {
-        entry.aborted = "client left";
-        recorder.end(entry);
-      };
-      socket.once("close", onLeft);
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        socket.off("close", onLeft);
-        serve(webSocket, socket as Socket, entry);
+      const webSocket = acceptWebSocket(request, socket as Socket, head, {
+        messageBytes: options.frameBytes,
+        work: recorder.connections.of(socket as Socket).work,
+        fields: ["X-Content-Type-Options: nosniff"],
+        onAnswer: (answer) => entry.answeredRaw(101, answer),
       });
+      if (webSocket) {
+        serve(webSocket, socket as Socket, entry);
+        return;
+      }
+      // A client that disconnects at once never becomes a WebSocket.
+      entry.aborted = "client left";
+      recorder.end(entry);
     },
     close() {
-      isClosed = true;
-      for (const client of server.clients) client.terminate();
-      server.close();
+      for (const webSocket of open) webSocket.terminate();
     },
   };
 }
@@ -125,8 +114,3 @@ const factsOf = (request: RecordedRequest) => ({
   rawHeaders: request.rawHeaders,
   userAgent: request.headers["user-agent"],
 });
-
-export function asBuffer(data: RawData): Buffer {
-  if (Array.isArray(data)) return Buffer.concat(data);
-  return Buffer.isBuffer(data) ? data : Buffer.from(data);
-}

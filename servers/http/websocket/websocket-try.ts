@@ -1,10 +1,9 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { WebSocket } from "ws";
+import { type RawData, WebSocket } from "ws";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { WebSocketTried, WebSocketTryMessage, webSocketTryActions } from "../../../contract/services/websocket-try.ts";
 import type { HttpRecorder } from "../../core/http/record/http-recorder.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
-import { asBuffer } from "./websocket-echo.ts";
 
 const handshakeMs = 15_000;
 const largestMessage = 64 << 20;
@@ -241,4 +240,9 @@ function fieldsOf(headers: OpenOptions["headers"]): Record<string, string[]> {
   }
   const all = Object.fromEntries(Array.from(fields.values(), ({ name, values }) => [name, values]));
   return fields.has("user-agent") ? all : { "User-Agent": ["backlot"], ...all };
+}
+
+function asBuffer(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }

@@ -1,22 +1,20 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type WebSocket, WebSocketServer } from "ws";
 import { boundPipelines } from "../../core/http/connections/bound-pipelines.ts";
-import { readFramesInTurns } from "../../core/http/websocket/frames-in-turns.ts";
-import { arrivingBytes } from "../../core/http/websocket/held-web-socket.ts";
+import { acceptWebSocket } from "../../core/http/websocket/accept-web-socket.ts";
+import { closeCode } from "../../core/http/websocket/close-code.ts";
+import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
+import { offeredProtocols } from "../../core/http/websocket/websocket-handshake.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { oneStep } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
-import type { Connection } from "../engine/connection/connection.ts";
 import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
 import { WaitingWrites } from "./waiting-writes.ts";
 
-/** RFC 6455 §7.4.1 */
-const closeCode = { normal: 1_000, unsupportedData: 1_003 } as const;
 const lingerMs = 1_000;
 /** [MQTT-6.0.0-3]; 3.1 clients request the second one. */
 const protocols = ["mqtt", "mqttv3.1"];
@@ -25,14 +23,14 @@ class WebSocketTransport implements Transport {
   /** All that had to wait is sent. */
   drained: () => void = () => {};
   private readonly waiting = new WaitingWrites();
-  private readonly socket: WebSocket;
+  private readonly socket: ServerWebSocket;
   private readonly onSent = () => {
     if (this.socket.bufferedAmount > 0) return;
     if (this.waiting.bytes > 0) this.writeWaiting();
     else this.drained();
   };
 
-  constructor(socket: WebSocket) {
+  constructor(socket: ServerWebSocket) {
     this.socket = socket;
   }
 
@@ -41,11 +39,11 @@ class WebSocketTransport implements Transport {
   }
 
   get arrivingBytes(): number {
-    return arrivingBytes(this.socket);
+    return this.socket.arrivingBytes;
   }
 
   write(bytes: Buffer): boolean {
-    if (this.socket.readyState !== this.socket.OPEN) return true;
+    if (!this.socket.isOpen) return true;
     if (this.socket.bufferedAmount > 0) return this.waiting.add(bytes);
     this.socket.send(bytes, { binary: true }, this.onSent);
     return false;
@@ -57,10 +55,7 @@ class WebSocketTransport implements Transport {
 
   end(): void {
     if (this.waiting.bytes > 0) this.writeWaiting();
-    this.socket.resume();
-    this.socket.close(closeCode.normal);
-    const timer = setTimeout(() => this.socket.terminate(), lingerMs);
-    this.socket.once("close", () => clearTimeout(timer));
+    this.socket.close(closeCode.normal, "", lingerMs);
   }
 
   destroy(): void {
@@ -88,16 +83,8 @@ const refusedOriginLogMs = 10_000;
 /** Serves MQTT over WebSocket (§6) on every path of an HTTP server. */
 export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed, turns }: WebSocketOptions): void {
   let loggedAt = Number.NEGATIVE_INFINITY;
-  const webSockets = new WebSocketServer({
-    noServer: true,
-    // A frame may contain several packets and parts of packets.
-    maxPayload: Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024,
-    perMessageDeflate: false,
-    clientTracking: false,
-    // Of the thousands of messages that a read may hold, one in each turn of the event loop.
-    allowSynchronousEvents: false,
-    handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
-  });
+  // A frame may contain several packets and parts of packets.
+  const messageBytes = Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024;
   const places = new WeakMap<Socket, Place>();
   server.on(encrypted ? "secureConnection" : "connection", (socket: Socket) => {
     const place = engine.takePlace(socket.remoteAddress ?? "", () => socket.destroy());
@@ -130,7 +117,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
       );
       return;
     }
-    const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
+    const offered = offeredProtocols(request);
     if (!protocols.some((protocol) => offered.includes(protocol))) {
       lingeringClose(
         socket,
@@ -138,12 +125,12 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
       );
       return;
     }
-    socket.setNoDelay(true);
-    // Calls back before it returns.
-    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const connection = serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket));
-      readFramesInTurns(webSocket, turns.connection(socket.remoteAddress ?? ""), () => connection.countArriving());
+    const webSocket = acceptWebSocket(request, socket, head, {
+      messageBytes,
+      work: turns.connection(socket.remoteAddress ?? ""),
+      choose: (offered) => protocols.find((protocol) => offered.includes(protocol)),
     });
+    if (webSocket) serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket));
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const pipeline = pipelineOf(socket);
@@ -156,13 +143,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   });
 }
 
-function serveWebSocket(
-  engine: Engine,
-  webSocket: WebSocket,
-  socket: Socket,
-  encrypted: boolean,
-  place: Place | undefined,
-): Pick<Connection, "receive" | "countArriving"> {
+function serveWebSocket(engine: Engine, webSocket: ServerWebSocket, socket: Socket, encrypted: boolean, place: Place | undefined): void {
   const transport = new WebSocketTransport(webSocket);
   const origin = {
     transport: encrypted ? ("wss" as const) : ("ws" as const),
@@ -171,7 +152,7 @@ function serveWebSocket(
   };
   const connection = engine.open(transport, origin, place);
   transport.drained = () => connection.drained();
-  webSocket.on("message", (data: Buffer, isBinary: boolean) => {
+  webSocket.on("message", (data, isBinary) => {
     // [MQTT-6.0.0-1]
     if (!isBinary) {
       webSocket.close(closeCode.unsupportedData, "MQTT is binary.");
@@ -180,7 +161,6 @@ function serveWebSocket(
     }
     connection.receive(data);
   });
-  webSocket.on("error", () => {});
+  webSocket.on("read", () => connection.countArriving());
   webSocket.on("close", () => connection.close("The connection was lost."));
-  return connection;
 }

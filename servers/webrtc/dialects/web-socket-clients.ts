@@ -1,8 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { WebSocket, WebSocketServer } from "ws";
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { acceptWebSocket } from "../../core/http/websocket/accept-web-socket.ts";
+import { closeCode } from "../../core/http/websocket/close-code.ts";
 import { HeldWebSocket } from "../../core/http/websocket/held-web-socket.ts";
+import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
@@ -38,16 +40,6 @@ export interface WebSocketHandler {
   onClosed(client: WebSocketClient, reason: string): void;
 }
 
-/** RFC 6455 §7.4.1 */
-export const closeCode = {
-  normal: 1_000,
-  goingAway: 1_001,
-  unsupportedData: 1_003,
-  policy: 1_008,
-  tooBig: 1_009,
-  internalError: 1_011,
-  tryAgain: 1_013,
-} as const;
 const lingerMs = 1_000;
 const mostReasonBytes = 120;
 
@@ -64,7 +56,7 @@ export class WebSocketClient {
   readonly handler: WebSocketHandler;
   /** For the dialect: who this is. */
   peer: unknown;
-  readonly #socket: SignallingSocket;
+  readonly #socket: ServerWebSocket;
   readonly held: HeldWebSocket;
   /** In milliseconds of `performance.now`. */
   heardAt = performance.now();
@@ -78,7 +70,7 @@ export class WebSocketClient {
   why: string | undefined;
 
   constructor(
-    socket: SignallingSocket,
+    socket: ServerWebSocket,
     connection: ConnectionHead,
     { headers, socket: tcp }: IncomingMessage,
     handler: WebSocketHandler,
@@ -87,7 +79,7 @@ export class WebSocketClient {
   ) {
     this.#socket = socket;
     this.work = work;
-    this.held = new HeldWebSocket(socket, tcp, clients.heldBytes, work, ({ reason }) => {
+    this.held = new HeldWebSocket(socket, tcp.remoteAddress ?? "", clients.heldBytes, ({ reason }) => {
       this.why ??= reason;
       this.input.clear();
     });
@@ -108,15 +100,15 @@ export class WebSocketClient {
   }
 
   get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
+    return this.#socket.isOpen;
   }
 
   sendText(text: string | Buffer): void {
-    if (this.isOpen) this.#socket.send(text, textFrame, ignoreError);
+    if (this.isOpen) this.#socket.send(text, textFrame);
   }
 
   sendBytes(bytes: Buffer): void {
-    if (this.isOpen) this.#socket.send(bytes, binaryFrame, ignoreError);
+    if (this.isOpen) this.#socket.send(bytes);
   }
 
   ping(): void {
@@ -125,18 +117,14 @@ export class WebSocketClient {
   }
 
   pong(data: Buffer): void {
-    if (this.isOpen) this.#socket.pong(data, undefined, ignoreError);
+    if (this.isOpen) this.#socket.pong(data);
   }
 
   /** With a close frame; at once where the client has left too much unread to get it. */
   close(code: number, reason: string): void {
     this.why ??= reason;
     this.input.clear();
-    if (this.#socket.readyState >= WebSocket.CLOSING) return;
-    this.#socket.resume();
-    this.#socket.close(code, cutReason(reason));
-    const timer = setTimeout(() => this.#socket.terminate(), this.unsentBytes > 0 ? 0 : lingerMs);
-    this.#socket.once("close", () => clearTimeout(timer));
+    this.#socket.close(code, cutReason(reason), this.unsentBytes > 0 ? 0 : lingerMs);
   }
 
   terminate(reason: string): void {
@@ -146,19 +134,10 @@ export class WebSocketClient {
   }
 }
 
-const textFrame = { binary: false, compress: false } as const;
-const binaryFrame = { binary: true, compress: false } as const;
-/** "close" follows. */
-const ignoreError = () => {};
+const textFrame = { binary: false } as const;
 
 const cutReason = (reason: string): string =>
   Buffer.byteLength(reason) <= mostReasonBytes ? reason : reason.slice(0, mostReasonBytes / 3);
-
-/** Knows its client, so that its listeners are the same functions for all. */
-class SignallingSocket extends WebSocket {
-  client: WebSocketClient | undefined;
-  clients: WebSocketClients | undefined;
-}
 
 /** The WebSockets of all dialects: handshake, limits and heartbeat, with one timer for all of them. */
 export class WebSocketClients {
@@ -166,7 +145,6 @@ export class WebSocketClients {
   readonly #faults: FaultLog;
   /** Of messages that arrive, or wait for their client's turn. */
   readonly heldBytes: SharedBudget;
-  readonly #server: WebSocketServer;
   readonly #clients = new Set<WebSocketClient>();
   /** They send too fast. */
   readonly #fast = new Set<WebSocketClient>();
@@ -179,18 +157,6 @@ export class WebSocketClients {
     this.#turns = turns;
     this.#faults = faults;
     this.heldBytes = held;
-    this.#server = new WebSocketServer({
-      noServer: true,
-      maxPayload: limits.messageBytes,
-      // Its windows cost more memory for each client than all the rest.
-      perMessageDeflate: false,
-      clientTracking: false,
-      // Messages are handed over in turns: a packet may contain thousands of tiny ones.
-      allowSynchronousEvents: false,
-      // A pong stands behind what the messages before the ping have caused.
-      autoPong: false,
-      WebSocket: SignallingSocket,
-    });
     this.#timer = setInterval(() => this.#tick(), Math.min(tickMs, limits.heartbeatMs / 2));
   }
 
@@ -202,21 +168,23 @@ export class WebSocketClients {
     handler: WebSocketHandler,
     onOpen: (client: WebSocketClient) => void,
   ): void {
-    socket.setNoDelay(true);
     const connection = connectionHead(this.#nextId++, socket);
-    this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const webSocket = opened as SignallingSocket;
-      const client = new WebSocketClient(webSocket, connection, request, handler, this, this.#turns.connection(socket.remoteAddress ?? ""));
-      webSocket.client = client;
-      webSocket.clients = this;
-      this.#clients.add(client);
-      webSocket.on("message", onMessage);
-      webSocket.on("ping", onPing);
-      webSocket.on("pong", onPong);
-      webSocket.on("error", onError);
-      webSocket.on("close", onClose);
-      this.run(client, () => onOpen(client));
+    const work = this.#turns.connection(socket.remoteAddress ?? "");
+    const webSocket = acceptWebSocket(request, socket, head, {
+      messageBytes: this.#limits.messageBytes,
+      work,
+      // A pong stands behind what the messages before the ping have caused.
+      answersPings: false,
     });
+    if (!webSocket) return;
+    const client = new WebSocketClient(webSocket, connection, request, handler, this, work);
+    this.#clients.add(client);
+    webSocket.on("message", (data, isBinary) => this.#received(client, { kind: isBinary ? "bytes" : "text", data }));
+    webSocket.on("ping", (data) => this.#received(client, { kind: "ping", data }));
+    webSocket.on("pong", () => heard(client));
+    webSocket.on("error", (error) => this.#failed(client, error));
+    webSocket.on("close", (code) => this.#closed(client, code));
+    this.run(client, () => onOpen(client));
   }
 
   /** A fault in the work for one client ends its connection alone. */
@@ -229,7 +197,7 @@ export class WebSocketClients {
     }
   }
 
-  received(client: WebSocketClient, message: ReadMessage): void {
+  #received(client: WebSocketClient, message: ReadMessage): void {
     heard(client);
     client.held.waitingBytes += message.data.length;
     client.held.count();
@@ -289,12 +257,12 @@ export class WebSocketClients {
   }
 
   /** The connection cannot go on; its end follows. */
-  failed(client: WebSocketClient, error: Error): void {
+  #failed(client: WebSocketClient, error: Error): void {
     client.why ??= error.message;
     this.#faults.closed(client.connection, error.message);
   }
 
-  closed(client: WebSocketClient, code: number): void {
+  #closed(client: WebSocketClient, code: number): void {
     this.#clients.delete(client);
     if (this.#fast.delete(client)) client.input.release();
     client.input.end(() => this.run(client, () => client.handler.onClosed(client, client.why ?? closeText(code))));
@@ -322,7 +290,6 @@ export class WebSocketClients {
   close(): void {
     clearInterval(this.#timer);
     for (const client of this.#clients) client.close(closeCode.goingAway, "The service stops");
-    this.#server.close();
   }
 }
 
@@ -333,32 +300,7 @@ function heard(client: WebSocketClient): void {
   client.isPinged = false;
 }
 
-function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {
-  const { client, clients } = this as SignallingSocket;
-  if (client) clients?.received(client, { kind: isBinary ? "bytes" : "text", data: data as Buffer });
-}
-
-function onPing(this: WebSocket, data: Buffer): void {
-  const { client, clients } = this as SignallingSocket;
-  if (client) clients?.received(client, { kind: "ping", data });
-}
-
-function onPong(this: WebSocket): void {
-  const { client } = this as SignallingSocket;
-  if (client) heard(client);
-}
-
-function onError(this: WebSocket, error: Error): void {
-  const { client, clients } = this as SignallingSocket;
-  if (client) clients?.failed(client, error);
-}
-
-function onClose(this: WebSocket, code: number): void {
-  const { client, clients } = this as SignallingSocket;
-  if (client) clients?.closed(client, code);
-}
-
 function closeText(code: number): string {
-  if (code === 1_006) return "the connection was lost";
-  return code === closeCode.normal || code === closeCode.goingAway || code === 1_005 ? "the client left" : `closed ${code}`;
+  if (code === closeCode.abnormal) return "the connection was lost";
+  return code === closeCode.normal || code === closeCode.goingAway || code === closeCode.noStatus ? "the client left" : `closed ${code}`;
 }

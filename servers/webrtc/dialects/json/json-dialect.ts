@@ -1,9 +1,10 @@
+import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import type { Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { redactedStart } from "../redacted-start.ts";
-import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
+import type { WebSocketClient, WebSocketClients, WebSocketHandler } from "../web-socket-clients.ts";
 import { createJsonEncoder, type EncodeJsonEvent } from "./encode-json-event.ts";
 import { type JsonMessage, parseJsonMessage } from "./parse-json-message.ts";
 

@@ -3,6 +3,7 @@ import type { IceServer } from "../../../../contract/services/webrtc.ts";
 import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/http-route.ts";
 import { send } from "../../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../../core/http/messages/http-refusal.ts";
+import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
@@ -11,7 +12,7 @@ import type { JoinRequest } from "../../signalling/room-access.ts";
 import type { PeerEvent } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { jsonOf } from "../json-value.ts";
-import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
+import type { WebSocketClient, WebSocketClients, WebSocketHandler } from "../web-socket-clients.ts";
 import { OfflineQueue } from "./offline-queue.ts";
 import { PeerJsConnections, type PeerJsMessage, parsePeerJsMessage, signalOfPeerJs } from "./peerjs-message.ts";
 

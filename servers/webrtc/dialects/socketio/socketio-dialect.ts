@@ -1,8 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket as NetSocket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
-import { WebSocketServer } from "ws";
+import { acceptWebSocket } from "../../../core/http/websocket/accept-web-socket.ts";
 import { HeldWebSocket } from "../../../core/http/websocket/held-web-socket.ts";
+import type { ServerWebSocket } from "../../../core/http/websocket/server-web-socket.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { SharedBudget } from "../../../core/limits/shared-budget.ts";
 import { connectionHead } from "../../../core/net/client-socket.ts";
@@ -177,19 +180,28 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
   };
 }
 
+/** What the engine takes for the server of ws. */
 const serverFor = (held: SharedBudget, turns: WorkTurns) =>
-  class extends WebSocketServer {
-    constructor(options: ConstructorParameters<typeof WebSocketServer>[0]) {
-      // Messages are handed over in turns: a packet may contain thousands of tiny ones.
-      super({ ...options, allowSynchronousEvents: false });
+  class {
+    readonly #messageBytes: number;
+
+    constructor({ maxPayload }: { readonly maxPayload: number }) {
+      this.#messageBytes = maxPayload;
     }
 
-    override handleUpgrade(...[request, socket, head, onOpen]: Parameters<WebSocketServer["handleUpgrade"]>): void {
-      super.handleUpgrade(request, socket, head, (opened, asked) => {
-        new HeldWebSocket(opened, request.socket, held, turns.connection(request.socket.remoteAddress ?? ""));
-        onOpen(opened, asked);
+    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, onOpen: (opened: ServerWebSocket) => void): void {
+      const address = request.socket.remoteAddress ?? "";
+      const opened = acceptWebSocket(request, socket as NetSocket, head, {
+        messageBytes: this.#messageBytes,
+        work: turns.connection(address),
       });
+      if (!opened) return;
+      new HeldWebSocket(opened, address, held);
+      onOpen(opened);
     }
+
+    /** Of the engine's own, which closes its clients before. */
+    close(): void {}
   };
 
 /** A connected client, and what it asks for. */

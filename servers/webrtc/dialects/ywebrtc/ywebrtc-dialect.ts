@@ -1,3 +1,4 @@
+import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
@@ -5,7 +6,7 @@ import type { Room } from "../../signalling/room.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
 import { isObject, type JsonObject, jsonOf } from "../json-value.ts";
-import { closeCode, type WebSocketClient, type WebSocketClients, type WebSocketHandler } from "../web-socket-clients.ts";
+import type { WebSocketClient, WebSocketClients, WebSocketHandler } from "../web-socket-clients.ts";
 import {
   createPublishEncoder,
   dataOf,
