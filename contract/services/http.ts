@@ -78,6 +78,11 @@ export const httpActions = {
         .max(100)
         .default([]),
       body: z.string().max(1_048_576).default(""),
+      /** In place of the text: bytes, in base64. */
+      base64: z
+        .base64()
+        .max(8 << 20)
+        .optional(),
     }),
   ),
   /** Sends a recorded request again, to the service's own port. */

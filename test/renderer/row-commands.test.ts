@@ -9,7 +9,7 @@ import { httpRowCommands } from "../../renderer/src/inspectors/http-row-commands
 import { callOfExchange } from "../../renderer/src/services/account/try/try-draft.ts";
 import { kindOfExchange } from "../../renderer/src/services/events/try-kinds.ts";
 import { mqttRowCommands } from "../../renderer/src/services/mqtt/inspectors/mqtt-row-commands.ts";
-import { tryOfExchange } from "../../renderer/src/services/try/try-request.ts";
+import { replayOfTry, sentRequest, tryOfExchange, withoutCredentials } from "../../renderer/src/services/try/try-request.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
@@ -150,6 +150,12 @@ describe("a row that is opened in Try", () => {
         ["X-Token", ""],
       ],
     });
+    const bytes = Buffer.from([0, 255]).toString("base64");
+    const binary = tryOfExchange(posted([["Content-Type", "image/png"]], "", { body: { bytes: 2, base64: bytes } }), true);
+    expect(binary).toMatchObject({ body: "", base64: bytes });
+    expect([sentRequest(binary).base64, sentRequest({ ...binary, method: "GET" }).base64]).toEqual([bytes, undefined]);
+    expect(replayOfTry(binary, "http://a").body).toEqual(Uint8Array.of(0, 255));
+    expect(withoutCredentials(binary)).not.toHaveProperty("base64");
     expect(tryOfExchange(posted([], "", { target: "http://127.0.0.1:8080/y?b=2" })).target).toBe("/y?b=2");
   });
 

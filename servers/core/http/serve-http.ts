@@ -145,7 +145,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     recorder,
     client,
     actions: {
-      try: client.send,
+      try: ({ base64, body, ...request }) => client.send({ ...request, body: base64 === undefined ? body : Buffer.from(base64, "base64") }),
       resend: ({ body, ...request }) => client.send({ ...request, body: Buffer.from(body, "base64"), mark: "sent again" }),
       ...sample.actions,
     },

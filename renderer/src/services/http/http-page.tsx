@@ -15,7 +15,7 @@ export const httpPage = defineServicePage({
   inspectors: httpInspectors,
   rowCommands: httpRowCommands(
     (exchange) => {
-      recordedTries.give("http", tryOfExchange(exchange));
+      recordedTries.give("http", tryOfExchange(exchange, true));
       triedKinds.give("http", "request");
     },
     (connection) => {

@@ -1,11 +1,13 @@
-import { UnstyledButton } from "@mantine/core";
+import { Button, UnstyledButton } from "@mantine/core";
 import { tryMethods } from "../../../../contract/services/http.ts";
+import { formatBytes } from "../../ui/texts/quantity.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { HeaderEditor } from "../try/header-editor.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
 import { SendButton } from "../try/send-button.tsx";
 import { MethodField, TargetField, TryLine } from "../try/try-fields.tsx";
 import { checkJson, methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
-import { TrySection } from "../try/try-section.tsx";
+import { TrySection, TrySectionHead } from "../try/try-section.tsx";
 import styles from "./try-form.module.css";
 import { routeOf, suggestedTargets, tryRoutes, withRoute } from "./try-routes.ts";
 
@@ -47,14 +49,25 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
       <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
       {takesBody(request.method) && (
         <TrySection label="Body to send">
-          <JsonBodyField
-            title="Body"
-            label="Body to send"
-            value={request.body}
-            check={checkJson(request)}
-            rows={{ least: 4, most: 14 }}
-            onChange={(body) => set({ body })}
-          />
+          {request.base64 === undefined ? (
+            <JsonBodyField
+              title="Body"
+              label="Body to send"
+              value={request.body}
+              check={checkJson(request)}
+              rows={{ least: 4, most: 14 }}
+              onChange={(body) => set({ body })}
+            />
+          ) : (
+            <TrySectionHead
+              title="Body"
+              state={`${formatBytes(fromBase64(request.base64).length)} that are no text, as they were recorded`}
+            >
+              <Button size="compact-xs" variant="subtle" onClick={() => set({ base64: undefined })}>
+                Write a text instead
+              </Button>
+            </TrySectionHead>
+          )}
         </TrySection>
       )}
       {suggesting && (

@@ -22,8 +22,9 @@ const keptBodyCharacters = 16_384;
 
 /** Newest first; a repeated request replaces the earlier one. */
 export function withTry(history: readonly Tried[], tried: Tried): readonly Tried[] {
-  const body = tried.request.body.length > keptBodyCharacters ? "" : tried.request.body;
-  const kept = { ...tried, request: { ...tried.request, body } };
+  const { base64: _, ...request } = tried.request;
+  const body = request.body.length > keptBodyCharacters ? "" : request.body;
+  const kept = { ...tried, request: { ...request, body } };
   const same = JSON.stringify(kept.request);
   return [kept, ...history.filter((other) => JSON.stringify(other.request) !== same)].slice(0, keptTries);
 }

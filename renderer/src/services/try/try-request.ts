@@ -17,6 +17,8 @@ export interface TryRequest {
   /** Rows of the editor: a row without a name is not sent. */
   readonly headers: HeaderList;
   readonly body: string;
+  /** In place of the body: that of a recorded request which is no text, in base64. Not remembered. */
+  readonly base64?: string | undefined;
 }
 
 /** Schema of the remembered request. */
@@ -31,7 +33,7 @@ export const headersWithoutCredentials = (headers: HeaderList): HeaderList =>
   withoutCredentialValues(headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]));
 
 /** The request without values that may be credentials, in headers, query fields and the body. These are never stored. */
-export const withoutCredentials = (request: TryRequest): TryRequest => ({
+export const withoutCredentials = ({ base64: _, ...request }: TryRequest): TryRequest => ({
   ...request,
   target: targetWithoutCredentials(request.target),
   headers: headersWithoutCredentials(request.headers),
@@ -47,8 +49,11 @@ export const recordedTries = createHandover<TryRequest>();
 
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
 
-/** A recorded request as the form takes it; what the recording hides is empty. Throws if the form cannot represent it. */
-export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
+/**
+ * A recorded request as the form takes it; what the recording hides is empty. Throws if the form cannot represent it. `takesBytes`: the form
+ * keeps a body that is no text.
+ */
+export function tryOfExchange({ request }: HttpExchangeFacts, takesBytes = false): TryRequest {
   if (request.unparsed) throw notForTry("It is no valid request.");
   const method = tryMethods.find((known) => known === request.method);
   if (!method) throw notForTry(`Try does not send ${request.method}.`);
@@ -57,9 +62,11 @@ export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
   const bytes = fromBase64(request.body.base64);
   if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes)
     throw notForTry("Only the start of its body was recorded.", keepsMore("Recorded body"));
+  const headers = withoutHidden(sentHeaders(request.headers));
   const body = bodyText(bytes);
-  if (body === undefined) throw notForTry("Its body is not text.");
-  return { method, target, headers: withoutHidden(sentHeaders(request.headers)), body };
+  if (body !== undefined) return { method, target, headers, body };
+  if (!takesBytes) throw notForTry("Its body is not text.");
+  return { method, target, headers, body: "", base64: request.body.base64 };
 }
 
 export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";
@@ -81,14 +88,15 @@ export function sentRequest(request: TryRequest) {
     target: sentTarget(request.target),
     headers: sentFields(request.headers),
     body: takesBody(request.method) ? request.body : "",
+    ...(request.base64 !== undefined && takesBody(request.method) && { base64: request.base64 }),
   };
 }
 
 export const takesBody = (method: TryMethod): boolean => method !== "GET" && method !== "HEAD";
 
 export function replayOfTry(request: TryRequest, origin: string): Replay {
-  const sent = sentRequest(request);
-  return { ...sent, origin, body: new TextEncoder().encode(sent.body) };
+  const { base64, body, ...sent } = sentRequest(request);
+  return { ...sent, origin, body: base64 === undefined ? new TextEncoder().encode(body) : fromBase64(base64) };
 }
 
 export type JsonCheck = { readonly state: "none" } | { readonly state: "valid" } | { readonly state: "invalid"; readonly problem: string };
