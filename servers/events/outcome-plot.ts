@@ -37,21 +37,29 @@ const daysInOne = 2;
  * of a shorter range if the store's events fit into it.
  */
 export async function outcomePlot(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
-  const plot = await plotOfRange(store, range, filter, now);
+  const withLater = range === "all";
+  const plot = await plotOfRange(store, range, filter, now, withLater);
   if (range !== "all" || plot.total === 0 || plot.at.length >= fewDays || plot.sampled !== undefined) return plot;
   for (const finer of plot.at.length > daysInOne ? (["7d"] as const) : finerRanges) {
-    const candidate = await plotOfRange(store, finer, filter, now);
+    const candidate = await plotOfRange(store, finer, filter, now, withLater);
     // More than all of them: some arrived in between.
     if (candidate.total >= plot.total && candidate.at.length < mostSteps) return candidate;
   }
   return plot;
 }
 
-async function plotOfRange(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
+/** Events that are later than now, by a wrong clock or an import, are in no range that ends now. */
+async function plotOfRange(
+  store: EventStore,
+  range: EventRange,
+  filter: EventFilter,
+  now: number,
+  withLater: boolean,
+): Promise<OutcomePlot> {
   const { step, stepMs, spanMs } = ranges[range];
   const end = Math.floor(now / stepMs) * stepMs;
   const start = Number.isFinite(spanMs) ? end - spanMs + stepMs : undefined;
-  const sums = new PlotSums();
+  const sums = new PlotSums(withLater ? undefined : eventTime(end).slice(0, stepLength[step]));
   const asked = { step, start, filter };
   const { behind, sampled } = isPlotFilter(filter) ? await countFromTables(store, sums, asked) : await countByScan(store, sums, asked);
   const steps = [...sums.steps].map(([name, counts]) => ({ time: stepTime(name), counts })).filter(({ time }) => !Number.isNaN(time));
@@ -128,8 +136,12 @@ async function countByScan(store: EventStore, sums: PlotSums, { step, start, fil
 }
 
 function stepTimes(times: readonly number[], start: number | undefined, end: number, stepMs: number): number[] {
-  const last = times.reduce((latest, time) => Math.max(latest, time), start === undefined ? (times[0] ?? end) : end);
-  const first = Math.max(start ?? times.reduce((earliest, time) => Math.min(earliest, time), last), last - (mostSteps - 1) * stepMs);
+  const latest = times.reduce((one, time) => Math.max(one, time), start === undefined ? (times[0] ?? end) : end);
+  const earliest = start ?? times.reduce((one, time) => Math.min(one, time), latest);
+  const longestMs = (mostSteps - 1) * stepMs;
+  // Where they do not fit, the present is shown.
+  const last = latest - earliest > longestMs && earliest <= end ? Math.min(latest, end) : latest;
+  const first = Math.max(earliest, last - longestMs);
   return Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
 }
 

@@ -18,10 +18,17 @@ export class PlotSums {
   readonly steps = new Map<string, Map<string, number>>();
   readonly languages = new Shares();
   readonly providers = new Shares();
+  readonly #until: string | undefined;
   total = 0;
   accepted = 0;
 
+  /** What is in steps behind `until` does not count. */
+  constructor(until?: string) {
+    this.#until = until;
+  }
+
   add({ at, language, provider, outcome, events }: PlotCount): void {
+    if (this.#until !== undefined && at > this.#until) return;
     const accepted = outcome === "accepted" ? events : 0;
     this.total += events;
     this.accepted += accepted;

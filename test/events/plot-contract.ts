@@ -5,12 +5,31 @@ import { countMatching } from "../../servers/events/count-matching.ts";
 import { outcomePlot } from "../../servers/events/outcome-plot.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { device } from "./harness.ts";
-import { fill, manyEvents, matches, start } from "./store-contract.ts";
+import { fill, manyEvents, matches, start, stored } from "./store-contract.ts";
 
 const dayMs = 86_400_000;
 
 export function plotContract(name: string, makeStore: () => Promise<EventStore>): void {
   describe(name, () => {
+    it("[EV-197] an event of a time to come leaves the plots of the present as they are", async () => {
+      const store = await makeStore();
+      const now = start + 1_200 * 7_000;
+      await fill(store, manyEvents(1_200));
+      const seen = async () => {
+        const plots = [];
+        for (const range of ["15m", "1h", "24h", "7d"] as const) plots.push(await outcomePlot(store, range, {}, now));
+        plots.push(await outcomePlot(store, "24h", { text: "go" }, now));
+        return plots;
+      };
+      const before = await seen();
+      const times = [Date.UTC(2037), Date.UTC(9999), now + 2 * dayMs];
+      await store.add(times.map((at) => stored({ language: "go" }, at)));
+      expect(await seen()).toEqual(before);
+      const all = await outcomePlot(store, "all", {}, now);
+      expect([all.step, all.total, all.at.at(-1)]).toEqual(["10 minutes", 1_203, Math.floor(now / 600_000) * 600_000]);
+      expect(all.series.reduce((sum, { counts }) => sum + counts.reduce((one, count) => one + count, 0), 0)).toBe(1_200);
+    });
+
     it("[EV-65] plots count every event once, by minute, ten minutes, hour and day, and by language and provider", async () => {
       const store = await makeStore();
       const events = manyEvents(1_200);
