@@ -26,6 +26,7 @@ export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBody
       contentEncoding={headerValue(headers, "content-encoding")}
       rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
       emptyText={emptyText}
+      {...(body.hiddenIn !== undefined && { facts: "see “Record credentials” in Config" })}
       // An answer in Try is complete, or its head says why not.
       {...(of !== "answer" && { cutBy: "Recorded body", restBy: "Recorded rest of bodies" })}
     />
