@@ -60,6 +60,21 @@ function unaryCalls(count: number): Buffer {
   return Buffer.concat([preface, ...frames.flat()]);
 }
 
+/** The frames of a request whose fields are followed by a unit again and again. */
+function longHead(stream: number, unit: Buffer, bytes: number): Buffer {
+  const head = callFields("/example.Greeter/SayHello");
+  const block = Buffer.concat([head, Buffer.from([0x40, 1, 0x61, 0]), Buffer.alloc(bytes, unit)]);
+  const frames: Buffer[] = [];
+  for (let at = 0; at < block.length; at += 16_384) {
+    const isLast = at + 16_384 >= block.length;
+    const flag = (isLast ? flags.endHeaders : 0) | (at === 0 ? flags.endStream : 0);
+    frames.push(h2Frame(at === 0 ? frameTypes.headers : frameTypes.continuation, flag, stream, block.subarray(at, at + 16_384)));
+  }
+  return Buffer.concat(frames);
+}
+const longHeads = (count: number, unit: readonly number[], bytes: number): Buffer =>
+  Buffer.concat([preface, ...Array.from({ length: count }, (_, index) => longHead(2 * index + 1, Buffer.from(unit), bytes))]);
+
 const spaces = " ".repeat(60_000);
 
 /** Calls of one connection with these fields. */
@@ -137,6 +152,14 @@ export const grpcService: HostileService = {
       }),
     ),
     "10,000 streams, nothing read": (target) => throwAt(target, 4, Buffer.concat([preface, http2Attacks["10,000-streams"]!()]), "nothing"),
+    "header blocks of 250 kB": (target) => throwAt(target, 50, longHeads(2, [0, 1, 0x61, 0], 250_000), "all"),
+    "header blocks of 250 kB that change the table": (target) => throwAt(target, 50, longHeads(2, [0x40, 1, 0x61, 0], 250_000), "all"),
+    "header fields of a byte, 3,500 for each of 50 calls": (target) => throwAt(target, 20, longHeads(50, [0xbe], 3_500), "all"),
+    "details of 60 kB": (target) =>
+      callWith(target, 20, {
+        "x-backlot-status": "3",
+        "x-backlot-details": `{"@type":"BadRequest","fieldViolations":[${"{},".repeat(20_000)}{}]}`,
+      }),
     "codings that slow patterns read": (target) =>
       callWith(target, 10, { "x-backlot-compression": "gzip", "grpc-accept-encoding": `a${spaces}x` }),
     "streams at full rate, compressed": (target) =>
