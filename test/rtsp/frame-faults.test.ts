@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RtspFault } from "../../contract/services/rtsp-faults.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { FrameFaults } from "../../servers/rtsp/faults/frame-faults.ts";
 import type { Frame } from "../../servers/rtsp/media/track.ts";
@@ -13,7 +14,15 @@ function reader(mostHeldBytes = 1 << 20) {
   const registry = new Faults();
   const sent: (Frame & { readonly atMs: number })[] = [];
   const deliver = (frame: Frame) => void sent.push({ ...frame, atMs: performance.now() });
-  const faults = new FrameFaults({ registry, path: "door", keyTrack: 0, mostHeldBytes, delayed: new DelayedMedia(() => {}), deliver });
+  const faults = new FrameFaults({
+    registry,
+    path: "door",
+    keyTrack: 0,
+    mostHeldBytes,
+    delayed: new DelayedMedia(() => {}),
+    work: new WorkTurns().background(""),
+    deliver,
+  });
   let index = 0;
   return {
     registry,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RtspFault } from "../../contract/services/rtsp-faults.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { parseRtpPacket, type RtpPacket } from "../../servers/core/rtp/rtp-packet.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { PacketFaults } from "../../servers/rtsp/faults/packet-faults.ts";
 import type { FramePackets, Track } from "../../servers/rtsp/media/track.ts";
@@ -19,7 +20,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A reader of a stream with a key frame in four packets each second, pictures in two, and sound in one. */
-function reader(mostHeldBytes = 1 << 20, delayed = new DelayedMedia(() => {})) {
+function reader(mostHeldBytes = 1 << 20, delayed = new DelayedMedia(() => {}), turns = new WorkTurns()) {
   const registry = new Faults();
   const [pictures, sound] = [video, audio].map((track, index) =>
     createPacketizer(track, { track: index, payloadType: 96 + index, packetBytes: 500, sequence: 65_500, ssrc: 1, timestampOffset: 0 }),
@@ -38,6 +39,7 @@ function reader(mostHeldBytes = 1 << 20, delayed = new DelayedMedia(() => {})) {
     session,
     mostHeldBytes,
     delayed,
+    work: turns.background("192.0.2.1"),
     tracks: [video, audio],
     keyTrack: 0,
     keyFrame: () => keyFrame,
@@ -188,13 +190,43 @@ describe("packets with faults", () => {
     expect(bytes).toBe(0);
   });
 
+  it("[RTSP-219] what was delayed is sent in turns when the fault ends, and what comes then behind it", () => {
+    // A millisecond passes at each look.
+    let nowMs = 0;
+    const late = reader(1 << 20, undefined, new WorkTurns(() => nowMs++));
+    late.start({ kind: "delay", delayMs: 60_000 });
+    late.play(100);
+    expect(late.sent).toEqual([]);
+    late.registry.stop(session);
+    expect(late.faults.isActive).toBe(true);
+    expect(late.sent.length).toBeLessThan(20);
+    late.play(1);
+    for (let turn = 0; turn < 1_000 && late.sent.length < 310; turn++) {
+      const before = late.sent.length;
+      vi.advanceTimersByTime(1);
+      expect(late.sent.length - before).toBeLessThan(20);
+    }
+    expect(late.of(0)).toHaveLength(101 * 2 + 5 * 2);
+    expect(follow(late.of(0)) && follow(late.of(1))).toBe(true);
+    late.play(1);
+    expect(late.of(1)).toHaveLength(102);
+  });
+
   it("[RTSP-216] on channels of the client's own are those with the fault", () => {
     const written: Buffer[] = [];
     const connection = { channels: new Map(), unsentBytes: 0, writePackets: (bytes: Buffer) => void written.push(bytes) };
     const transport = createTcpTransport(0, [6, 7], connection, {} as never);
     const registry = new Faults();
     const faults = new PacketFaults({
-      ...{ registry, session, mostHeldBytes: 1 << 20, delayed: new DelayedMedia(() => {}), tracks: [video], keyTrack: 0 },
+      ...{
+        registry,
+        session,
+        mostHeldBytes: 1 << 20,
+        delayed: new DelayedMedia(() => {}),
+        work: new WorkTurns().background(""),
+        tracks: [video],
+        keyTrack: 0,
+      },
       ...{ keyFrame: () => undefined, deliver: (packets) => transport.send(packets), deliverReport() {} },
     });
     const packetizer = createPacketizer(video, { track: 0, payloadType: 96, packetBytes: 500, timestampOffset: 0 });

@@ -1,3 +1,4 @@
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 import { type DelayedMedia, delayedItemBytes } from "../streams/delayed-media.ts";
 
 /** What is sent later. */
@@ -19,6 +20,8 @@ export interface DelayLineOptions {
   readonly mostBytes: number;
   /** Of the stream. */
   readonly memory: DelayedMedia;
+  /** Of its reader: thousands may have much that is due at once, as when a fault ends. */
+  readonly work: WorkConnection;
   /** So many packets were held back and are never sent. */
   readonly onLost: (packets: number) => void;
 }
@@ -30,17 +33,25 @@ export class DelayLine {
   readonly #held: Held[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #share: WorkShare;
+  /** All of it is due. */
+  #isEnding = false;
 
   constructor(options: DelayLineOptions) {
     this.#options = options;
+    this.#share = options.work.join(() => this.#releaseDue());
   }
 
   get isEmpty(): boolean {
     return this.#held.length === 0;
   }
 
-  /** Sends it at that time, or never where too much is held back. */
+  /** Sends it at that time, or never where too much is held back. At 0 it is sent at once, or behind what waits. */
   hold(dueMs: number, item: DelayedItem): void {
+    if (dueMs === 0 && this.isEmpty) {
+      item.send();
+      return;
+    }
     const { mostBytes, memory, onLost } = this.#options;
     const bytes = delayedItemBytes + item.bytes;
     if (this.#bytes + bytes > mostBytes) {
@@ -48,8 +59,8 @@ export class DelayLine {
       return;
     }
     let at = this.#held.length;
-    while (at > 0 && (this.#held[at - 1] as Held).dueMs > dueMs) at--;
-    this.#held.splice(at, 0, { ...item, dueMs });
+    while (dueMs > 0 && at > 0 && (this.#held[at - 1] as Held).dueMs > dueMs) at--;
+    this.#held.splice(at, 0, { ...item, dueMs: dueMs || (this.#held[at - 1] as Held).dueMs });
     this.#bytes += bytes;
     memory.hold(this, item.of, item.memoryBytes);
     if (at === 0) this.#schedule();
@@ -58,13 +69,21 @@ export class DelayLine {
   #schedule(): void {
     clearTimeout(this.#timer);
     const [first] = this.#held;
-    this.#timer = first && setTimeout(() => this.#release(performance.now()), Math.max(1, first.dueMs - performance.now()));
+    this.#timer = first && setTimeout(() => this.#releaseDue(), Math.max(1, first.dueMs - performance.now()));
   }
 
-  #release(nowMs: number): void {
-    let count = 0;
-    while (count < this.#held.length && (this.#held[count] as Held).dueMs <= nowMs) count++;
-    for (const { send } of this.#take(count)) send();
+  #releaseDue(): void {
+    const nowMs = performance.now();
+    for (let first = this.#held[0]; first && (this.#isEnding || first.dueMs <= nowMs); first = this.#held[0]) {
+      if (this.#share.isOver) {
+        clearTimeout(this.#timer);
+        this.#share.later();
+        return;
+      }
+      this.#take(1);
+      first.send();
+    }
+    this.#isEnding = false;
     this.#schedule();
   }
 
@@ -80,9 +99,17 @@ export class DelayLine {
     return taken;
   }
 
-  /** Sends all of it now. */
+  /** Sends all of it, in turns. */
   releaseAll(): void {
-    this.#release(Number.POSITIVE_INFINITY);
+    if (this.isEmpty) return;
+    this.#isEnding = true;
+    this.#releaseDue();
+  }
+
+  /** Sends all of it before it returns. */
+  releaseNow(): void {
+    clearTimeout(this.#timer);
+    for (const { send } of this.#take(this.#held.length)) send();
   }
 
   giveUp(): void {

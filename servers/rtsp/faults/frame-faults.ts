@@ -1,4 +1,5 @@
 import { httpReaderFaults, type RtspFault, type RtspFaultKind } from "../../../contract/services/rtsp-faults.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import { memoryOf } from "../media/frame-memory.ts";
 import type { Frame } from "../media/track.ts";
 import type { DelayedMedia } from "../streams/delayed-media.ts";
@@ -14,6 +15,8 @@ export interface FrameFaultsOptions {
   readonly mostHeldBytes: number;
   /** Of the stream. */
   readonly delayed: DelayedMedia;
+  /** Of the reader. */
+  readonly work: WorkConnection;
   readonly deliver: (frame: Frame) => void;
 }
 
@@ -29,7 +32,7 @@ export class FrameFaults {
 
   constructor(options: FrameFaultsOptions) {
     this.#options = options;
-    this.#held = new DelayLine({ mostBytes: options.mostHeldBytes, memory: options.delayed, onLost() {} });
+    this.#held = new DelayLine({ mostBytes: options.mostHeldBytes, memory: options.delayed, work: options.work, onLost() {} });
   }
 
   push(frame: Frame): void {
@@ -38,13 +41,19 @@ export class FrameFaults {
     const taken = isPicture ? this.#picture(frame) : frame;
     if (this.#faults.has("stall") || (isPicture && taken.isKey && this.#faults.has("drop-key-frames"))) return;
     const delay = this.#faults.get("delay");
-    if (delay?.kind !== "delay") {
+    if (!delay && this.#held.isEmpty) {
       this.#options.deliver(taken);
       return;
     }
     const bytes = taken.units.reduce((sum, { length }) => sum + length, 0);
     const send = () => this.#options.deliver(taken);
-    this.#held.hold(performance.now() + delay.delayMs, { of: taken.units, memoryBytes: memoryOf(taken), bytes, packets: 0, send });
+    this.#held.hold(delay?.kind === "delay" ? performance.now() + delay.delayMs : 0, {
+      of: taken.units,
+      memoryBytes: memoryOf(taken),
+      bytes,
+      packets: 0,
+      send,
+    });
   }
 
   #refresh(): void {
@@ -67,7 +76,7 @@ export class FrameFaults {
 
   /** The next frames have other parameter sets. */
   restart(): void {
-    this.#held.releaseAll();
+    this.#held.releaseNow();
     this.#lastKey = undefined;
     this.#frozen = undefined;
   }

@@ -1,10 +1,11 @@
 import type { RtspFault, RtspFaultKind } from "../../../contract/services/rtsp-faults.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import { memoryOf } from "../media/frame-memory.ts";
 import type { FramePackets, Track } from "../media/track.ts";
 import { interleavedBytes } from "../rtp/packet-writer.ts";
 import type { DelayedMedia } from "../streams/delayed-media.ts";
-import { type DelayedItem, DelayLine } from "./delay-line.ts";
+import { DelayLine } from "./delay-line.ts";
 import type { ActiveFault, Faults, FaultySession } from "./faults.ts";
 
 /** Where a reader finds the faults that it has to have. */
@@ -19,6 +20,8 @@ export interface PacketFaultsOptions extends ReaderFaults {
   readonly tracks: readonly Track[];
   /** Of the stream. */
   readonly delayed: DelayedMedia;
+  /** Of the reader. */
+  readonly work: WorkConnection;
   /** The track of pictures; -1 without one. */
   readonly keyTrack: number;
   /** The key frame before what is pushed, if it is still there. */
@@ -66,6 +69,7 @@ export class PacketFaults {
     this.#held = new DelayLine({
       mostBytes: options.mostHeldBytes,
       memory: options.delayed,
+      work: options.work,
       onLost: (packets) => {
         this.lost += packets;
       },
@@ -118,7 +122,7 @@ export class PacketFaults {
     const jump = this.#jumpOf(track);
     const taken = jump !== 0 && report[1] === senderReportType ? withTimestamp(report, jump) : report;
     const send = () => this.#options.deliverReport(track, taken);
-    this.#hold(this.#dueMs(track), { of: taken, memoryBytes: taken.length, bytes: taken.length, packets: 0, send });
+    this.#held.hold(this.#dueMs(track), { of: taken, memoryBytes: taken.length, bytes: taken.length, packets: 0, send });
   }
 
   /** The frozen picture in place of this one, with its place and time. */
@@ -196,13 +200,7 @@ export class PacketFaults {
     const { of = packets, bytes, offsets } = packets;
     const send = () => this.#options.deliver(packets);
     const memoryBytes = of.bytes.length + memoryOf(of.frame);
-    this.#hold(dueMs, { of, memoryBytes, bytes: bytes.length, packets: offsets.length, send });
-  }
-
-  /** Sends it at once, or later. */
-  #hold(dueMs: number, item: DelayedItem): void {
-    if (dueMs === 0) item.send();
-    else this.#held.hold(dueMs, item);
+    this.#held.hold(dueMs, { of, memoryBytes, bytes: bytes.length, packets: offsets.length, send });
   }
 
   /** What is held back is never sent. */

@@ -18,7 +18,7 @@ export interface HlsFile {
 export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
   /** Segments are no longer made once there has been no request for this time. */
   readonly idleMs: number;
-  readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "delayed" | "deliver">;
+  readonly faults: Omit<FrameFaultsOptions, "path" | "keyTrack" | "delayed" | "work" | "deliver">;
   /** Memory of all streams. */
   readonly media: SharedBudget;
   readonly turns: WorkTurns;
@@ -104,6 +104,7 @@ class HlsOutput implements FrameReader {
     });
     this.#faults = new FrameFaults({
       ...{ ...options.faults, path, keyTrack: stream.keyTrack, delayed: stream.delayed },
+      work: turns.background(stream.owner),
       deliver: (frame) => this.#mux(frame),
     });
     this.#remove = stream.addFrameReader(this);

@@ -30,7 +30,7 @@ export function sendTransportStream(
   stream: Stream,
   response: ServerResponse,
   limits: TransportStreamLimits,
-  faults: Omit<FrameFaultsOptions, "keyTrack" | "delayed" | "deliver">,
+  faults: Omit<FrameFaultsOptions, "keyTrack" | "delayed" | "work" | "deliver">,
   work: WorkConnection,
   open: () => TransportStreamReader,
 ): void {
@@ -78,7 +78,7 @@ export function sendTransportStream(
   }
 
   const deliver = (frame: Frame) => mayTake(frame) && inTurn(() => write(frame), memoryOf(frame));
-  const frameFaults = new FrameFaults({ ...faults, keyTrack: stream.keyTrack, delayed: stream.delayed, deliver });
+  const frameFaults = new FrameFaults({ ...faults, keyTrack: stream.keyTrack, delayed: stream.delayed, work, deliver });
   const reader: FrameReader = {
     onFrame: (frame) => frameFaults.push(frame),
     // The tables and sets of a new muxer come with the next key frame.

@@ -124,8 +124,8 @@ export class MulticastGroup implements PacketReader {
     this.address = options.address;
     this.ttl = options.ttl;
     this.#options = options;
-    this.#faults = this.#newFaults();
     this.#work = options.turns.background(options.address);
+    this.#faults = this.#newFaults();
     this.#share = this.#work.join(() => this.#takeKept());
     this.#queue = new WorkQueue(this.#work, () => {});
   }
@@ -138,6 +138,7 @@ export class MulticastGroup implements PacketReader {
       keyTrack: stream.keyTrack,
       keyFrame: () => stream.keyPackets,
       delayed: stream.delayed,
+      work: this.#work,
       deliver: (packets) => this.#send(packets),
       deliverReport: (track, report) => this.#sendReport(track, report),
     });

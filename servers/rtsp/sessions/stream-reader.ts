@@ -59,6 +59,7 @@ export class StreamReader implements PacketReader {
       keyTrack: stream.keyTrack,
       keyFrame: () => stream.keyPackets,
       delayed: stream.delayed,
+      work: options.work,
       deliver: (packets) => this.#deliver(packets),
       deliverReport: (track, report) => transports.get(track)?.sendReport(report),
     });
