@@ -170,6 +170,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
       void onRequest(request, response, work).catch(() => response.destroy());
     },
     turns,
+    // curl --http2 asks for "h2c", and takes an answer by HTTP/1.1.
+    ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
   );
 
   port = await listenTcp({

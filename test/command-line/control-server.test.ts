@@ -254,6 +254,12 @@ describe("control server", () => {
     expect(loopbackHosts(7_070)).not.toContain("127.0.0.1");
   });
 
+  it("[BL-92] a request that asks for another protocol than WebSocket is answered as if it had not", async () => {
+    const { get } = await start();
+    const headers = { Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c", "HTTP2-Settings": "AAMAAABk" };
+    expect((await get("/", { headers })).status).toBe(200);
+  });
+
   it("[BL-92] a client without an Origin is refused", async () => {
     const { token, port } = await start();
     const socket = connect(port, "127.0.0.1");

@@ -17,9 +17,14 @@ const keepAliveTimeoutMs = 5_000;
 
 /**
  * Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. Requests
- * begin in `turns`.
+ * begin in `turns`. Which requests are upgraded `upgrades` says, where the "upgrade" event is listened to; others are answered as if they had not asked.
  */
-export function createBoundedServers(limits: BoundedServerLimits, answer: Answer, turns = new WorkTurns()): () => Server {
+export function createBoundedServers(
+  limits: BoundedServerLimits,
+  answer: Answer,
+  turns = new WorkTurns(),
+  upgrades?: (request: IncomingMessage) => boolean,
+): () => Server {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
 
@@ -56,6 +61,7 @@ export function createBoundedServers(limits: BoundedServerLimits, answer: Answer
         requestTimeout: requestTimeoutMs,
         keepAliveTimeout: keepAliveTimeoutMs,
         connectionsCheckingInterval: requestTimeoutMs / 4,
+        ...(upgrades && { shouldUpgradeCallback: upgrades }),
       },
       (request, response) => answer(request, response, pipelineOf?.(request.socket)?.work ?? turns.connection("")),
     );
