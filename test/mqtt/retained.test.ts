@@ -1,5 +1,7 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { RetainedRoom } from "../../servers/mqtt/engine/retained/retained-room.ts";
 import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";
+import { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
 import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
@@ -106,6 +108,45 @@ describe("retained messages", () => {
     client.publish("three", "x", retain);
     expect(seen(await client.expect("publish")).topic).toBe("three");
     expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: 1 });
+  });
+
+  it("[MQTT-462] thousands of short messages give way to a long one over several turns, and it is there at once", async () => {
+    const tree = new RetainedTree();
+    const messageOf = (publisherId: string, topic: string, bytes: number) =>
+      new Message({ topic, payload: Buffer.alloc(bytes), qos: 0, retain: true, publisherId });
+    for (let count = 0; count < 5_000; count++) tree.set(messageOf("many", String(count), 1));
+    const retainedBytes = tree.heldBytes;
+    let waiting: (() => void)[] = [];
+    const bus = await createAedesBus({ retained: tree, store: undefined });
+    onTestFinished(() => bus.close());
+    const room = new RetainedRoom({
+      limits: { retainedMessages: 10_000, retainedBytes },
+      bus,
+      // After each look at the clock.
+      scheduler: { isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) },
+      observer: {},
+      log: { error: (text) => expect.unreachable(text) },
+      keepRetained: ({ topic }) => void tree.delete(topic),
+    });
+    const long = messageOf("one", "long", retainedBytes / 5);
+    expect([room.makeFor(long), tree.count]).toEqual([true, 5_000 - 32]);
+    tree.set(long);
+    const steps: number[] = [];
+    while (waiting.length > 0) {
+      const [resume] = waiting;
+      expect(waiting.length).toBe(1);
+      waiting = [];
+      const before = tree.count;
+      resume?.();
+      steps.push(before - tree.count);
+    }
+    expect([Math.max(...steps) <= 32, steps.length > 10, tree.heldBytes <= retainedBytes, tree.get("long")]).toEqual([
+      true,
+      true,
+      true,
+      long,
+    ]);
+    expect([room.makeFor(messageOf("other", "longer", retainedBytes / 3)), waiting.length]).toEqual([false, 0]);
   });
 
   it("[MQTT-318] those of who wrote most give way to others: by address, and then by client", async () => {

@@ -16,8 +16,9 @@ import { UnreadLoad } from "./delivery/unread-load.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import { addressOf, type ConnectionOrigin, type EngineLog, type EngineObserver } from "./engine-observer.ts";
+import { RetainedRoom } from "./retained/retained-room.ts";
 import { Broadcasts } from "./routing/broadcasts.ts";
-import { Message } from "./routing/message.ts";
+import type { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
 import { SharedHandover } from "./routing/shared-handover.ts";
@@ -73,6 +74,7 @@ export class Engine {
   readonly broadcasts = new Broadcasts(this);
   readonly departures = new Departures(this);
   readonly handover = new SharedHandover(this);
+  readonly retainedRoom = new RetainedRoom(this);
   readonly endedSubscriptions = new EndedSubscriptions(this);
   readonly load: MessageLoad = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
@@ -191,14 +193,15 @@ export class Engine {
   }
 
   private retain(message: Message): void {
-    if (message.payload.length > 0 && !this.makeRetainedRoom(message)) {
+    if (message.payload.length > 0 && !this.retainedRoom.makeFor(message)) {
       this.observer.notRetained?.(message);
       return;
     }
     this.keepRetained(message);
   }
 
-  private keepRetained(message: Message): void {
+  /** Without payload: removes what is retained. */
+  keepRetained(message: Message): void {
     this.bus.retained.store(message);
     this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
   }
@@ -209,27 +212,6 @@ export class Engine {
     this.observer.published?.(message, undefined, undefined);
     this.publish(message);
   };
-
-  /** Whether there is room for the retained message. Those of who wrote most give way to it, the oldest first: nobody can take all the room there is. */
-  makeRetainedRoom(message: Message): boolean {
-    if (message.payload.length === 0) return true;
-    const { retained } = this.bus;
-    if (isLongName(message.topic) && !retained.has(message.topic) && retained.longTopics >= mostLongNames) return false;
-    while (!this.hasRetainedRoom(message)) {
-      const oldest = retained.oldestOfLargest(message);
-      if (!oldest) return false;
-      this.keepRetained(new Message({ topic: oldest.topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
-      this.observer.retainedGaveWay?.();
-    }
-    return true;
-  }
-
-  private hasRetainedRoom({ topic, bytes }: Message): boolean {
-    const { retained } = this.bus;
-    const { retainedMessages, retainedBytes } = this.limits;
-    if (retained.has(topic)) return retained.heldBytes <= retainedBytes;
-    return retained.count < retainedMessages && retained.heldBytes + bytes <= retainedBytes;
-  }
 
   /**
    * Whether there is room for the session of a client with this will. If not, sessions of absent clients end, of the address that has

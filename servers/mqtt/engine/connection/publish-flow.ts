@@ -6,6 +6,7 @@ import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import type { EngineObserver } from "../engine-observer.ts";
+import type { RetainedRoom } from "../retained/retained-room.ts";
 import { Message } from "../routing/message.ts";
 import { fewReceivers } from "../routing/route-message.ts";
 import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
@@ -21,8 +22,7 @@ export interface PublishParts {
   readonly sessions: { readonly size: number };
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
-  /** Whether there is room for the retained message; others may give way to it. */
-  makeRetainedRoom(message: Message): boolean;
+  readonly retainedRoom: Pick<RetainedRoom, "makeFor">;
   /** Stores it if it is to be retained, and routes it. */
   publish(message: Message): void;
 }
@@ -177,7 +177,7 @@ function refusalOf(
     return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
   // Without a reason code for it (3.1.1, QoS 0), the message is routed but not retained.
-  if (message.retain && connection.v5 && message.qos > 0 && !parts.makeRetainedRoom(message)) {
+  if (message.retain && connection.v5 && message.qos > 0 && !parts.retainedRoom.makeFor(message)) {
     return { reason: reasonCode.quotaExceeded, text: "The limit of retained messages is reached." };
   }
   return undefined;

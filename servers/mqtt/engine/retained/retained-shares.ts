@@ -87,15 +87,19 @@ export class RetainedShares {
     }
   }
 
-  /** The oldest message of who wrote most, if that is more than what the newcomer's writer has with it. */
-  oldestOfLargest(newcomer: Message): Message | undefined {
+  /** The oldest message of who wrote most, if that is more than what the newcomer's writer has with it, or there is no newcomer. */
+  oldestOfLargest(newcomer?: Message): Message | undefined {
     const address = this.largest.first;
     const writer = address?.largest.first;
     if (!address || !writer) return undefined;
-    const own = this.addresses.get(newcomer.publisherAddress);
-    const [most, fewer] = own === address ? [writer, own.writers.get(newcomer.publisherId)] : [address, own];
-    if (most.weight <= (fewer?.weight ?? 0) + weightOf(newcomer)) return undefined;
+    if (newcomer && !this.hasLess(newcomer, address, writer)) return undefined;
     const [oldest] = writer.messages;
     return oldest;
+  }
+
+  private hasLess(newcomer: Message, address: Address, writer: Writer): boolean {
+    const own = this.addresses.get(newcomer.publisherAddress);
+    const [most, fewer] = own === address ? [writer, own.writers.get(newcomer.publisherId)] : [address, own];
+    return most.weight > (fewer?.weight ?? 0) + weightOf(newcomer);
   }
 }

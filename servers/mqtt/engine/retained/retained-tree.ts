@@ -100,7 +100,7 @@ export class RetainedTree {
   }
 
   /** The message that gives way to a new one when there is no room for it; undefined if its client has most. */
-  oldestOfLargest(newcomer: Message): Message | undefined {
+  oldestOfLargest(newcomer?: Message): Message | undefined {
     return this.shares.oldestOfLargest(newcomer);
   }
 

@@ -23,7 +23,7 @@ export interface RetainedStore {
   /** An empty payload removes the topic's retained message (MQTT §3.3.1.3). */
   store(message: Message): void;
   /** The message that gives way to a new one when there is no room for it; undefined if its client has most. */
-  oldestOfLargest(newcomer: Message): Message | undefined;
+  oldestOfLargest(newcomer?: Message): Message | undefined;
   /** Without expired messages. */
   matching(filter: string): readonly Message[];
   /** Of the message that was retained last; later ones have higher ones. */
