@@ -74,10 +74,21 @@ export class SharedTurns {
 
   private defer(group: string, message: Message): void {
     const { queueMessages, queueBytes } = this.parts.engine.limits;
-    if (this.deferred.length >= queueMessages || this.deferredBytes >= queueBytes) return;
+    if (this.deferred.length >= queueMessages || this.deferredBytes >= queueBytes) {
+      this.drop(group, message);
+      return;
+    }
     message.compact();
     this.deferredBytes += message.bytes;
     this.deferred.push({ group, message });
+  }
+
+  /** Counted and named as if the group were one client. */
+  private drop(group: string, message: Message): void {
+    const { counters, observer } = this.parts.engine;
+    counters.dropped["queue full"]++;
+    message.trace?.dropped(group, "queue full");
+    observer.dropped?.(group, "queue full");
   }
 
   /** Redis is back. */

@@ -5,6 +5,7 @@ import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/miss
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
 import { SharedTurns } from "../../../servers/mqtt/cluster/shared-turns.ts";
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
+import { EngineCounters } from "../../../servers/mqtt/engine/engine-counters.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 
 const entryOf = (topic: string) => ({
@@ -109,12 +110,19 @@ it("[MQTT-445] a message that is handed on for many groups is sent once for each
   expect(toOne.flatMap(({ groups }) => groups).length).toBe(2_502);
 });
 
-it("[MQTT-356] without Redis messages that no member can take are kept as a queue keeps them, in messages and in bytes", () => {
+it("[MQTT-356] without Redis messages that no member can take are kept as a queue keeps them, in messages and in bytes; others count as dropped", () => {
+  const dropped: string[] = [];
+  const counters = new EngineCounters();
   const handedOn: string[] = [];
   const parts = {
     isConnected: false,
     brokerId: "one",
-    engine: { groups: new Map(), limits: { queueMessages: 30, queueBytes: 1_000_000 } },
+    engine: {
+      groups: new Map(),
+      limits: { queueMessages: 30, queueBytes: 1_000_000 },
+      counters,
+      observer: { dropped: (group: string, why: string) => dropped.push(`${group} ${why}`) },
+    },
     registry: { hasConnected: () => true, pick: () => "other" },
     outgoing: { handOn: (_to: string, group: string) => handedOn.push(group) },
   };
@@ -128,6 +136,7 @@ it("[MQTT-356] without Redis messages that no member can take are kept as a queu
     return handedOn.splice(0).length;
   };
   expect([deliverAll(100_000), deliverAll(10), deliverAll(100_000)]).toEqual([10, 30, 10]);
+  expect([counters.droppedInAll, dropped.length, dropped[0]]).toEqual([250, 250, "$share/10/t queue full"]);
 });
 
 it("[MQTT-446] long work of the broker itself, as for the sessions of a dead one, comes after clients that wait", async () => {
