@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Qos } from "../../servers/mqtt/codec/packet.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { recheckInSteps } from "../../servers/mqtt/engine/session/recheck-session.ts";
 import { connectWire, publishPacket, startBroker, type Version, versions, type WireClient } from "./harness.ts";
 import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
@@ -322,6 +323,31 @@ describe("order", () => {
     await expect.poll(() => back.received[0]).toMatchObject({ type: "connack", sessionPresent: true });
     const left = [...(engine.sessions.get("kept")?.subscriptions.keys() ?? [])];
     expect(left).toEqual(subscriptions.map(({ filter }) => filter).filter((filter) => filter.startsWith("a/")));
+  });
+
+  it("[MQTT-460] the topics of its messages are so too, one at a time", async () => {
+    let asked = 0;
+    let mayAll = true;
+    const maySubscribe = (_: unknown, filter: string) => ++asked > 0 && (mayAll || !filter.startsWith("b/"));
+    const { engine } = await startEngine({ access: { restricts: true, hiddenFrom: () => undefined, maySubscribe } });
+    const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    const client = new MemoryClient(engine, "kept", kept);
+    client.subscribe("+/#", 1);
+    await expect.poll(() => client.received.at(-1)?.type).toBe("suback");
+    client.send({ type: "disconnect", reason: 0 });
+    const publisher = new MemoryClient(engine, "publisher");
+    for (let number = 0; number < 500; number++)
+      publisher.send({ ...publishPacket(`${number % 2 === 0 ? "a" : "b"}/${number}`, "x"), qos: 1, packetId: 1 });
+    const session = engine.sessions.get("kept");
+    if (!session) expect.unreachable();
+    await expect.poll(() => session.queue.length).toBe(500);
+    mayAll = false;
+    const steps: number[] = [];
+    asked = 0;
+    for (const work = recheckInSteps(engine, session, { clientId: "kept", username: "other" }); !work.next().done; asked = 0)
+      steps.push(asked);
+    expect([Math.max(...steps), asked, steps.length]).toEqual([1, 0, 501]);
+    expect([session.queue.length, [...session.queue].some(({ message }) => message.topic.startsWith("b/"))]).toEqual([250, false]);
   });
 
   it("[MQTT-242] a client that sends much at once is handled over several turns of the event loop, and nothing is lost", async () => {

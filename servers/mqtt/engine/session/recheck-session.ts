@@ -19,7 +19,7 @@ export function recheckSession(parts: RecheckParts, session: Session, identity: 
   resultOf(recheckInSteps(parts, session, identity));
 }
 
-/** A step for each of its filters, of which there may be thousands. What is published meanwhile does not get around the rules. */
+/** A step for each of its filters and topics, of which there may be thousands. What is published meanwhile does not get around the rules. */
 export function* recheckInSteps(parts: RecheckParts, session: Session, identity: Identity): Generator<undefined, void> {
   const { access, log } = parts;
   session.hidden = access.hiddenFrom(identity);
@@ -30,8 +30,15 @@ export function* recheckInSteps(parts: RecheckParts, session: Session, identity:
     if (mayNot(group?.filter ?? filter) && unsubscribe(parts, session, filter)) refused++;
     yield;
   }
+  const denied = new Map<string, boolean>();
+  for (const topic of new Set([...session.deliveries()].map(({ message }) => message.topic))) {
+    denied.set(topic, mayNot(topic));
+    yield;
+  }
   session.checkedFor = identity;
-  const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
+  // What came meanwhile has its topic asked for here.
+  const isDenied = (topic: string) => denied.get(topic) ?? mayNot(topic);
+  const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && isDenied(message.topic));
   if (refused === 0 && messages === 0) return;
   log.info(
     `${session.clientId} no longer has the rights for ${refused} subscriptions and ${messages} messages of its session: they were removed.`,

@@ -261,10 +261,9 @@ export class Session {
   }
 
   private enqueue(delivery: Delivery): void {
-    const { limits } = this.context;
     const { queue } = this;
     while (this.isFull) {
-      if (limits.queuePolicy === "drop newest" || queue.length === 0) {
+      if (this.context.limits.queuePolicy === "drop newest" || queue.length === 0) {
         this.drop(delivery.message, "queue full");
         return;
       }
@@ -332,10 +331,11 @@ export class Session {
   private pumpLater(): void {
     if (this.pumpsLater) return;
     this.pumpsLater = true;
-    this.context.scheduler.whenWritten(() => {
+    const goOn = () => {
       this.pumpsLater = false;
       this.recipient?.run(() => this.pump());
-    });
+    };
+    this.context.scheduler.whenWritten(goOn, "usual", this.address);
   }
 
   /** False if the client's receive maximum or unread bytes do not allow it now. */
