@@ -347,7 +347,7 @@ it("[MQTT-291] a stopped broker without kept messages shows no note about them; 
   await kept.waitFor({ state: "detached" });
 });
 
-it("[BL-433] [MQTT-303] a refused connection is on the page with its reason, also while no client is connected", async () => {
+it("[BL-433] a refused connection is on the page; [MQTT-303] with its reason, also while no client is connected", async () => {
   const { page, host } = await open();
   // An empty client identifier for a session that is to be kept (MQTT 3.1.1 §3.1.3.1).
   const connect = Buffer.from("100c00044d5154540400003c0000", "hex");
