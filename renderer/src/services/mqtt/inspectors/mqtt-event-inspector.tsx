@@ -62,12 +62,12 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
   );
 }
 
-/** Masked until it is revealed. */
+/** Masked until it is revealed; in quotes, since a space at its end may be what is wrong. */
 function Credential({ name, value }: { readonly name: string; readonly value: string }) {
   const { revealed, button } = useReveal(`the ${name}`);
   return (
     <>
-      {revealed ? shownText(value) : "••••••"} {button}
+      {revealed ? `“${shownText(value)}”` : "••••••"} {button}
     </>
   );
 }
