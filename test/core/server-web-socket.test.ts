@@ -25,6 +25,8 @@ it("[HTTP-155] fragments of many WebSockets are read in the turns of all, and me
   /** Each question is an item that is done. */
   const counting = (connection: WorkConnection): WorkConnection => ({
     key: connection.key,
+    isCalm: false,
+    usedMs: 0,
     run: (steps) => connection.run(steps),
     runElsewhere: (job) => connection.runElsewhere(job),
     wait: (...wait) => connection.wait(...wait),

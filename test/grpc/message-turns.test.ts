@@ -185,7 +185,10 @@ it.each([
     let held = 0;
     const received: Buffer[] = [];
     const reader = readerOf(
-      connectionOf({ key: work.key, join, run, runElsewhere, readLater() {}, wait: () => () => {} }, (bytes) => (held += bytes)),
+      connectionOf(
+        { key: work.key, isCalm: false, usedMs: 0, join, run, runElsewhere, readLater() {}, wait: () => () => {} },
+        (bytes) => (held += bytes),
+      ),
     );
     reader.start({
       ...noEvents,

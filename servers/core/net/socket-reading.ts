@@ -1,8 +1,16 @@
 import type { Socket } from "node:net";
 
+interface ReadHandle {
+  readonly writeQueueSize?: number;
+  /** Node has started it. */
+  readonly reading?: boolean;
+  readStart(): unknown;
+  readStop(): unknown;
+}
+
 /** What is used of a socket without a public name: `pause` and `resume` act on its stream, and not where a parser of Node reads from the system itself. */
 interface ReadSocket extends Socket {
-  readonly _handle?: { readonly writeQueueSize?: number; readStart(): unknown; readStop(): unknown } | null;
+  readonly _handle?: ReadHandle | null;
 }
 
 /** Nothing more is read from the system, whoever reads. */
@@ -14,6 +22,31 @@ export function stopReading(socket: Socket): void {
 export function startReading(socket: Socket): void {
   // One whose handle is closed later, in its turn: Node throws where that reads any more.
   if (!socket.destroyed) (socket as ReadSocket)._handle?.readStart();
+}
+
+/**
+ * Lets reading be held back, whoever starts or stops it meanwhile: what they want holds afterwards. To be called for a socket that was just accepted. The
+ * returned function holds it, or lets it go on.
+ */
+export function holdableReading(socket: Socket): (isHeld: boolean) => void {
+  const { _handle: handle } = socket as ReadSocket;
+  if (!handle) return () => {};
+  const { readStart, readStop } = handle;
+  let isWanted = handle.reading === true;
+  let isHeld = false;
+  handle.readStart = () => {
+    isWanted = true;
+    return isHeld ? 0 : readStart.call(handle);
+  };
+  handle.readStop = () => {
+    isWanted = false;
+    return readStop.call(handle);
+  };
+  return (hold) => {
+    if (hold === isHeld || (socket as ReadSocket)._handle !== handle) return;
+    isHeld = hold;
+    if (isWanted && !socket.destroyed) (hold ? readStop : readStart).call(handle);
+  };
 }
 
 /** Bytes that wait for the client in the system's part of the socket; undefined where it has none any more. */

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
 import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
+import { addOpenSockets } from "./open-sockets.ts";
 
 export interface ListenOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
   /** Makes one server; called once per address, so each has the same handlers. */
@@ -12,6 +13,7 @@ export const listenTcp = ({ createServer, ...options }: ListenOptions): Promise<
   bindDualStack({ ...options, transport: "tcp", bind: (port, host) => listen(createServer(), port, host) });
 
 async function listen(server: Server, port: number, host: string): Promise<BoundSocket> {
+  addOpenSockets(server);
   server.listen({ port, host, ipv6Only: host.includes(":"), backlog: 2_048 });
   await once(server, "listening");
   const address = server.address();

@@ -5,6 +5,7 @@ import type { Endpoint } from "../../../contract/service.ts";
 import { type InstallationCertificates, openCertificates } from "../certificates/installation-certificates.ts";
 import { parseConfig } from "../config/config.ts";
 import { lockFolder } from "../files/folder-lock.ts";
+import { openSockets } from "../net/open-sockets.ts";
 import { type BinaryFromService, type BinaryToService, createBinaryPublishers } from "../streams/binary-publisher.ts";
 import { noPeers, type PeerServices } from "../streams/peer-client.ts";
 import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
@@ -13,6 +14,7 @@ import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.
 import { keptRecords, type ReadKept } from "../traffic/row-record.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
+import { MemoryGuard, type ProcessMemory } from "./memory-guard.ts";
 import { parseParams } from "./parse-params.ts";
 import type { Counters, Service, ServiceContext } from "./service.ts";
 import { errorText, ServiceError } from "./service-error.ts";
@@ -29,6 +31,8 @@ export interface RunOptions {
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
+  /** Where the process is the service's own: it is bounded. */
+  readonly memory?: ProcessMemory;
   /** The records that the supervisor kept of earlier processes. */
   readonly readKept?: ReadKept;
   /** `records` of the batch are valid until `release` is called. */
@@ -96,6 +100,13 @@ export async function runService(service: Service, options: RunOptions): Promise
   }
 
   try {
+    if (options.memory) {
+      const { memory } = options;
+      const setting = `${service.id.toUpperCase()}_PROCESS_MEMORY_BYTES`;
+      const guard = new MemoryGuard({ mostBytes: config.processMemoryBytes as number, setting, connections: openSockets, log, memory });
+      guard.start();
+      onStop(() => guard.stop());
+    }
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
     if (keepsFiles !== false) {
       try {

@@ -5,6 +5,7 @@ import type { Outbox } from "../traffic/outbox.ts";
 import { type BatchSender, openBatchSender } from "./batch-stream.ts";
 import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
 import type { FromService, Link, ToService } from "./link.ts";
+import { processMemory } from "./memory-guard.ts";
 import { type RunningService, runService } from "./run-service.ts";
 import type { Service } from "./service.ts";
 import { toFailure } from "./service-error.ts";
@@ -60,6 +61,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           certificatesDir: message.certificatesDir,
           backlotPid: process.ppid,
           firstRowId: message.firstRowId,
+          memory: processMemory,
           services: peers.services,
           onStream: (message) => link.post({ type: "stream", message }),
           onBatch: (batch, release) => batches?.send(batch, release),

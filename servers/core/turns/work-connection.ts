@@ -1,5 +1,6 @@
 import { Rotation } from "./fair-order.ts";
 import type { ReadTurns } from "./read-turns.ts";
+import { RecentUse } from "./recent-use.ts";
 import type { ThreadTurns } from "./thread-turns.ts";
 import type { WaitTurns } from "./wait-turns.ts";
 
@@ -27,6 +28,10 @@ export interface WorkShare {
 export interface WorkConnection {
   /** Of its address, as `rateLimitKey` has it. */
   readonly key: string;
+  /** It is known to have little to do at a time. */
+  readonly isCalm: boolean;
+  /** Milliseconds of work that it has had lately. */
+  readonly usedMs: number;
   /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
   join(goOn: () => void): WorkShare;
   /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
@@ -53,6 +58,8 @@ export function resultOf<Result>(steps: Iterator<unknown, Result>): Result {
 /** What a connection needs of the turns of all. */
 interface Turns {
   readonly turn: number;
+  /** Of the clock of `usedMs`. */
+  readonly nowMs: number;
   readonly threads: ThreadTurns<Connection>;
   readonly reads: ReadTurns<Connection>;
   readonly waits: WaitTurns;
@@ -88,6 +95,7 @@ export class Connection implements WorkConnection {
   /** The same without what was held up, and of the times before, the last one counting half. */
   #rowOwnMs = 0;
   #usualRowMs = 0;
+  readonly #used = new RecentUse();
   /** Of many times, to which one that was held up adds little. */
   #longRowMs = 0;
 
@@ -150,7 +158,7 @@ export class Connection implements WorkConnection {
   }
 
   /** Returns what is beyond its share. */
-  spend(ms: number): number {
+  spend(ms: number, nowMs: number): number {
     const usual = Math.max(this.#itemsMs > 0 ? this.#itemSquares / this.#itemsMs : 0, shareMs / 2);
     // Of what was held up by something else, a part.
     const own = Math.min(ms, mostOfUsual * usual);
@@ -163,7 +171,12 @@ export class Connection implements WorkConnection {
     this.#itemSquares += own * own;
     this.#rowOwnMs += own;
     this.spentMs += ms;
+    this.#used.add(own, nowMs);
     return Math.min(this.spentMs - shareMs, own);
+  }
+
+  get usedMs(): number {
+    return this.#used.at(this.turns.nowMs);
   }
 
   /** It has used up a share since it had nothing to do, or takes many each time. */

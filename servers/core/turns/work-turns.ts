@@ -84,6 +84,10 @@ export class WorkTurns {
     };
   }
 
+  get nowMs(): number {
+    return this.#now();
+  }
+
   /** A connection has a new share in each. */
   get turn(): number {
     return this.#turn;
@@ -149,7 +153,7 @@ export class WorkTurns {
   /** What passed since the connection asked last is its own, if no other one has asked since. */
   #spendUntil(nowMs: number, connection: Connection): void {
     if (this.#running !== connection) return;
-    const owedMs = connection.spend(this.#sinceAsked(nowMs));
+    const owedMs = connection.spend(this.#sinceAsked(nowMs), nowMs);
     // Those that have little to do come first, and do not pay for it later; and where nobody waits it costs nobody anything.
     if (owedMs <= 0 || connection.isCalm || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;

@@ -9,8 +9,8 @@ import type { RequestHead } from "../../core/http2/request-head.ts";
 import { AddressCounts } from "../../core/limits/address-counts.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { connectionHead } from "../../core/net/client-socket.ts";
-import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
+import { endsBy, takeSocket } from "../../core/net/open-sockets.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { BudgetedCall, CallBudgets, CallShares } from "./call-budgets.ts";
@@ -96,23 +96,24 @@ export class GrpcConnections {
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.authorized ? tls.getPeerCertificate() : undefined;
     const openCalls = new CallList<BudgetedCall>("connection");
+    const end = (why: string) => {
+      if (connection.http2) connection.http2.breakOff(why);
+      else socket.destroy();
+    };
     const connection: GrpcConnection = {
       ...connectionHead(++this.#opened, socket),
       tls: tls && `${tls.getProtocol()} ${tls.getCipher()?.name}`,
       clientCertificate: certificate?.subject && Object.values(certificate.subject).flat().join(", "),
-      work: this.#options.turns.accepted(remoteAddress),
+      work: takeSocket(socket, this.#options.turns),
       openCalls,
       http2: undefined,
-      shares: this.#options.budgets.open(remoteAddress, openCalls, (why) => {
-        if (connection.http2) connection.http2.breakOff(why);
-        else socket.destroy();
-      }),
+      shares: this.#options.budgets.open(remoteAddress, openCalls, end),
       calls: 0,
     };
     const heldBytes = tls ? tlsBytes : plainBytes;
     connection.shares.memory.add(heldBytes);
     this.#open.set(socket, connection);
-    closeInTurns(socket, connection.work);
+    endsBy(socket, end);
     socket.once("close", () => {
       this.#open.delete(socket);
       const { open, memory } = connection.shares;

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import { endsBy } from "../../core/net/open-sockets.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ConnectionOrigin, faultText } from "../engine/engine-observer.ts";
@@ -95,6 +96,7 @@ function attach(engine: Engine, socket: Socket, encrypted: boolean): void {
   const transport = new SocketTransport(socket, encrypted);
   const connection = engine.open(transport, originOf(socket, encrypted));
   transport.drained = () => connection.drained();
+  endsBy(socket, (why) => connection.cutOff(why));
   const onChunk = (chunk: Buffer) => connection.receive(chunk);
   if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
   socket.on("close", () => connection.close("The connection was lost."));

@@ -7,6 +7,7 @@ import { closeCode } from "../../core/http/websocket/close-code.ts";
 import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
 import { offeredProtocols } from "../../core/http/websocket/websocket-handshake.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import { endsBy } from "../../core/net/open-sockets.ts";
 import { oneStep } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { Place } from "../engine/connection/places.ts";
@@ -152,6 +153,7 @@ function serveWebSocket(engine: Engine, webSocket: ServerWebSocket, socket: Sock
   };
   const connection = engine.open(transport, origin, place);
   transport.drained = () => connection.drained();
+  endsBy(socket, (why) => connection.cutOff(why));
   webSocket.on("message", (data, isBinary) => {
     // [MQTT-6.0.0-1]
     if (!isBinary) {

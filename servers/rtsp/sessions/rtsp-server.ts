@@ -1,9 +1,9 @@
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
-import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
+import { endsBy, takeSocket } from "../../core/net/open-sockets.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
@@ -49,8 +49,10 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
 
   function accept(socket: Socket): void {
     if (!count.admit(socket)) return;
-    closeInTurns(socket, options.turns.accepted(socket.remoteAddress ?? ""));
-    connections.add(new RtspConnection(nextId++, socket, { ...options, writes, held, unread, onClosed: forget }));
+    takeSocket(socket, options.turns);
+    const connection = new RtspConnection(nextId++, socket, { ...options, writes, held, unread, onClosed: forget });
+    connections.add(connection);
+    endsBy(socket, (why) => connection.lose(why));
   }
 
   function forget(connection: RtspConnection): void {

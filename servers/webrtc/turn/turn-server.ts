@@ -2,10 +2,10 @@ import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
-import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { DatagramShares } from "../../core/net/datagram-shares.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
+import { endsBy, takeSocket } from "../../core/net/open-sockets.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
@@ -63,7 +63,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
       engine.connectionsRefused = count.refused;
       return;
     }
-    closeInTurns(socket, turns.accepted(socket.remoteAddress ?? ""));
+    takeSocket(socket, turns);
     const client = new StreamClient({
       ...{ transport, socket, now, turns, unsent, unsentBytes: streams.unsentBytes },
       onMessage: (from, bytes, start, end) => engine.receive(from, bytes, start, end),
@@ -75,6 +75,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
       },
     });
     connections.add(client);
+    endsBy(socket, (why) => client.end(why));
     engine.connections = connections.size;
   }
 

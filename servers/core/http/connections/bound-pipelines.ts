@@ -1,7 +1,7 @@
 import { maxHeaderSize, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { closeInTurns } from "../../net/close-in-turns.ts";
+import { takeSocket } from "../../net/open-sockets.ts";
 import { oneStep } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
 import type { ClientError } from "./parsed-socket.ts";
@@ -29,8 +29,7 @@ export function boundPipelines(
   const pipelines = new WeakMap<Socket, Pipeline>();
   // Of a server with TLS, "connection" has what is below it.
   server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
-    const work = turns.accepted(socket.remoteAddress ?? "");
-    closeInTurns(socket, work);
+    const work = takeSocket(socket, turns);
     pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: maxHeaderSize }, work));
   });
   server.prependListener("request", (request, response) => {

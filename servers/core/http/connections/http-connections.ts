@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { SharedBudget } from "../../limits/shared-budget.ts";
 import { connectionHead } from "../../net/client-socket.ts";
-import { closeInTurns } from "../../net/close-in-turns.ts";
+import { endsBy, takeSocket } from "../../net/open-sockets.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import type { WorkTurns } from "../../turns/work-turns.ts";
 import type { ConnectionFacts } from "../record/http-entry.ts";
@@ -83,11 +83,11 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
   return {
     opened(socket, limits, held) {
       const address = socket.remoteAddress ?? "";
-      const work = turns.accepted(address);
-      closeInTurns(socket, work);
+      const work = takeSocket(socket, turns);
       const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
       const pipeline = new Pipeline(socket, limits, work, heldRequests);
       add(socket, work, pipeline, heldRequests);
+      endsBy(socket, (why) => pipeline.disconnect(why));
     },
     addSocket(socket) {
       belowTls.add(socket);

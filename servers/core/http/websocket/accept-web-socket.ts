@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { lingeringClose } from "../../net/client-socket.ts";
+import { usesTurns } from "../../net/open-sockets.ts";
 import { ServerWebSocket, type ServerWebSocketOptions } from "./server-web-socket.ts";
 import { handshakeFault, offeredProtocols } from "./websocket-handshake.ts";
 
@@ -56,5 +57,6 @@ export function acceptWebSocket(
   options.onAnswer?.(answer);
   socket.write(`${answer}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
+  usesTurns(socket, options.work);
   return new ServerWebSocket(socket, options);
 }

@@ -1,0 +1,89 @@
+import type { Server, Socket } from "node:net";
+import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { RecentUse } from "../turns/recent-use.ts";
+import { shareMs, type WorkConnection } from "../turns/work-connection.ts";
+import type { WorkTurns } from "../turns/work-turns.ts";
+import { closeInTurns } from "./close-in-turns.ts";
+import { holdableReading } from "./socket-reading.ts";
+import { tlsTransportOf } from "./tls-transport.ts";
+
+/** So many bytes that were read count as much as a millisecond of work: they are work for all, also where nobody measures it. */
+const bytesOfMs = 64 << 10;
+
+/** A connection that a listener of this process has accepted, with or without TLS. */
+export class OpenSocket {
+  /** Of its address, as `rateLimitKey` has it. */
+  readonly key: string;
+  readonly #socket: Socket;
+  readonly #works: WorkConnection[] = [];
+  readonly holdReading: (isHeld: boolean) => void;
+  /** Ends the connection; its row says why, where it has one. */
+  end: (why: string) => void;
+  #readAtLook = 0;
+  /** Bytes. */
+  readonly #read = new RecentUse();
+
+  constructor(socket: Socket) {
+    this.key = rateLimitKey(socket.remoteAddress ?? "");
+    this.#socket = socket;
+    this.holdReading = holdableReading(socket);
+    this.end = () => socket.destroy();
+  }
+
+  /** Its part in the turns of all: of TLS, and of what is in it. */
+  uses(work: WorkConnection): void {
+    this.#works.push(work);
+  }
+
+  /** To be called at intervals, before the other questions. */
+  look(): void {
+    const { bytesRead } = this.#socket;
+    this.#read.add(bytesRead - this.#readAtLook, performance.now());
+    this.#readAtLook = bytesRead;
+  }
+
+  /** What it has used lately: milliseconds, with what was read counted as time. */
+  get used(): number {
+    return this.#works.reduce((sum, { usedMs }) => sum + usedMs, this.#read.at(performance.now()) / bytesOfMs);
+  }
+
+  /** It has little to do, or nothing. */
+  get isCalm(): boolean {
+    return this.used < shareMs || (this.#works.length > 0 && this.#works.every(({ isCalm, usedMs }) => isCalm || usedMs < shareMs));
+  }
+}
+
+/** Of the process, as its memory is: every listener adds what it accepts. */
+const open = new Map<Socket, OpenSocket>();
+
+export const openSockets = (): Iterable<OpenSocket> => open.values();
+
+/** To be called with each server that listens for clients. */
+export function addOpenSockets(server: Server): void {
+  // Before those who take it.
+  server.prependListener("connection", (socket: Socket) => {
+    if (socket.destroyed) return;
+    open.set(socket, new OpenSocket(socket));
+    socket.once("close", () => open.delete(socket));
+  });
+}
+
+/** Of the socket of a connection, or of its TLS. */
+const openSocketOf = (socket: Socket): OpenSocket | undefined => open.get(tlsTransportOf(socket)?.socket ?? socket);
+
+/** `end` is how to end the connection so that its row says why. */
+export function endsBy(socket: Socket, end: (why: string) => void): void {
+  const opened = openSocketOf(socket);
+  if (opened) opened.end = end;
+}
+
+/** Of a socket that was accepted: what is on it now has a part of its own. */
+export const usesTurns = (socket: Socket, work: WorkConnection): void => openSocketOf(socket)?.uses(work);
+
+/** The part in the turns of all of a connection that was just accepted, or of what is in its TLS. It is closed in these turns. */
+export function takeSocket(socket: Socket, turns: WorkTurns): WorkConnection {
+  const work = turns.accepted(socket.remoteAddress ?? "");
+  usesTurns(socket, work);
+  closeInTurns(socket, work);
+  return work;
+}
