@@ -54,7 +54,8 @@ export interface SseHubOptions {
 
 export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
   const open = new Map<number, SseSubscription>();
-  const left: SseSubscription[] = [];
+  /** Times are those of `performance.now`: the computer's clock may be set. */
+  const left: { readonly subscription: SseSubscription; readonly leftAt: number }[] = [];
   const tickers = createSseTickers();
   const page = turns.connection("");
   /** By the address: streams go on by themselves, and all of one address come behind what others ask for. */
@@ -121,15 +122,15 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
 
   function show(): void {
     viewTimer = undefined;
-    const listed = [...[...open.values()].slice(-listedOpen), ...left.toReversed()];
+    const listed = [...[...open.values()].slice(-listedOpen), ...left.map(({ subscription }) => subscription).reverse()];
     options.show({ subscribers: listed.map((one) => one.view()), open: open.size, eventsSent });
   }
 
   function forgetOld(): void {
     forgetTimer = undefined;
-    const before = Date.now() - listedAfter.ms;
-    while (left[0]?.closedAt !== undefined && left[0].closedAt <= before) left.shift();
-    if (left[0]?.closedAt !== undefined) forgetTimer = setTimeout(forgetOld, left[0].closedAt - before);
+    const before = performance.now() - listedAfter.ms;
+    while (left[0] && left[0].leftAt <= before) left.shift();
+    if (left[0]) forgetTimer = setTimeout(forgetOld, left[0].leftAt - before);
     changed();
   }
 
@@ -138,7 +139,7 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
     open.delete(subscription.id);
     if (subscription.entry) stale.delete(subscription.entry);
     if (closed) return;
-    left.push(subscription);
+    left.push({ subscription, leftAt: performance.now() });
     if (left.length > listedAfter.most) left.shift();
     forgetTimer ??= setTimeout(forgetOld, listedAfter.ms);
     changed();
