@@ -89,6 +89,35 @@ it("[HTTP-89] an upgrade to another protocol, or on another path, is answered as
   );
 });
 
+it("[HTTP-266] a request that offers another protocol is answered with its body of any form, and so is the next one", async () => {
+  const { port } = await startHttp();
+  const offer = "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+  const next = "GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const forms = [
+    ["GET /anything", "", ""],
+    ["POST /anything", "Content-Length: 3\r\n", "abc"],
+    ["POST /anything", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n"],
+    ["POST /anything", "Transfer-Encoding: chunked\r\n", `${"1\r\na\r\n".repeat(3_000)}0\r\n\r\n`],
+  ] as const;
+  for (const [line, field, body] of forms) {
+    const head = `${line} HTTP/1.1\r\n${offer}${field}\r\n`;
+    for (const pieces of [[head + body], [head, body]]) {
+      const connection = await rawConnection(port);
+      connection.socket.setNoDelay(true);
+      for (const piece of pieces) {
+        connection.send(piece);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await connection.received(/^HTTP\/1\.1 200 [\s\S]*\}\s*$/);
+      // Node reads nothing of a piece behind the end of such a request.
+      connection.send(next);
+      const answers = await connection.closed();
+      expect(answers).toMatch(/\{"status":"ok"\}$/);
+      if (body.includes("abc")) expect(answers).toContain('"data": "abc"');
+    }
+  }
+});
+
 it("[HTTP-90] frames that break the protocol close their WebSocket and nothing else", async () => {
   const service = await startHttp();
   const bystander = await open(service);

@@ -101,6 +101,7 @@ export class Pipeline {
       this.#body = undefined;
       // After a CONNECT the parser reads nothing more.
       if (request.method === "CONNECT") return take(request, shouldKeepAlive);
+      const { upgrade } = request;
       const begin = () => {
         const result = take(request, shouldKeepAlive);
         // Else no body is parsed.
@@ -114,7 +115,8 @@ export class Pipeline {
       };
       if (this.#mayBegin(request)) {
         const result = begin();
-        if (!this.#body) return result;
+        // Behind a pause, one that offers another protocol would be taken for accepted.
+        if (!this.#body || upgrade) return result;
       } else this.#beginNext = begin;
       this.#isPausing = true;
       this.#hold();
