@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { type EventRow, eventColumns } from "../../contract/services/events.ts";
-import { textPieces } from "../../servers/core/http/messages/text-pieces.ts";
+import { textPieces } from "../../servers/core/http/connections/text-pieces.ts";
 import { eventsJson } from "../../servers/events/routes/events-json.ts";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";

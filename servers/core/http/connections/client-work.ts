@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { oneStep } from "../../turns/work-connection.ts";
 import type { HttpRequest } from "../http-route.ts";
 import { ClientLeft } from "../messages/request-body.ts";
-import { textPieces } from "../messages/text-pieces.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
+import { textPieces } from "./text-pieces.ts";
 
 /** What the work of a request needs of it. */
 export type WorkingRequest = Pick<HttpRequest, "socket" | "work">;
