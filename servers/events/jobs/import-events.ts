@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventFormat, RefusedLine } from "../../../contract/services/events.ts";
 import { createLineReader } from "../../core/net/line-reader.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
@@ -7,6 +8,8 @@ import { importedEvent, RefusedEvent } from "./imported-event.ts";
 import { createKnownEvents } from "./known-events.ts";
 
 const eventsAtOnce = 1_000;
+/** In a turn of the event loop: a piece of a file has thousands, and others are served meanwhile. */
+const linesAtOnce = 100;
 const reportedLines = 200;
 
 export interface EventImport {
@@ -50,7 +53,9 @@ export function createEventImport({ store, format }: { store: ImportStore; forma
     const piece = first && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     if (text !== "") first = false;
     let group: NewEvent[] = [];
+    let lines = 0;
     for (const { line, source } of await parse(piece, last)) {
+      if (++lines % linesAtOnce === 0) await nextTurn();
       try {
         if (typeof source === "string") throw new RefusedEvent(source);
         group.push(importedEvent(source, received));
@@ -87,17 +92,20 @@ interface ParsedLine {
   readonly source: Readonly<Record<string, unknown>> | string;
 }
 
-function jsonParser(): (text: string, last: boolean) => ParsedLine[] {
+function jsonParser(): (text: string, last: boolean) => Iterable<ParsedLine> {
   const reader = createLineReader();
-  return (text, last) =>
-    (last ? reader.end() : reader.read(text)).map(({ line, text: json }) => {
-      try {
-        const value: unknown = JSON.parse(json);
-        return { line, source: isObject(value) ? value : "not a JSON object" };
-      } catch {
-        return { line, source: "not JSON" };
-      }
-    });
+  return function* (text, last) {
+    for (const { line, text: json } of last ? reader.end() : reader.read(text)) yield { line, source: parsedJson(json) };
+  };
+}
+
+function parsedJson(json: string): ParsedLine["source"] {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : "not a JSON object";
+  } catch {
+    return "not JSON";
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
