@@ -286,6 +286,32 @@ describe("limits and clocks", () => {
     expect(clients.map(({ connack }) => connack.reason).sort()).toEqual([0, 0, 0, ...Array.from({ length: 9 }, () => 0x97)]);
   });
 
+  it.each([2, -2])(
+    "[MQTT-235] setting the clock by %d hours ends no session and no message, and lets wills come when they are due",
+    async (hours) => {
+      const { engine, bystander } = await startEngine();
+      const properties = { sessionExpiryInterval: 600 };
+      const kept = new MemoryClient(engine, "kept", { cleanStart: false, properties });
+      kept.subscribe("t", 1);
+      const will = { topic: "news", payload: Buffer.from("will"), qos: 0 as const, retain: false, properties: { willDelayInterval: 1 } };
+      const leaving = new MemoryClient(engine, "leaving", { cleanStart: false, properties, will });
+      await expect.poll(() => kept.received.at(-1)?.type).toBe("suback");
+      kept.connection.close("gone");
+      bystander.send({ ...publishPacket("t", "waits"), qos: 1, packetId: 1, properties: { messageExpiryInterval: 600 } });
+      leaving.connection.close("gone");
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3_600_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      // Longer than a sweep, and not as long as the delay.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      expect([engine.sessions.has("kept"), engine.sessions.get("leaving")?.will !== undefined]).toEqual([true, true]);
+      const news = () => bystander.received.flatMap((packet) => (packet.type === "publish" ? packet.payload.toString() : []));
+      await expect.poll(news).toEqual(["will"]);
+      const back = new MemoryClient(engine, "kept", { cleanStart: false, properties });
+      await expect.poll(() => back.received.map(({ type }) => type)).toEqual(["connack", "publish"]);
+      expect(back.received[0]).toMatchObject({ sessionPresent: true });
+    },
+  );
+
   it("[MQTT-235] setting the clock forward ends no connection", async () => {
     const { engine, bystander } = await startEngine();
     const client = new MemoryClient(engine, "client", { keepAliveSeconds: 60 });

@@ -5,6 +5,7 @@ import { decodeForwarded } from "../codec/properties.ts";
 import { PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
+import { fromComputerTime, toComputerTime } from "../engine/steady-clock.ts";
 import type { FrameWriter } from "./frame-writer.ts";
 
 export const malformed = (message: string): PacketError => new PacketError(reasonCode.malformedPacket, message);
@@ -17,7 +18,7 @@ export function putMessage(writer: FrameWriter, message: Message): void {
     .string(message.topic)
     .string(message.publisherId)
     .string(message.internalSource ?? "");
-  writer.double(message.expiresAt).binary(message.forwarded).binary(message.payload);
+  writer.double(toComputerTime(message.expiresAt)).binary(message.forwarded).binary(message.payload);
 }
 
 /** Decodes and validates a message: anyone with write access to the Redis could have written it. Throws PacketError. */
@@ -29,10 +30,11 @@ export function readMessage(reader: ByteReader): Message {
   if (!isTopicName(topic)) throw malformed("The topic name is invalid.");
   const publisherId = reader.string();
   const ownName = reader.string();
-  const expiresAt = reader.view(8).readDoubleBE(0);
-  if (!Number.isFinite(expiresAt) || expiresAt < 0) throw malformed("The expiry time is invalid.");
+  const expiryTime = reader.view(8).readDoubleBE(0);
+  if (!Number.isFinite(expiryTime) || expiryTime < 0) throw malformed("The expiry time is invalid.");
   const forwarded = readBinary(reader);
   decodeForwarded(forwarded);
+  const expiresAt = fromComputerTime(expiryTime);
   const payload = readBinary(reader);
   const message = new Message({ topic, payload, qos: qos as Qos, retain: (flags & retainFlag) !== 0, forwarded, expiresAt, publisherId });
   message.isWill = (flags & willFlag) !== 0;

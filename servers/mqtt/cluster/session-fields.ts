@@ -4,6 +4,7 @@ import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { Subscription, SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { SavedSession, StoredDelivery, StoredSession, StoredSubscription } from "../engine/session/session-store.ts";
+import { toComputerTime } from "../engine/steady-clock.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
 import { isJournalId } from "./journal.ts";
 import { malformed, readMessage } from "./message-fields.ts";
@@ -41,7 +42,7 @@ export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will
   return JSON.stringify({
     v5,
     expirySeconds,
-    disconnectedAt: recipient ? 0 : disconnectedAt,
+    disconnectedAt: recipient ? 0 : toComputerTime(disconnectedAt),
     address,
     ...(will && { will: willText(will) }),
   });

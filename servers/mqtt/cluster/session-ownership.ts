@@ -5,6 +5,7 @@ import type { Message } from "../engine/routing/message.ts";
 import { isOver } from "../engine/session/away-sessions.ts";
 import { adoptSession, surrenderSession } from "../engine/session/move-session.ts";
 import type { Session } from "../engine/session/session.ts";
+import { steadyNow } from "../engine/steady-clock.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
@@ -220,7 +221,7 @@ export class SessionOwnership {
     const stored = { ...kept, deliveries: parts.store.restored(deliveries, loaded) };
     const session = adoptSession(parts.engine, stored, at ? [...missed, ...this.notReceivedBack(at)] : []);
     parts.store.rewrite(session);
-    if (isOver(session, Date.now())) parts.engine.endSession(session);
+    if (isOver(session, steadyNow())) parts.engine.endSession(session);
   }
 
   /** Goes on with what is applied, until `stop`. */

@@ -4,6 +4,7 @@ import type { Qos } from "../codec/packet.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import { isSystemTopic, isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
+import { fromComputerTime, toComputerTime } from "../engine/steady-clock.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 
@@ -67,7 +68,16 @@ export class SharedRetained {
   }
 
   private write({ topic, payload, qos, forwarded, expiresAt, publisherId }: Message) {
-    const packet: RetainedPacket = { cmd: "publish", topic, payload, qos, retain: true, forwarded, expiresAt, publisherId };
+    const packet: RetainedPacket = {
+      cmd: "publish",
+      topic,
+      payload,
+      qos,
+      retain: true,
+      forwarded,
+      expiresAt: toComputerTime(expiresAt),
+      publisherId,
+    };
     // aedes-persistence-redis issues the command synchronously.
     void this.persistence.storeRetained(packet);
     if (!this.written) throw new Error("aedes-persistence-redis did not store a retained message synchronously");
@@ -113,7 +123,7 @@ function toMessage(topic: string, packet: unknown): Message | undefined {
     qos: qos as Qos,
     retain: true,
     forwarded: properties,
-    expiresAt: typeof expiresAt === "number" && expiresAt >= 0 ? expiresAt : 0,
+    expiresAt: typeof expiresAt === "number" && expiresAt >= 0 ? fromComputerTime(expiresAt) : 0,
     publisherId: typeof publisherId === "string" ? publisherId : "",
   });
 }

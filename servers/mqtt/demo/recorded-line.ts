@@ -3,6 +3,7 @@ import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
+import { steadyNow } from "../engine/steady-clock.ts";
 import type { MessageRecord } from "../inspector/message-record.ts";
 
 const line = z.object({
@@ -66,7 +67,7 @@ export function messageOfLine({ topic, qos, retain, payload, properties }: Recor
 export function propertyFields(properties: MqttMessageProperties): { readonly expiresAt: number; readonly forwarded: Buffer | undefined } {
   const { messageExpiryInterval, correlationData, userProperties, ...rest } = properties;
   return {
-    expiresAt: messageExpiryInterval === undefined ? 0 : Date.now() + messageExpiryInterval * 1_000,
+    expiresAt: messageExpiryInterval === undefined ? 0 : steadyNow() + messageExpiryInterval * 1_000,
     forwarded: encodeForwarded({
       ...rest,
       ...(userProperties && { userProperties: [...userProperties] }),

@@ -34,6 +34,7 @@ import { Session, sessionBytes } from "./session/session.ts";
 import type { SessionStore, StoredState } from "./session/session-store.ts";
 import { StoreGuard } from "./session/store-guard.ts";
 import { Sweep, sweepIntervalMs } from "./session/sweep.ts";
+import { steadyNow } from "./steady-clock.ts";
 
 export interface EngineOptions {
   readonly limits: EngineLimits;
@@ -322,7 +323,7 @@ export class Engine {
       this.clients.delete(session.clientId);
       session.recipient = undefined;
       session.recount();
-      session.disconnectedAt = Date.now();
+      session.disconnectedAt = steadyNow();
     }
     this.observer.disconnected?.(connection, why, session !== undefined);
     if (isCurrent) this.leave(session);

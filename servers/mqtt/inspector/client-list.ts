@@ -2,6 +2,7 @@ import type { MqttClient, MqttClientPage } from "../../../contract/services/mqtt
 import { firstWithin } from "../../core/service/first-within.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Session } from "../engine/session/session.ts";
+import { toComputerTime } from "../engine/steady-clock.ts";
 import type { ClientFaults } from "./client-faults.ts";
 import { firstInOrder } from "./sorted-list.ts";
 
@@ -74,7 +75,7 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
     version: connection?.version ?? (session.v5 ? 5 : 4),
     ...(username !== undefined && { username }),
     ...(connection && { transport: connection.origin.transport, peer: connection.origin.peer }),
-    since: connection?.since ?? session.disconnectedAt,
+    since: connection?.since ?? toComputerTime(session.disconnectedAt),
     keepAliveSeconds: connection?.keepAliveSeconds ?? 0,
     sessionExpirySeconds: session.expirySeconds,
     subscriptions: [...session.subscriptions.values()].slice(0, listedSubscriptions).map(({ filter, options }) => ({ filter, ...options })),

@@ -4,6 +4,7 @@ import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import { type DeliveryTrace, type DropReason, Message } from "../engine/routing/message.ts";
+import { steadyNow } from "../engine/steady-clock.ts";
 import {
   describeMessage,
   describeProperties,
@@ -114,7 +115,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.version = origin?.version ?? 0;
     this.peer = origin?.peer ?? (message.fromElsewhere ? elsewhere : "");
     this.topicAlias = origin?.topicAlias ?? 0;
-    this.expirySeconds = message.expiresAt === 0 ? -1 : Math.max(0, Math.round((message.expiresAt - this.at) / 1_000));
+    this.expirySeconds = message.expiresAt === 0 ? -1 : Math.max(0, Math.round((message.expiresAt - steadyNow()) / 1_000));
     this.forwarded = message.forwarded.length === 0 ? "" : message.forwarded.toString("latin1");
     // The payload is the last part of a PUBLISH.
     this.bytes = (origin?.packet ?? message.payload).toString("latin1");

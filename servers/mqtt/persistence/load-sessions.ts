@@ -2,6 +2,7 @@ import type Database from "better-sqlite3";
 import type { Qos } from "../codec/packet.ts";
 import { Message } from "../engine/routing/message.ts";
 import type { StoredDelivery, StoredSession, StoredState, StoredSubscription } from "../engine/session/session-store.ts";
+import { fromComputerTime } from "../engine/steady-clock.ts";
 import { parseWill } from "./will-text.ts";
 
 interface MessageRow {
@@ -174,7 +175,7 @@ const toMessage = (row: MessageRow, retain: boolean): Message =>
     qos: row.qos,
     retain,
     forwarded: row.forwarded,
-    expiresAt: row.expires_at,
+    expiresAt: fromComputerTime(row.expires_at),
     publisherId: row.publisher,
   });
 

@@ -4,6 +4,7 @@ import { isSystemTopic } from "../codec/topic.ts";
 import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
 import type { LocalSessionStore, SessionKey } from "../engine/session/session-store.ts";
+import { toComputerTime } from "../engine/steady-clock.ts";
 import { createSessionLoader } from "./load-sessions.ts";
 import { prepareSessionSchema } from "./session-schema.ts";
 import { willText } from "./will-text.ts";
@@ -117,7 +118,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     load: () => loader.state,
     saveSession(session) {
       const { clientId, v5, expirySeconds, disconnectedAt, recipient, will, address } = session;
-      const leftAt = recipient ? 0 : disconnectedAt;
+      const leftAt = recipient ? 0 : toComputerTime(disconnectedAt);
       write(putSession, idOf(session), clientId, v5 ? 1 : 0, expirySeconds, leftAt, will ? willText(will) : null, address);
     },
     removeSession(session, held) {
@@ -140,7 +141,17 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       if (message.storedId === 0) {
         message.storedId = ++messageId;
         const { topic, payload, forwarded, expiresAt, publisherId } = message;
-        write(putMessage, messageId, topic, payload, message.qos, message.retain ? 1 : 0, forwarded, expiresAt, publisherId);
+        write(
+          putMessage,
+          messageId,
+          topic,
+          payload,
+          message.qos,
+          message.retain ? 1 : 0,
+          forwarded,
+          toComputerTime(expiresAt),
+          publisherId,
+        );
       }
       message.storedUses++;
       const owner = idOf(session);
@@ -160,7 +171,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     released: (session, packetId) => write(deleteReceived, idOf(session), packetId),
     retained({ topic, payload, qos, forwarded, expiresAt, publisherId, publisherAddress }) {
       // $SYS topics are published again at each start.
-      if (!isSystemTopic(topic)) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId, publisherAddress);
+      if (!isSystemTopic(topic))
+        write(putRetained, topic, payload, qos, forwarded, toComputerTime(expiresAt), publisherId, publisherAddress);
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),
     retainedExpired: ({ topic }) => write(deleteRetained, topic),

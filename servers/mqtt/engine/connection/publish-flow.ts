@@ -11,6 +11,7 @@ import { Message } from "../routing/message.ts";
 import { fewReceivers } from "../routing/route-message.ts";
 import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
+import { steadyNow } from "../steady-clock.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
@@ -62,7 +63,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
     qos,
     retain: packet.retain,
     forwarded: properties?.forwarded,
-    expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
+    expiresAt: properties?.messageExpiryInterval === undefined ? 0 : steadyNow() + properties.messageExpiryInterval * 1_000,
     publisherId: connection.clientId,
   });
   message.publisherAddress = session.address;

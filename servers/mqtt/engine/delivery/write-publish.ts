@@ -1,5 +1,6 @@
 import type { Qos } from "../../codec/packet.ts";
 import type { DeliveryOptions, Message } from "../routing/message.ts";
+import { steadyNow } from "../steady-clock.ts";
 import type { Output } from "./output.ts";
 import type { SentAliases } from "./sent-aliases.ts";
 import type { SharedRun } from "./shared-slab.ts";
@@ -44,7 +45,7 @@ export function writePublish(
   dup: boolean,
 ): SendResult {
   const { v5, output, maximumPacketSize } = target;
-  const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
+  const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(steadyNow());
   // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: applies only to a message that was not sent yet.
   if (expirySeconds === 0 && !dup) return "expired";
   const isLarge = message.payload.length > copiedPayloadBytes;

@@ -1,6 +1,7 @@
 import { Aedes, type AedesOptions } from "aedes";
 import type { RetainedTree } from "../retained/retained-tree.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import { steadyNow } from "../steady-clock.ts";
 import type { Message } from "./message.ts";
 import type { MessageBus, RetainedStore } from "./message-bus.ts";
 import { MessageEmitter } from "./message-emitter.ts";
@@ -29,7 +30,7 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
   /** Removes expired messages when they are found. */
   function* living(found: Iterable<Message | undefined>): IterableIterator<Message | undefined> {
     for (const message of found) {
-      const isExpired = message?.secondsLeft(Date.now()) === 0;
+      const isExpired = message?.secondsLeft(steadyNow()) === 0;
       if (message && isExpired) {
         tree.delete(message.topic);
         store?.retainedExpired(message);

@@ -3,6 +3,7 @@ import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
 import type { Broadcasts } from "../routing/broadcasts.ts";
 import type { SharedHandover } from "../routing/shared-handover.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { type AwaySessions, isOver, isWillDue } from "./away-sessions.ts";
 import { publishWill, type WillParts } from "./pending-will.ts";
 import type { Session } from "./session.ts";
@@ -41,7 +42,7 @@ export class Departures {
 
   /** The client of this session, which has no connection, is back, or another broker takes it over: what is due is done first. */
   finish(session: Session): void {
-    const now = Date.now();
+    const now = steadyNow();
     if (isOver(session, now)) this.attempt(session, () => this.parts.endSession(session));
     else if (isWillDue(session, now)) this.settle(session);
   }
@@ -74,7 +75,7 @@ export class Departures {
     if (this.state === "stopped") return;
     this.state = "working";
     let bytes = 0;
-    for (let session = this.parts.away.nextDue(Date.now()); session; session = this.parts.away.nextDue(Date.now())) {
+    for (let session = this.parts.away.nextDue(steadyNow()); session; session = this.parts.away.nextDue(steadyNow())) {
       bytes += this.settle(session);
       if (this.mayGoOn(bytes)) continue;
       this.wait();
@@ -86,7 +87,7 @@ export class Departures {
   /** Returns the bytes of the deliveries. */
   private settle(session: Session): number {
     const { parts } = this;
-    const now = Date.now();
+    const now = steadyNow();
     let bytes = 0;
     this.attempt(session, () => {
       if (isWillDue(session, now)) bytes = publishWill(parts, session);

@@ -5,6 +5,7 @@ import { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
 import { routeToSession } from "../routing/route-message.ts";
 import type { HandoverParts, SharedHandover } from "../routing/shared-handover.ts";
+import { fromComputerTime } from "../steady-clock.ts";
 import type { AwaySessions } from "./away-sessions.ts";
 import type { Departures } from "./departures.ts";
 import type { EndedSubscriptions } from "./ended-subscriptions.ts";
@@ -36,7 +37,7 @@ export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Gener
   const session = new Session(kept.clientId, kept.v5, parts);
   // Set last, so that the restored data is not written to the store again.
   session.expirySeconds = 0;
-  session.disconnectedAt = kept.disconnectedAt || Date.now();
+  session.disconnectedAt = fromComputerTime(kept.disconnectedAt || Date.now());
   session.will = kept.will;
   session.address = kept.address;
   // MQTT 5.0 §3.1.2.5: a server that was down publishes the will after its restart.

@@ -1,6 +1,7 @@
 import { isReservedTopic, textBytes } from "../../codec/topic.ts";
 import type { Access } from "../connection/access.ts";
 import { Message } from "../routing/message.ts";
+import { steadyNow } from "../steady-clock.ts";
 
 export interface PendingWill {
   readonly message: Message;
@@ -41,7 +42,7 @@ export function publishWill({ access, publishInternal }: WillParts, session: Wil
   session.save();
   const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
   if (isReservedTopic(topic) || !access.mayPublish({ clientId, username: will.username }, topic)) return 0;
-  const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
+  const expiresAt = will.expirySeconds === undefined ? 0 : steadyNow() + will.expirySeconds * 1_000;
   const message = new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt });
   message.publisherAddress = session.address;
   message.isWill = true;
