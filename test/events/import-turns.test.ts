@@ -18,7 +18,7 @@ it.each(["jsonl", "csv"] as const)(
     const line = format === "csv" ? "x,y" : JSON.stringify({ not: "an event", ...eventBody(), language: 7 });
     await source.add(`${line}\n`.repeat(lines));
     await source.end();
-  clearImmediate(immediate);
+    clearImmediate(immediate);
     expect(source.refused + source.added).toBe(format === "csv" ? lines - 1 : lines);
     expect(turns).toBeGreaterThanOrEqual(lines / 100 - 1);
   },
