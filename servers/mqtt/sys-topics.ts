@@ -3,14 +3,14 @@ import { Message } from "./engine/routing/message.ts";
 
 /** Publishes the broker's statistics on `$SYS/broker/#`, retained, with mosquitto's topic names if it has them. */
 export function startSysTopics(engine: Engine, options: { intervalSeconds: number; version: string }): () => void {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const last = new Map<string, string>();
 
   function values(): [topic: string, value: string | number][] {
     const { counters, bus, scheduler, load } = engine;
     return [
       ["version", options.version],
-      ["uptime", `${Math.round((Date.now() - startedAt) / 1_000)} seconds`],
+      ["uptime", `${Math.round((performance.now() - startedAt) / 1_000)} seconds`],
       ["clients/connected", engine.clients.size],
       ["clients/disconnected", engine.away.size],
       ["clients/total", engine.sessions.size],

@@ -19,7 +19,7 @@ export interface RedisConnections {
   /** Address for messages and logs, without user and password. */
   readonly where: string;
   readonly database: number;
-  /** When this Redis was started, in milliseconds since the epoch: brokers may still be about to reconnect. */
+  /** When this Redis was started, as `performance.now()`: brokers may still be about to reconnect. */
   readonly startedAt: number;
   /** Reads `startedAt` again: after a reconnect it may be another Redis. */
   look(): Promise<void>;
@@ -46,7 +46,7 @@ export async function connectRedis(url: string, sharers: RedisSharers): Promise<
     const look = async () => {
       const info = await commands.info("server");
       checkVersion(/redis_version:(\S+)/.exec(info)?.[1] ?? "", where, sharers);
-      startedAt = Date.now() - Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1] ?? 0) * 1_000;
+      startedAt = performance.now() - Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1] ?? 0) * 1_000;
     };
     await look();
     const listening = await connect(url, where, sharers);

@@ -37,7 +37,7 @@ export class Liveness {
   }
 
   /** After a restart of Redis, living brokers first need time for a heartbeat. */
-  readonly mayBury = (): boolean => Date.now() - this.options.parts.redis.startedAt > this.options.timeoutMs;
+  readonly mayBury = (): boolean => performance.now() - this.options.parts.redis.startedAt > this.options.timeoutMs;
 
   start(): void {
     this.timer ??= setInterval(() => void this.beat(), this.options.timeoutMs / beats.perTimeout);
