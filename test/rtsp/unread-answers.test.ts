@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
+import type { FramePackets } from "../../servers/rtsp/media/track.ts";
 import { createTcpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { until } from "../support/until.ts";
@@ -98,4 +99,15 @@ it("[RTSP-25] a packet is the same bytes for all clients that have chosen a chan
   ]);
   expect(written[0]).toBe(bytes);
   expect(written[2]).toBe(written[1]);
+});
+
+it("[RTSP-220] of a packet for a hundred channels a stream keeps no copies", () => {
+  const connection = { channels: new Map(), unsentBytes: 0, writePackets: () => {} };
+  const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
+  const packets: FramePackets = { frame, bytes: Buffer.alloc(10), offsets: [0], payloadBytes: 6, sequence: 0, timestamp: 0 };
+  for (let channel = 2; channel < 202; channel += 2)
+    createTcpTransport(0, [channel, channel + 1], connection, { kind: "tcp" } as never).send(packets);
+  const kept = [...(packets.onChannels?.values() ?? [])];
+  expect(kept.length).toBe(4);
+  expect(kept.every((copy) => copy instanceof WeakRef)).toBe(true);
 });

@@ -85,8 +85,8 @@ export interface FramePackets {
   readonly bytes: Buffer;
   /** Those of which they are a part. */
   readonly of?: FramePackets | undefined;
-  /** The same with other channels, for all clients that have chosen them. */
-  onChannels?: Map<number, Buffer> | undefined;
+  /** The same with other channels, for all clients that have chosen them and have yet to take it. */
+  onChannels?: Map<number, WeakRef<Buffer>> | undefined;
   /** Where each packet begins in `bytes`, with its four bytes. */
   readonly offsets: readonly number[];
   /** Of the payloads, as a sender report counts them. */

@@ -52,14 +52,21 @@ export function createTcpTransport(
   };
 }
 
-/** Made once for each channel: what waits for thousands of slow clients is the same bytes. */
+/** Of these, copies of packets are found again. */
+const mostChannels = 4;
+
+/** Made once for each channel: what waits for thousands of slow clients is the same bytes. A stream keeps its packets for long, and no copy of them. */
 function onChannel(packets: FramePackets, channel: number): Buffer {
   packets.onChannels ??= new Map();
-  const known = packets.onChannels.get(channel);
+  const { onChannels, bytes, offsets } = packets;
+  const known = onChannels.get(channel)?.deref();
   if (known) return known;
-  const copy = Buffer.from(packets.bytes);
-  for (const offset of packets.offsets) copy[offset + 1] = channel;
-  packets.onChannels.set(channel, copy);
+  const copy = Buffer.from(bytes);
+  for (const offset of offsets) copy[offset + 1] = channel;
+  onChannels.delete(channel);
+  const [oldest] = onChannels.keys();
+  if (oldest !== undefined && onChannels.size >= mostChannels) onChannels.delete(oldest);
+  onChannels.set(channel, new WeakRef(copy));
   return copy;
 }
 
