@@ -106,6 +106,7 @@ describe("a page that stays open while Backlot is started again", () => {
       location.hash = "#/events/live";
     });
     await refuse(first, "before");
+    await page.getByRole("button", { name: "Requests", exact: true }).click();
     const list = page.getByRole("grid", { name: "Requests, newest first" });
     await list.getByRole("row", { name: /before/ }).click();
     const inspector = page.getByRole("complementary", { name: "Inspector" });
