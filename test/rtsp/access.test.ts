@@ -7,7 +7,7 @@ import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { type RawClient, startRtsp, tcpTransport } from "./harness.ts";
-import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
+import { lacksFfmpeg, lacksGstreamer, playWithGstreamer, runProgram } from "./media-programs.ts";
 
 const users = ["ada:pass word", "eve:secret"];
 
@@ -72,7 +72,7 @@ it.skipIf(lacksGstreamer)("[RTSP-50] GStreamer plays with a password", async () 
     "!",
     "fakesink",
   ];
-  await runProgram("gst-launch-1.0", ["-q", ...pipeline]);
+  await playWithGstreamer(...pipeline);
 });
 
 it("[RTSP-51] Digest with SHA-256 and MD5, each offered; for a track also with the URI of its stream", async () => {

@@ -8,7 +8,7 @@ import { parseSdp } from "../../servers/core/rtp/sdp.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { unchanged, until } from "../support/until.ts";
 import { header, onEnd, type RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
-import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
+import { lacksFfmpeg, lacksGstreamer, playWithGstreamer, runProgram } from "./media-programs.ts";
 
 const faultsOf = (server: RtspUnderTest) => server.views.get("faults") as RtspFaultViews["faults"];
 
@@ -191,7 +191,7 @@ it.skipIf(lacksGstreamer)("[RTSP-173] GStreamer decodes a frozen picture, and th
   const server = await startRtsp();
   const source = ["rtspsrc", `location=${server.url}/stream`, "protocols=tcp", "!", "application/x-rtp,media=video", "!", "rtph264depay"];
   const sink = ["!", "avdec_h264", "!", "identity", "eos-after=120", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink"];
-  const { stdout } = await playFrozen(server, () => runProgram("gst-launch-1.0", ["-q", ...source, ...sink]));
+  const { stdout } = await playFrozen(server, () => playWithGstreamer(...source, ...sink));
   const size = 640 * 360;
   const pictures = Array.from({ length: Math.floor(stdout.length / size) }, (_, index) =>
     createHash("md5")

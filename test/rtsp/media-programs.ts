@@ -16,12 +16,14 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** Runs a program; rejects when it exits with an error. `input` is its standard input. */
-export function runProgram(program: string, args: readonly string[], input?: Buffer): Promise<ProgramResult> {
+/** Runs a program; rejects when it exits with an error that is not `expected` in what it says. `input` is its standard input. */
+export function runProgram(program: string, args: readonly string[], input?: Buffer, expected?: string): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { timeout: 120_000, maxBuffer: 256 << 20, encoding: "buffer" }, (error, stdout, stderr) =>
-      error ? reject(new Error(`${program} ${args.join(" ")}\n${stderr.toString()}`)) : resolve({ stdout, stderr: stderr.toString() }),
-    );
+    const child = execFile(program, args, { timeout: 120_000, maxBuffer: 256 << 20, encoding: "buffer" }, (error, stdout, stderr) => {
+      const said = stderr.toString();
+      if (error && !(expected && said.includes(expected))) reject(new Error(`${program} ${args.join(" ")}\n${said}`));
+      else resolve({ stdout, stderr: said });
+    });
     if (input) {
       // A program that has read enough closes its input.
       child.stdin?.on("error", () => {});
@@ -29,6 +31,10 @@ export function runProgram(program: string, args: readonly string[], input?: Buf
     }
   });
 }
+
+/** Plays until the pipeline has what it wants. At its end GStreamer may send PAUSE on the connection that it has closed itself. */
+export const playWithGstreamer = (...pipeline: readonly string[]): Promise<ProgramResult> =>
+  runProgram("gst-launch-1.0", ["-q", ...pipeline], undefined, "Could not send message. (Received end-of-file)");
 
 export const ffmpeg = (...args: readonly string[]): Promise<ProgramResult> =>
   runProgram("ffmpeg", ["-hide_banner", "-loglevel", "warning", "-nostdin", "-y", ...args]);

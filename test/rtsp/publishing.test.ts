@@ -9,7 +9,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { header, onEnd, RawClient, type RtspUnderTest, startRtsp, tcpTransport } from "./harness.ts";
-import { lacksFfmpeg, lacksGstreamer, runProgram } from "./media-programs.ts";
+import { lacksFfmpeg, lacksGstreamer, playWithGstreamer, runProgram } from "./media-programs.ts";
 
 const clip = assetFile("rtsp", "stream.mp4");
 
@@ -132,7 +132,7 @@ describe("real publishers", () => {
           "!",
           "fakesink",
         ];
-        await runProgram("gst-launch-1.0", ["-q", ...pipeline]);
+        await playWithGstreamer(...pipeline);
       }
     },
   );
