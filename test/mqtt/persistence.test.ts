@@ -113,16 +113,19 @@ describe("persistence", () => {
     const file = path.join(temporaryDir(), "sessions.sqlite");
     const Database = await loadSqlite();
     const before = new Database(file);
+    const leftAt = 1_700_000_000_000;
     const columns = "client_id TEXT PRIMARY KEY, v5 INTEGER, expiry INTEGER, disconnected_at INTEGER, will TEXT";
-    before.exec(`CREATE TABLE session (${columns}) WITHOUT ROWID; INSERT INTO session VALUES ('old', 1, 60, 1, NULL)`);
+    before.exec(`CREATE TABLE session (${columns}) WITHOUT ROWID; INSERT INTO session VALUES ('old', 1, 60, ${leftAt}, NULL)`);
     before.close();
-    const head = { v5: true, expirySeconds: 60, disconnectedAt: 1, will: undefined };
+    const head = { v5: true, expirySeconds: 60, disconnectedAt: leftAt, will: undefined };
     const store = await openSqliteSessionStore({ file, synchronous: "NORMAL" });
     store.saveSession({ ...head, clientId: "new", storedId: 0, address: "10.0.0.7", recipient: undefined });
     store.commit();
+    // Times are converted between two clocks, one of whole milliseconds.
+    const read = { ...head, disconnectedAt: expect.closeTo(leftAt, -1) };
     expect([...store.load().sessions]).toMatchObject([
-      { ...head, clientId: "old", address: "" },
-      { ...head, clientId: "new", address: "10.0.0.7" },
+      { ...read, clientId: "old", address: "" },
+      { ...read, clientId: "new", address: "10.0.0.7" },
     ]);
     store.close();
   });
