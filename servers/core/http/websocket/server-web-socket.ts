@@ -153,10 +153,11 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
     this.#stopReading();
   }
 
+  /** As that of a stream: what waits is handed over behind the caller, who may pause it again. */
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#read();
+    process.nextTick(this.#readNext);
   }
 
   /**
@@ -237,6 +238,8 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
     if (rest) this.#chunks.push(rest);
     this.#read();
   };
+
+  readonly #readNext = (): void => this.#read();
 
   /** Reads what is there while it is this connection's turn, and goes on with the socket behind that. */
   #read(): void {

@@ -115,8 +115,9 @@ export class SocketIoConnection {
     const transport = this.#connection.transport as unknown as WebSocketTransport;
     if (isReading) {
       this.#waitingInput = 0;
-      this.#held?.resume();
+      const held = this.#held;
       this.#held = undefined;
+      held?.resume();
     } else if (transport.name === "websocket") {
       this.#held = transport.socket;
       this.#held?.pause();
