@@ -111,7 +111,7 @@ describe("command line", () => {
     expect(rows).toContain(
       "| Log level | `HTTP_LOG_LEVEL`, `LOG_LEVEL` | `--http-log-level` | info | Lines below this level are not kept. |",
     );
-    expect(rows.filter((row) => row.includes("`--http-"))).toHaveLength(7);
+    expect(rows.filter((row) => row.includes("`--http-"))).toHaveLength(8);
   });
 
   it("[BL-76] keeps its data in the system's folder for application data, unless another is given", () => {
