@@ -22,7 +22,13 @@ const time = (least: number, most: number, standard: number, meta: Omit<FieldMet
   field(wholeNumber(least, most, standard), { ...meta, unit: "s", group: "Times" });
 
 /** Its password may have anything, also the comma that ends an entry. */
-const withoutAddress = (line: string): string => line.replace(/(?:\/\/|\S*@).*$/s, "…");
+function withoutAddress(line: string): string {
+  const [beforeHost = ""] = line.split("//", 1);
+  const words = beforeHost.split(/(?<=\s)/);
+  const withUser = words.findIndex((word) => word.includes("@"));
+  const kept = (withUser < 0 ? words : words.slice(0, withUser)).join("");
+  return kept === line ? line : `${kept}…`;
+}
 
 export const rtspConfig = z.strictObject({
   port: portField(8_554, { title: "RTSP port", env: "RTSP_PORT" }),
