@@ -23,11 +23,11 @@ const time = (least: number, most: number, standard: number, meta: Omit<FieldMet
 
 /** Its password may have anything, also the comma that ends an entry. */
 function withoutAddress(line: string): string {
-  const [beforeHost = ""] = line.split("//", 1);
-  const words = beforeHost.split(/(?<=\s)/);
-  const withUser = words.findIndex((word) => word.includes("@"));
-  const kept = (withUser < 0 ? words : words.slice(0, withUser)).join("");
-  return kept === line ? line : `${kept}…`;
+  const words = line.split(/(?<=\s)/);
+  const withAddress = words.findIndex((word) => word.includes("@") || word.includes("//"));
+  if (withAddress < 0) return line;
+  const word = words[withAddress] ?? "";
+  return `${words.slice(0, withAddress).join("")}${word.includes("@") ? "" : word.slice(0, word.indexOf("//"))}…`;
 }
 
 export const rtspConfig = z.strictObject({
