@@ -287,3 +287,17 @@ it("[BL-415] one with short requests has its turn before hundreds whose requests
   }
   expect(before).toBeLessThanOrEqual(8);
 });
+
+it("[BL-415] what goes on after a wait counts with what came before it, and does not make a connection calm", async () => {
+  const { turns, client } = openTurns();
+  for (const goesOn of [false, true]) {
+    const work = turns.connection("a");
+    work.goesOn = () => goesOn;
+    const one = client("one", 1, "a", itemMs, work);
+    for (let times = 0; times < 40; times++) {
+      await nextTurn();
+      one.receive(1);
+    }
+    expect(work.isCalm).toBe(!goesOn);
+  }
+});

@@ -32,6 +32,8 @@ export interface WorkConnection {
   readonly isCalm: boolean;
   /** Milliseconds of work that it has had lately. */
   readonly usedMs: number;
+  /** Whether what it does next goes on with what it had, such as a request that has waited for something: by default it is asked for anew. */
+  goesOn?: () => boolean;
   /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
   join(goOn: () => void): WorkShare;
   /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
@@ -73,6 +75,7 @@ export class Connection implements WorkConnection {
   readonly turns: Turns;
   readonly key: string;
   readonly isBackground: boolean;
+  goesOn?: () => boolean;
   readonly #tasks = new Rotation<Task>();
   /** The task whose turn it is. */
   current: Task | undefined;
@@ -188,7 +191,7 @@ export class Connection implements WorkConnection {
   comesBack(): void {
     this.isDone = false;
     // What is read after it had to wait was there before.
-    if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1) return;
+    if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1 || this.goesOn?.()) return;
     this.#calmTimes = Math.min(mostCalmTimes, this.#calmTimes + 1);
     this.#rowMs = 0;
     this.#usualRowMs += (this.#rowOwnMs - this.#usualRowMs) / 2;

@@ -88,6 +88,7 @@ export class Pipeline {
     this.#mostHeadSize = 2 * limits.headerBytes;
     this.work = work;
     this.#share = work.join(() => this.#release());
+    work.goesOn = () => this.#latest?.headersSent === false;
     socket.once("close", this.#onClose);
     // Node takes its own listener away at a CONNECT, which may stand behind a request whose answer could not be written.
     socket.on("error", ignore);
