@@ -192,3 +192,23 @@ it("[GRPC-183] places in rooms count, too", async () => {
   expect((await hello(service)).status.code).toBe(0);
   expect(client.ended.length).toBeLessThan(60);
 });
+
+it("[GRPC-308] on the port of gRPC-Web heads and trailers count as they arrive: the connection that has most is ended", async () => {
+  const service = await startGrpc({ metadataBytes: 60_000, messageBytes: 1_000, memoryBytes });
+  const head =
+    "POST /example.Greeter/ClientStream HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc-web+proto\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
+  let closed = 0;
+  const sockets = Array.from({ length: 30 }, () => {
+    const socket = connectTcp(Number(new URL(service.webUrl).port), "127.0.0.1").resume();
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {}).once("close", () => closed++);
+    socket.write(`${head}X: `);
+    return socket;
+  });
+  await until(() => service.rows().length === sockets.length);
+  for (const socket of sockets) socket.write("x".repeat(50_000));
+  // With 50 KB of a field, and what a connection takes, fewer than 20 fit.
+  await until(() => closed >= 10);
+  expect(closed).toBeLessThan(30);
+  expect((await hello(service)).status.code).toBe(0);
+});

@@ -64,6 +64,11 @@ export class ByteQueue {
     return this.#bytes.readUInt32BE(this.#start + offset);
   }
 
+  /** A view. */
+  all(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
   take(length: number): Buffer {
     const from = this.#start;
     this.#start += length;

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import type { ClientError } from "../../core/http/connections/parsed-socket.ts";
-import { Pipeline } from "../../core/http/connections/pipeline.ts";
+import { Pipeline, type PipelineMemory } from "../../core/http/connections/pipeline.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
 import { fieldOverhead } from "../../core/http2/header-field.ts";
@@ -172,7 +172,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
-            pipelines.set(socket, new Pipeline(socket, pipelineLimits, connection.work));
+            pipelines.set(socket, new Pipeline(socket, pipelineLimits, connection.work, memoryOf(connection, socket)));
             socket.resume();
           }
         });
@@ -218,6 +218,20 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   }
 
   return { port, connections, drain };
+}
+
+/** What its pipeline holds is returned when the connection is closed. */
+function memoryOf({ shares }: GrpcConnection, socket: Socket): PipelineMemory {
+  let held = 0;
+  const unparsed = (bytes: number): void => {
+    if (socket.closed) return;
+    held += bytes;
+    shares.memory.add(bytes);
+  };
+  socket.once("close", () => {
+    shares.memory.add(-held);
+  });
+  return { isScarce: false, unparsed };
 }
 
 const pathOf = ({ target }: Pick<WebExchange, "target">): string => target.split("?", 1)[0] as string;

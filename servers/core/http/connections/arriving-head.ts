@@ -1,3 +1,4 @@
+import { ByteQueue } from "../../net/byte-queue.ts";
 import type { ChunkedBody } from "./chunked-body.ts";
 import type { LengthBody } from "./paced-body.ts";
 import type { ClientError } from "./parsed-socket.ts";
@@ -12,8 +13,10 @@ const lineFeed = 10;
 /** What the parser of a connection has got of a head (RFC 9112 §3), or of trailers, that come in more than one piece. */
 export class ArrivingHead {
   readonly #hold: (bytes: number) => void;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  /** A client may send them byte by byte. */
+  readonly #bytes = new ByteQueue();
+  /** As `hold` was told. */
+  #held = 0;
   #lines = 0;
   #hasEnded = false;
   /** Of the request before, while it arrives. */
@@ -26,7 +29,7 @@ export class ArrivingHead {
 
   /** In bytes, with what its fields take besides: Node's own limit counts their characters only. */
   get size(): number {
-    return this.#bytes + fieldBytes * this.#lines;
+    return this.#bytes.length + fieldBytes * this.#lines;
   }
 
   /** Of the body that arrives. */
@@ -65,20 +68,22 @@ export class ArrivingHead {
 
   #add(piece: Buffer): void {
     if (piece.length === 0) return;
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    let lines = 0;
-    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) lines++;
-    this.#lines += lines;
-    this.#hold(piece.length + keptFieldBytes * lines);
+    this.#bytes.push(piece);
+    this.#bytes.keepRestOnly();
+    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) this.#lines++;
+    this.#holdAll(this.#bytes.heldBytes + keptFieldBytes * this.#lines);
   }
 
   #clear(): void {
-    if (this.#bytes === 0) return;
-    this.#hold(-this.#bytes - keptFieldBytes * this.#lines);
-    this.#pieces = [];
-    this.#bytes = 0;
+    if (this.#held === 0) return;
+    this.#bytes.clear();
     this.#lines = 0;
+    this.#holdAll(0);
+  }
+
+  #holdAll(bytes: number): void {
+    this.#hold(bytes - this.#held);
+    this.#held = bytes;
   }
 
   /** Node tells of the piece with the fault: a body may end in it, and the head have begun in those before. */
@@ -86,7 +91,7 @@ export class ArrivingHead {
     const { rawPacket, bytesParsed = 0 } = error;
     if (!rawPacket || this.#hasEnded) return;
     const bodyBytes = this.#body?.bytesInPiece ?? 0;
-    error.rawPacket = bodyBytes > 0 ? rawPacket.subarray(bodyBytes) : Buffer.concat([...this.#pieces, rawPacket]);
-    error.bytesParsed = Math.max(0, bytesParsed - bodyBytes) + (bodyBytes > 0 ? 0 : this.#bytes);
+    error.rawPacket = bodyBytes > 0 ? rawPacket.subarray(bodyBytes) : Buffer.concat([this.#bytes.all(), rawPacket]);
+    error.bytesParsed = Math.max(0, bytesParsed - bodyBytes) + (bodyBytes > 0 ? 0 : this.#bytes.length);
   }
 }
