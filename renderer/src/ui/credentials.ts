@@ -1,7 +1,8 @@
 /** Credentials in what the user types and the window remembers. */
 
-const secretName =
-  /token|refresh|secret|passw|passphrase|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or)|signature|(?<![a-z])(pw|pin|otp|code|jwt)(?![a-z])|session|cookie|credential/i;
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
+
+const cookie = /cookie/i;
 /** A JSON Web Token, a scheme of Authorization with its value, a key in PEM, or a name and password in a URL. */
 const secretValue = /(?<![\w-])eyJ[\w-]{8,}\.|\b(bearer|basic|digest)\s+[\w+/=.~-]{6,}|-----BEGIN|\/\/[^/\s@]+@/i;
 
@@ -16,7 +17,7 @@ const decoded = (text: string): string => {
 /** Whether a text names a credential or looks like one. False positives are possible: such a text is not remembered. */
 const holdsCredentials = (text: string): boolean => {
   const plain = decoded(text);
-  return secretName.test(plain) || secretValue.test(plain);
+  return namesSecret(plain) || cookie.test(plain) || secretValue.test(plain);
 };
 
 /** The text, or an empty one if it may contain credentials. */

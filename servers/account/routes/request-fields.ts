@@ -1,3 +1,4 @@
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 import { runForClient, runOnceForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { formFieldsInSteps } from "../../core/http/messages/form-fields.ts";
@@ -55,7 +56,6 @@ export function textField(fields: Fields, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-const secretName = /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^code$|^otp$/i;
 /** Fields for the user's name, into which users sometimes type their password. */
 const accountName = /^(?:user(?:_?name)?|login|e?mail|account)$/i;
 
@@ -69,4 +69,4 @@ type Naming = "secret" | "account" | "other";
 /** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
 const namings = new BoundedCache<string, Naming>(500);
 
-const namingOf = (name: string): Naming => (secretName.test(name) ? "secret" : accountName.test(name) ? "account" : "other");
+const namingOf = (name: string): Naming => (namesSecret(name) ? "secret" : accountName.test(name) ? "account" : "other");

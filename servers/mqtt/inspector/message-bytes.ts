@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type MqttMessage, mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
-import { secretName } from "../../core/http/record/http-log-line.ts";
 import { base64WithoutCredentials, targetWithoutCredentials, textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
@@ -146,7 +146,7 @@ function messageWithoutCredentials(message: MqttMessage, found: FoundCredentials
   const type = { label: message.properties.contentType ?? "", isEncoded: false };
   const payload = base64WithoutCredentials(message.payload, found, type);
   const userProperties = message.properties.userProperties?.map(([key, value]) => {
-    if (!secretName.test(key)) return [key, targetWithoutCredentials(value, found)] as const;
+    if (!namesSecret(key)) return [key, targetWithoutCredentials(value, found)] as const;
     found.add(value);
     return [key, hidden] as const;
   });

@@ -1,7 +1,7 @@
 import { credentialFields, notRecorded } from "../../../contract/traffic/mqtt.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
-import { secretName } from "../../core/http/record/http-log-line.ts";
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 import { textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
@@ -71,7 +71,7 @@ export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
 
 const withoutSecrets = (fields: PacketFields): PacketFields =>
   fields.map(([name, value]) => {
-    const isNamed = name.startsWith(userPropertyName) && secretName.test(name.slice(userPropertyName.length));
+    const isNamed = name.startsWith(userPropertyName) && namesSecret(name.slice(userPropertyName.length));
     const isSecret = isNamed || (credentialFields.includes(name) && !value.endsWith(notRecorded));
     return isSecret ? [name, hidden] : [name, value];
   });

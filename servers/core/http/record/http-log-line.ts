@@ -1,8 +1,6 @@
+import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
 import { percentDecoded } from "../messages/percent-decoded.ts";
 
-/** Names of query and header fields whose values are never logged. */
-export const secretName =
-  /token|secret|passw|(?<![a-z])pass(?![a-z])|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
 
 /** A request target as the log may show it: values of secret query fields and any userinfo are left out, and it is cut to a line. */
@@ -29,9 +27,9 @@ function redactPath(path: string, onHidden?: (value: string) => void): string {
 
 function redactQuery(query: string, onHidden?: (value: string) => void): string {
   const decoded = decodeFully(query);
-  if (!secretName.test(decoded) && !userinfo.test(decoded)) return query;
+  if (!namesSecret(decoded) && !userinfo.test(decoded)) return query;
   return query.replace(/([?&;])([^=&;?]*)=([^&;]*)/g, (whole, mark: string, name: string, value: string) => {
-    if (!secretName.test(decodeSafely(name)) && !holdsSecret(decodeFully(value))) return whole;
+    if (!namesSecret(decodeSafely(name)) && !holdsSecret(decodeFully(value))) return whole;
     onHidden?.(value);
     return `${mark}${name}=…`;
   });
@@ -43,7 +41,7 @@ const mostDecodings = 3;
 /** A URL within a query field may have a password or a query of its own. */
 function holdsSecret(value: string): boolean {
   if (userinfo.test(value)) return true;
-  for (const [, name = ""] of value.matchAll(/[?&;]([^=&;?]*)=/g)) if (secretName.test(name)) return true;
+  for (const [, name = ""] of value.matchAll(/[?&;]([^=&;?]*)=/g)) if (namesSecret(name)) return true;
   return false;
 }
 

@@ -1,6 +1,5 @@
-import { hidden } from "../../../../contract/traffic/secret-headers.ts";
-import { BoundedCache } from "../../limits/bounded-cache.ts";
-import { redactTarget, secretName } from "./http-log-line.ts";
+import { hidden, isCredentialField } from "../../../../contract/traffic/secret-headers.ts";
+import { redactTarget } from "./http-log-line.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */
@@ -20,7 +19,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   const clean = new Set<string>();
   return {
     target: redactTarget,
-    field: (name, value) => (isCredential(name, value) ? redactCredential(value) : value),
+    field: (name, value) => (isCredentialField(name, value) ? redactCredential(value) : value),
     mayHoldCredential,
     body(body) {
       if (body.length === 0) return body;
@@ -39,12 +38,6 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   };
 }
 
-/** By the name of the field, or by the scheme in its value where the name is misspelt. A challenge holds no secret. */
-const isCredential = (name: string, value: string) => {
-  const naming = namings.get(name, namingOf);
-  return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
-};
-
 /** True for every response head with a field that `isCredential` finds. */
 function mayHoldCredential(head: string): boolean {
   // Behind the status line.
@@ -53,7 +46,7 @@ function mayHoldCredential(head: string): boolean {
     const end = lineEnd === -1 ? head.length : lineEnd;
     const colon = head.indexOf(":", start);
     const nameEnd = colon === -1 || colon > end ? end : colon;
-    if (isCredential(head.slice(start, nameEnd), head.slice(nameEnd + 1, end).trimStart())) return true;
+    if (isCredentialField(head.slice(start, nameEnd), head.slice(nameEnd + 1, end).trimStart())) return true;
     start = end + 2;
   }
   return false;
@@ -62,15 +55,6 @@ function mayHoldCredential(head: string): boolean {
 const lineBreak = "\r\n";
 const rememberedBodies = 100;
 const rememberedBodyBytes = 4 << 10;
-
-type Naming = "secret" | "challenge" | "other";
-/** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
-const namings = new BoundedCache<string, Naming>(500);
-
-function namingOf(name: string): Naming {
-  if (/^(?:www|proxy)-authenticate$/i.test(name)) return "challenge";
-  return /cookie/i.test(name) || secretName.test(name) ? "secret" : "other";
-}
 
 /** "Bearer •••" */
 function redactCredential(value: string): string {

@@ -4,9 +4,10 @@
  */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { hidden, isSecretHeader, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
+import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
+import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
 import type { FoundCredentials } from "../../credentials/found-credentials.ts";
-import { redactTarget, secretName } from "./http-log-line.ts";
+import { redactTarget } from "./http-log-line.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 
 /** `type` is that of the content of which the preview shows the start. */
@@ -68,7 +69,7 @@ const hiddenBody = (body: HttpBody): HttpBody => ({
 /** The URLs in Location, Referer and others have query fields too. */
 export const fieldsWithoutCredentials = (fields: HeaderList, found: FoundCredentials): HeaderList =>
   fields.map(([name, value]) => {
-    if (!isSecretHeader(name)) return [name, targetWithoutCredentials(value, found)];
+    if (!isCredentialField(name, value)) return [name, targetWithoutCredentials(value, found)];
     for (const credential of credentialsIn(name, value)) found.add(credential);
     return [name, maskedValue(name, value)];
   });
@@ -132,9 +133,7 @@ function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded 
   if (text === "") return text;
   const isLabelled = namedFields.test(label);
   if (isEncoded) return isLabelled || found.size > 0 ? hidden : text;
-  if (!secretName.test(text) && !escaped.test(text)) return text;
+  if (!namesSecret(text) && !escaped.test(text)) return text;
   const isRead = isLabelled || isRedactable(text) || multipartStart.test(text);
-  return isRead ? redactBody(text, isSecretName, (value) => found.add(value), isCut) : text;
+  return isRead ? redactBody(text, namesSecret, (value) => found.add(value), isCut) : text;
 }
-
-const isSecretName = (name: string) => secretName.test(name);

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
 import { type CSSProperties, useMemo, useState } from "react";
 import type { AccountTry, AccountTryStep } from "../../../../../contract/services/account.ts";
+import { namesSecret } from "../../../../../contract/traffic/secret-names.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { HeaderListView } from "../../../inspectors/header-list.tsx";
 import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
@@ -119,8 +120,6 @@ function Decoded({ text }: { readonly text: string }) {
   return <ClaimList claims={claims} className={own.claims ?? ""} label="The decoded token" />;
 }
 
-/** Fields of the API's own bodies that carry a secret. */
-const secretName = /token|refresh|pass|secret|^code$/i;
 const dots = "••••••";
 
 /** A JSON body with its secrets masked, and whether there were any; other text, and JSON that is nested too deeply, is unchanged. */
@@ -128,7 +127,7 @@ export function maskSecrets(text: string): { readonly text: string; readonly mas
   let masked = false;
   try {
     const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
-      if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
+      if (typeof inner !== "string" || inner === "" || !namesSecret(name)) return inner;
       masked = true;
       // The beginning shows the kind of text, and is the same for every token.
       return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
