@@ -1,6 +1,7 @@
+import { resultOf } from "../../core/turns/work-connection.ts";
 import { PacketError } from "../codec/reason-code.ts";
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
-import { type DecodedFrame, decodeFrame, type Entry } from "./frame.ts";
+import { type DecodedFrame, decodeFrame, type Entry, isDurable } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
 
 export interface IncomingOptions {
@@ -24,6 +25,8 @@ export class Incoming {
   private readonly lastSeq = new Map<string, number>();
   /** Frames that wait for their turn, or while older ones are read from the journal. Other brokers wait until they are applied (`Backlog`). */
   private queue: { readonly id: string; readonly bytes: Buffer }[] = [];
+  /** Of the frame of which a part was applied: a step for each entry. */
+  private steps: Iterator<undefined> | undefined = undefined;
   private state: "held" | "waiting for its turn" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
@@ -38,6 +41,7 @@ export class Incoming {
   hold(): void {
     this.deaf = false;
     this.queue = [];
+    this.steps = undefined;
     this.state = "held";
   }
 
@@ -58,29 +62,35 @@ export class Incoming {
     this.state = "idle";
     const { queue } = this;
     let taken = 0;
-    while (taken < queue.length) {
-      const { id, bytes } = queue[taken++] as (typeof queue)[number];
-      this.takeSafely(id, bytes);
+    while (this.steps || taken < queue.length) {
+      this.steps ??= this.stepsOf(queue[taken++] as (typeof queue)[number]);
+      this.step(this.steps);
       // Redis was lost.
       if (queue !== this.queue) return;
       if (this.options.scheduler().isTurnOver()) break;
     }
     this.queue = queue.slice(taken);
-    if (this.queue.length === 0) return;
+    if (this.queue.length === 0 && !this.steps) return;
     this.state = "waiting for its turn";
     this.options.scheduler().whenWritten(this.goOn);
   };
 
-  private takeSafely(id: string, bytes: Buffer): void {
+  private step(steps: Iterator<undefined>): void {
     try {
-      this.take(id, bytes);
+      if (!steps.next().done) return;
     } catch (error) {
       this.options.onFault(error);
     }
+    this.steps = undefined;
   }
 
-  /** A frame from the journal; applied even while others are held. */
+  /** A frame from the journal; applied at once, even while others are held. */
   take(id: string, bytes: Buffer): void {
+    resultOf(this.stepsOf({ id, bytes }));
+  }
+
+  /** What sessions keep of a frame goes into one commit, with its position. QoS 0 is not kept: a step for each of such messages. */
+  private *stepsOf({ id, bytes }: { readonly id: string; readonly bytes: Buffer }): Generator<undefined, void> {
     // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
     this.bytes += bytes.length;
@@ -88,8 +98,13 @@ export class Incoming {
     if (frame && isNew) {
       this.lastSeq.set(frame.from, frame.seq);
       if (frame.broken > 0) this.options.onBroken(frame.broken);
-      // Requests are answered after the whole frame was applied.
-      for (const entry of frame.entries) if (!isQuestion(entry)) this.options.onEntry(entry, frame.from);
+      const isKept = frame.entries.some(isDurable);
+      for (const [index, entry] of frame.entries.entries()) {
+        // Requests are answered after the whole frame was applied.
+        if (isQuestion(entry)) continue;
+        if (index > 0 && !isKept) yield;
+        this.options.onEntry(entry, frame.from);
+      }
     }
     if (id !== "" && isLater(id, this.position)) this.position = id;
     if (frame && isNew) {
@@ -130,6 +145,7 @@ export class Incoming {
     this.deaf = true;
     // They are read from the journal.
     this.queue = [];
+    this.steps = undefined;
     const { waiting } = this;
     this.waiting = [];
     for (const { resolve } of waiting) resolve();

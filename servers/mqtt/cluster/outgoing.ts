@@ -18,8 +18,10 @@ const entryOwnBytes = 1_000;
 
 /** Most bytes of messages in a frame with more than one. */
 const frameBytes = 1 << 20;
-/** Brokers apply a frame at once, so that its number says what a session has received. */
 const frameEntries = 64;
+
+/** Of a frame with durable messages: brokers apply it at once, so that its number says what a session has received, and each may be for thousands. */
+const durableFrameEntries = 2;
 
 /** Of an entry: a broker applies it at once. */
 const groupsOfEntry = 1_000;
@@ -190,19 +192,26 @@ export class Outgoing {
 
 const hasMessage = (entry: Entry) => entry.type === "message" || entry.type === "handed on";
 
+const takesLong = (entry: Entry): boolean => hasMessage(entry) && isDurable(entry);
+
 /** Memberships are resent when Redis is back, and sessions requested again. */
-const isWorthKeeping = (entry: Entry): boolean => hasMessage(entry) && isDurable(entry);
+const isWorthKeeping = takesLong;
 
 function cutBySize(entries: readonly Entry[]): Entry[][] {
   const cut: Entry[][] = [];
   let bytes = 0;
+  let most = frameEntries;
   for (const entry of entries) {
     const size = hasMessage(entry) ? entry.message.bytes : 0;
+    const mostWithIt = takesLong(entry) ? durableFrameEntries : most;
     const last = cut.at(-1);
-    if (last && bytes + size <= frameBytes && last.length < frameEntries) last.push(entry);
-    else {
+    if (last && bytes + size <= frameBytes && last.length < mostWithIt) {
+      last.push(entry);
+      most = mostWithIt;
+    } else {
       cut.push([entry]);
       bytes = 0;
+      most = takesLong(entry) ? durableFrameEntries : frameEntries;
     }
     bytes += size;
   }

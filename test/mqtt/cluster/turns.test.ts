@@ -1,47 +1,100 @@
 import { expect, it } from "vitest";
-import { decodeFrame, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { decodeFrame, type Entry, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
 import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
 import { SharedTurns } from "../../../servers/mqtt/cluster/shared-turns.ts";
+import type { Qos } from "../../../servers/mqtt/codec/packet.ts";
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { EngineCounters } from "../../../servers/mqtt/engine/engine-counters.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 
-const entryOf = (topic: string) => ({
+const entryOf = (topic: string, qos: Qos = 1) => ({
   type: "message" as const,
-  message: new Message({ topic, payload: Buffer.alloc(0), qos: 1, retain: false }),
+  message: new Message({ topic, payload: Buffer.alloc(0), qos, retain: false }),
   routed: true,
   kept: false,
 });
 const framesOf = (from: string, topics: readonly string[]) =>
   topics.map((topic, index) => ({ id: `${index + 1}-0`, frame: { from, seq: index + 1, entries: [entryOf(topic)], broken: 0 } }));
 
-it("[MQTT-307] frames of other brokers are applied in the turns of the clients, in order, and the position is that of the last one", () => {
-  const taken: string[] = [];
+/** Each turn is over at once. */
+function incomingInTurns(onEntry: (entry: Entry) => void) {
   let waiting: (() => void)[] = [];
   const incoming = new Incoming({
-    onEntry: (entry) => entry.type === "message" && taken.push(entry.message.topic),
+    onEntry,
     onFrame: () => {},
     onBroken: () => {},
     onFault: (error) => expect.unreachable(String(error)),
-    // After each frame.
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
   });
+  /** False if nothing waits. */
+  const turn = () => {
+    const resumed = waiting;
+    waiting = [];
+    for (const resume of resumed) resume();
+    return resumed.length > 0;
+  };
+  return { incoming, turn };
+}
+
+it("[MQTT-307] frames of other brokers are applied in the turns of the clients, in order, and the position is that of the last one", () => {
+  const taken: string[] = [];
+  const { incoming, turn } = incomingInTurns((entry) => entry.type === "message" && taken.push(entry.message.topic));
   const frames = framesOf("other", ["1", "2", "3", "4"]).map(({ id, frame }) => ({ id, bytes: encodeFrame(frame) }));
   for (const { id, bytes } of frames) incoming.receive(id, bytes);
   expect(taken).toEqual([]);
   incoming.release();
   const states = [[taken.length, incoming.position]];
-  while (waiting.length > 0) {
-    const [resume] = waiting;
-    expect(waiting.length).toBe(1);
-    waiting = [];
-    resume?.();
-    states.push([taken.length, incoming.position]);
-  }
+  while (turn()) states.push([taken.length, incoming.position]);
   expect(states).toEqual([1, 2, 3, 4].map((count) => [count, `${count}-0`]));
   expect(taken).toEqual(["1", "2", "3", "4"]);
+});
+
+it("[MQTT-463] messages of QoS 0 in one frame are applied in turns, each for all its receivers; the position and requests come after all of them", () => {
+  const taken: string[] = [];
+  const { incoming, turn } = incomingInTurns((entry) => taken.push(entry.type === "message" ? entry.message.topic : entry.type));
+  const question = { type: "wanted" as const, to: "me", clientId: "c", cleanStart: false };
+  const entries = [question, ...["1", "2", "3"].map((topic) => entryOf(topic, 0))];
+  incoming.receive("1-0", encodeFrame({ from: "other", seq: 1, entries }));
+  incoming.receive("2-0", encodeFrame({ from: "other", seq: 2, entries: ["4", "5"].map((topic) => entryOf(topic)) }));
+  const states: (number | string)[][] = [];
+  incoming.release();
+  do states.push([taken.length, incoming.position]);
+  while (turn());
+  const [none, ...later] = states.map(([count, position]) => `${count} ${position}`);
+  expect([none, later.at(-1)]).toEqual(["0 0-0", "6 2-0"]);
+  expect(later).toEqual(["1 0-0", "2 0-0", "4 1-0", "6 2-0"]);
+  expect(taken).toEqual(["1", "2", "3", "wanted", "4", "5"]);
+});
+
+it("[MQTT-463] a frame of which a part was applied when Redis was lost does not hold up those that come when it is back", () => {
+  const taken: string[] = [];
+  const { incoming, turn } = incomingInTurns((entry) => entry.type === "message" && taken.push(entry.message.topic));
+  incoming.receive("1-0", encodeFrame({ from: "other", seq: 1, entries: ["1", "2"].map((topic) => entryOf(topic, 0)) }));
+  incoming.release();
+  incoming.lost();
+  incoming.hold();
+  incoming.receive("2-0", encodeFrame({ from: "other", seq: 2, entries: [entryOf("3")] }));
+  incoming.release();
+  while (turn());
+  expect([taken, incoming.position]).toEqual([["1", "3"], "2-0"]);
+});
+
+it("[MQTT-463] a frame has few messages that sessions keep, since it is applied at once with them, and many of QoS 0", () => {
+  const outgoing = new Outgoing(() => {});
+  const framesOfEntries = (qos: (index: number) => Qos) => {
+    for (const index of Array.from({ length: 128 }).keys()) outgoing.add(entryOf(String(index), qos(index)));
+    const frames = outgoing.seal("one", true).map(({ entries }) => entries);
+    const topics = frames.flat().map((entry) => entry.type === "message" && entry.message.topic);
+    expect(topics).toEqual(Array.from({ length: 128 }, (_, index) => String(index)));
+    return frames;
+  };
+  expect(framesOfEntries(() => 0).length).toBe(2);
+  for (const qos of [(): Qos => 1, (index: number): Qos => (index < 63 ? 0 : 2), (index: number) => (index % 2) as Qos]) {
+    const kept = framesOfEntries(qos).filter((entries) => entries.some((entry) => entry.type === "message" && entry.message.qos > 0));
+    expect(Math.max(...kept.map(({ length }) => length))).toBe(2);
+  }
 });
 
 it("[MQTT-307] the messages of a tick are sent in frames that take little time each", () => {
