@@ -79,7 +79,7 @@ describe("memory guard", () => {
     state.inUse = 800;
     for (let count = 0; count < 100; count++) look();
     expect([state.collections, busy.isHeld, busy.why]).toEqual([["minor", "major"], false, ""]);
-    state.inUse = 870;
+    state.inUse = 930;
     for (let count = 0; count < 100; count++) look();
     expect(state.collections.length).toBe(4);
     state.inUse = 100;

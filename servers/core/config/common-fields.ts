@@ -162,7 +162,7 @@ export const commonFields = (id: ServiceId) => ({
     group: "Log",
     live: true,
   }),
-  processMemoryBytes: field(wholeNumber(128 << 20, 2 ** 40, 1_536 * 2 ** 20), {
+  processMemoryBytes: field(wholeNumber(128 << 20, 2 ** 40, 2 ** 31), {
     title: "Memory of the process",
     help: "The last resort, of objects and buffers: above three quarters, clients with much to do wait for V8 to collect; above it those that use most are disconnected. It must be above all other limits of memory together.",
     unit: "B",

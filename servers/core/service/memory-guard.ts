@@ -49,8 +49,10 @@ export const processMemory: ProcessMemory = {
 
 /** Of the bound: above it reading is held back. */
 const firstMark = 3 / 4;
-/** Of the bound: how much more there may be after a collection before the next one, and how much is free after connections were ended. */
+/** Of the bound: how much is free after connections were ended. */
 const step = 1 / 16;
+/** Of the bound: how much more there may be after a collection before the next one, which takes long where much is in use. V8 collects earlier by itself. */
+const growth = 1 / 8;
 /** Of the connections that are not calm: how many are ended before memory is looked at again. */
 const endedAtOnce = 1 / 16;
 /** So fast memory may grow without passing a mark unseen. */
@@ -111,7 +113,7 @@ export class MemoryGuard {
     let bytes = memory.bytes();
     if (bytes >= (mostBytes * firstMark) / 2) for (const connection of connections()) connection.look();
     if (bytes < this.#mark) {
-      this.#mark = Math.max(mostBytes * firstMark, Math.min(this.#mark, bytes + mostBytes * step));
+      this.#mark = Math.max(mostBytes * firstMark, Math.min(this.#mark, bytes + mostBytes * growth));
       this.#release();
       return;
     }
@@ -128,7 +130,7 @@ export class MemoryGuard {
     this.#collectAtMs = this.#now() + Math.max(closingMs, (this.#now() - atMs) / collectingPart);
     // So much is in use, and not waiting to be collected.
     if (bytes > mostBytes * (1 - step) && this.#endSome(bytes)) return;
-    this.#mark = Math.max(mostBytes * firstMark, bytes + mostBytes * step);
+    this.#mark = Math.max(mostBytes * firstMark, Math.min(mostBytes, bytes + mostBytes * growth));
     this.#release();
   }
 

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { getHeapStatistics } from "node:v8";
 import type { LogLevel } from "../../../contract/log.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Endpoint } from "../../../contract/service.ts";
@@ -103,7 +104,9 @@ export async function runService(service: Service, options: RunOptions): Promise
     if (options.memory) {
       const { memory } = options;
       const setting = `${service.id.toUpperCase()}_PROCESS_MEMORY_BYTES`;
-      const guard = new MemoryGuard({ mostBytes: config.processMemoryBytes as number, setting, connections: openSockets, log, memory });
+      // Node gives less to its objects where the computer has little.
+      const mostBytes = Math.min(config.processMemoryBytes as number, getHeapStatistics().heap_size_limit);
+      const guard = new MemoryGuard({ mostBytes, setting, connections: openSockets, log, memory });
       guard.start();
       onStop(() => guard.stop());
     }
