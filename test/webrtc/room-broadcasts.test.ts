@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { createJsonEncoder } from "../../servers/webrtc/dialects/json/encode-json-event.ts";
+import { createPacketEncoder } from "../../servers/webrtc/dialects/socketio/encode-packet.ts";
 import { Peer } from "../../servers/webrtc/signalling/peer.ts";
 import { Room } from "../../servers/webrtc/signalling/room.ts";
 import { RoomBroadcasts } from "../../servers/webrtc/signalling/room-broadcasts.ts";
@@ -11,9 +13,14 @@ interface Delivery {
   readonly to: string;
   readonly text: string;
   readonly event: PeerEvent;
+  /** Of a welcome: whom it names. */
+  readonly peers: readonly string[];
   /** Of the event loop. */
   readonly turn: number;
 }
+
+/** A long welcome is as much work as several short messages. */
+const membersOfItem = 200;
 
 function open() {
   const delivered: Delivery[] = [];
@@ -29,8 +36,9 @@ function open() {
   const { turns, pass } = workTime();
   const cutOff: string[] = [];
   const hand = (peer: Peer, event: PeerEvent) => {
-    pass();
-    delivered.push({ to: peer.id, text: textOf(event), event, turn });
+    const peers = event.type === "joined" ? [...event.peers].map(({ id }) => id) : [];
+    for (let items = 0; items <= peers.length; items += membersOfItem) pass();
+    delivered.push({ to: peer.id, text: textOf(event), event, peers, turn });
   };
   const broadcasts = new RoomBroadcasts(hand, ({ id }) => void cutOff.push(id), turns);
   const change = (id: string, by: number) => () => holds.set(id, (holds.get(id) ?? 0) + by);
@@ -153,9 +161,9 @@ it("[WEBRTC-127] who joins is told of the others once, however many join, with w
   }
   await until(() => delivered.some(({ to, event }) => to === "other" && event.type === "peer-joined"));
   const known = (id: string) =>
-    delivered.flatMap(({ to, event }): readonly string[] => {
+    delivered.flatMap(({ to, event, peers }): readonly string[] => {
       if (to !== id) return [];
-      if (event.type === "joined") return event.peers.map((member) => member.id);
+      if (event.type === "joined") return peers;
       return event.type === "peer-joined" ? [event.id] : [textOf(event)];
     });
   const before = Array.from({ length: 500 }, (_, index) => `large ${index}`);
@@ -188,4 +196,67 @@ it("[WEBRTC-486] what is for one that has joined comes behind its welcome, also 
   expect(of()).toEqual(["joined", "direct"]);
   broadcasts.send(newcomer, chat("later"));
   expect(of()).toEqual(["joined", "direct", "later"]);
+});
+
+it("[WEBRTC-528] who joins a room again delays nobody who comes, and is told of what is known to it", async () => {
+  const { broadcasts, delivered, holds, peer, roomOf, until } = open();
+  const room = roomOf("large", 700);
+  for (const member of members(room)) broadcasts.welcome(room, member, undefined);
+  const newcomer = peer("newcomer");
+  join(room, newcomer);
+  broadcasts.welcome(room, newcomer, []);
+  broadcasts.tell(room, { type: "peer-joined", room: "large", id: newcomer.id, name: "" }, newcomer);
+  await until(() => delivered.some(({ to }) => to === newcomer.id));
+  expect(delivered.length).toBeLessThanOrEqual(2 * itemsOfTurn);
+  await until(() => delivered.length === 700 + 1 + 700 && [...holds.values()].every((count) => count === 0));
+  for (const [to, all] of Map.groupBy(delivered, (delivery) => delivery.to)) {
+    const known = all.flatMap(({ event, peers }) => (event.type === "peer-joined" ? [event.id] : peers));
+    expect(new Set(known)).toEqual(new Set([...room.members.keys()].filter((id) => id !== to)));
+  }
+});
+
+it("[WEBRTC-528] the list of a room's members is written anew where one came, went or took another name, and for the one that it is for", () => {
+  const { peer } = open();
+  let reads = 0;
+  const texts: unknown[] = [];
+  const [json, packet] = [createJsonEncoder(), createPacketEncoder()];
+  const hand = (_: Peer, event: PeerEvent) => {
+    const plain = JSON.parse(String(json(event)));
+    expect(JSON.parse((packet(event) as string).slice(1))).toEqual(["joined", { room: plain.room, peers: plain.peers }]);
+    texts.push(plain);
+  };
+  const { turns } = workTime();
+  const broadcasts = new RoomBroadcasts(hand, () => {}, turns);
+  class CountedPeer extends Peer {
+    override get name(): string {
+      reads++;
+      return super.name;
+    }
+    override set name(name: string) {
+      super.name = name;
+    }
+  }
+  const room = new Room('a "room"', undefined);
+  const all = Array.from({ length: 1_000 }, (_, index) => new CountedPeer(`p${index}`, { ...peer("x").facts, name: "\u0001".repeat(9) }));
+  for (const one of all) join(room, one);
+  const [first, second] = all as [Peer, Peer];
+  const listFor = (one: Peer) => {
+    const before = reads;
+    broadcasts.welcome(room, one, undefined);
+    const made = reads - before;
+    expect(texts.pop()).toEqual({
+      type: "joined",
+      room: 'a "room"',
+      peers: members(room).flatMap(({ id, name }) => (id === one.id ? [] : [{ id, name }])),
+    });
+    return made;
+  };
+  listFor(first);
+  expect(listFor(second)).toBeLessThanOrEqual(4 * 50);
+  second.name = "other";
+  room.remove(all[500] as Peer);
+  join(room, peer("late"));
+  expect(listFor(first)).toBeLessThanOrEqual(8 * 50);
+  for (const one of all.slice(2)) room.remove(one);
+  expect(listFor(second)).toBeLessThanOrEqual(4 * 50);
 });

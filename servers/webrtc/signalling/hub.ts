@@ -163,7 +163,7 @@ export class Hub {
       peer.rooms.push(room);
     }
     this.#others?.joined(peer, room);
-    this.#broadcasts.welcome(room, peer, isNew ? room.chat.map((kept) => kept.message) : []);
+    this.#broadcasts.welcome(room, peer, isNew ? room.chat.map((kept) => kept.message) : undefined);
     if (isNew) this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
     return true;
   }

@@ -32,6 +32,8 @@ export interface PeerFacts {
 /** A room, as its members know it. */
 export interface JoinedRoom {
   readonly name: string;
+  /** A member has another name. */
+  renamed(peer: Peer): void;
 }
 
 /** A connected client. */
@@ -39,7 +41,7 @@ export class Peer {
   readonly id: string;
   readonly facts: PeerFacts;
   readonly since: number;
-  name: string;
+  #name: string;
   /** It is in these. */
   readonly rooms: JoinedRoom[] = [];
   /** Messages from and to it. */
@@ -52,7 +54,17 @@ export class Peer {
     this.id = id;
     this.since = since;
     this.facts = facts;
-    this.name = facts.name ?? "";
+    this.#name = facts.name ?? "";
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  set name(name: string) {
+    if (name === this.#name) return;
+    this.#name = name;
+    for (const room of this.rooms) room.renamed(this);
   }
 
   get isElsewhere(): boolean {

@@ -1,10 +1,10 @@
 import { memoryOf } from "../../core/limits/json-limits.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
-import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import { WorkTurns } from "../../core/turns/work-turns.ts";
 import { type JoinedRoom, type Peer, remoteHostOf } from "./peer.ts";
 import type { Room } from "./room.ts";
-import type { ChatEvent, Member, PeerEvent } from "./signalling-event.ts";
+import type { ChatEvent, PeerEvent } from "./signalling-event.ts";
 
 /** What a broadcast costs beside its content. */
 const broadcastBytes = 200;
@@ -43,6 +43,8 @@ export class RoomBroadcasts {
   readonly #memory = new BroadcastMemory();
   readonly #turns: WorkTurns;
   readonly #senders = new WeakMap<Peer, WorkConnection>();
+  /** Of those that join again. */
+  readonly #again = new WeakMap<Peer, WorkConnection>();
   /** What comes from other instances and from the service itself. */
   readonly #service: WorkConnection;
   #isClosed = false;
@@ -60,10 +62,30 @@ export class RoomBroadcasts {
     this.#add(room, { event, history: [], sender, to });
   }
 
-  /** To a member that joins, or joins again: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. */
-  welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
+  /**
+   * To a member that joins: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. Without
+   * a history it has joined again: nobody else waits for that.
+   */
+  welcome(room: Room, peer: Peer, history: readonly ChatEvent[] | undefined): void {
+    if (!history && this.#welcoming.get(peer) !== room) {
+      this.#welcomeAgain(room, peer);
+      return;
+    }
     this.#welcoming.set(peer, room);
-    this.#add(room, { event: undefined, history, sender: peer, to: [peer] });
+    this.#add(room, { event: undefined, history: history ?? [], sender: peer, to: [peer] });
+  }
+
+  /** It comes behind the work for those who ask for less, and not behind what waits in the room: of that it is told in any case. */
+  #welcomeAgain(room: Room, peer: Peer): void {
+    const { link } = peer.facts;
+    link.hold();
+    const welcome = oneStep(() => {
+      if (this.#isClosed || room.members.get(peer.id) !== peer) return;
+      this.#welcome(peer, room, this.#lanes.get(room)?.newcomers, []);
+    });
+    const connection = this.#again.get(peer) ?? this.#turns.background(remoteHostOf(peer));
+    this.#again.set(peer, connection);
+    void connection.run(welcome).finally(() => link.release());
   }
 
   #add(room: Room, broadcast: Broadcast): void {
@@ -120,10 +142,9 @@ export class RoomBroadcasts {
   }
 
   /** It hears of those that have joined and are not announced yet when they are. */
-  #welcome(peer: Peer, room: Room, newcomers: ReadonlySet<Peer>, history: readonly ChatEvent[]): void {
+  #welcome(peer: Peer, room: Room, newcomers: ReadonlySet<Peer> | undefined, history: readonly ChatEvent[]): void {
     if (this.#welcoming.get(peer) === room) this.#welcoming.delete(peer);
-    const peers: Member[] = [];
-    for (const other of room.members.values()) if (other !== peer && !newcomers.has(other)) peers.push({ id: other.id, name: other.name });
+    const peers = room.list.without((other) => other === peer || newcomers?.has(other) === true);
     this.#hand(peer, { type: "joined", room: room.name, peers });
     for (const event of history) this.#hand(peer, { ...event, isHistory: true });
   }

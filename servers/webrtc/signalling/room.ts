@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
+import { MemberList } from "./member-list.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
 import type { ChatEvent, Member } from "./signalling-event.ts";
 
@@ -55,6 +56,8 @@ export class Room implements JoinedRoom {
   since: number;
   password: RoomPassword | undefined;
   readonly #members = new Map<string, Peer>();
+  /** The same. */
+  readonly list = new MemberList();
   readonly #dialects = new Map<WebrtcDialect, number>();
   /** Its members at each other instance. */
   readonly #elsewhere = new Map<string, number>();
@@ -77,13 +80,19 @@ export class Room implements JoinedRoom {
   /** It is no member yet. */
   add(peer: Peer): void {
     this.#members.set(peer.id, peer);
+    this.list.add(peer);
     this.#count(peer, 1);
   }
 
   remove(peer: Peer): void {
     if (!this.#members.delete(peer.id)) return;
+    this.list.remove(peer);
     this.#count(peer, -1);
     this.aliases.delete(peer.id);
+  }
+
+  renamed(peer: Peer): void {
+    this.list.renamed(peer);
   }
 
   #count({ dialect, facts: { instance } }: Peer, by: 1 | -1): void {

@@ -25,6 +25,12 @@ export interface Member {
   readonly name: string;
 }
 
+/** The members of a room as a client is told of them. */
+export interface ListedMembers extends Iterable<Member> {
+  /** The array as JSON. */
+  readonly json: string;
+}
+
 export interface SignalEvent {
   readonly type: "signal";
   readonly from: string;
@@ -37,7 +43,7 @@ export interface SignalEvent {
 export type PeerEvent =
   | { readonly type: "welcome"; readonly id: string; readonly iceServers: readonly IceServer[] }
   /** `peers`: those that were there before. */
-  | { readonly type: "joined"; readonly room: string; readonly peers: readonly Member[] }
+  | { readonly type: "joined"; readonly room: string; readonly peers: ListedMembers }
   | { readonly type: "peer-joined"; readonly room: string; readonly id: string; readonly name: string }
   | { readonly type: "peer-left"; readonly room: string; readonly id: string }
   | SignalEvent

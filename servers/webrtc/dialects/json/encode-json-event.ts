@@ -9,17 +9,22 @@ export function createJsonEncoder(): EncodeJsonEvent {
   let lastBytes: Buffer | undefined;
   return (event) => {
     if (event === lastEvent) return lastBytes;
-    const message = messageOf(event);
+    const text = textOf(event);
     lastEvent = event;
-    lastBytes = message && Buffer.from(JSON.stringify(message));
+    lastBytes = text === undefined ? undefined : Buffer.from(text);
     return lastBytes;
   };
 }
 
-function messageOf(event: PeerEvent): object | undefined {
+function textOf(event: PeerEvent): string | undefined {
+  if (event.type === "joined") return `{"type":"joined","room":${JSON.stringify(event.room)},"peers":${event.peers.json}}`;
+  const message = messageOf(event);
+  return message && JSON.stringify(message);
+}
+
+function messageOf(event: Exclude<PeerEvent, { type: "joined" }>): object | undefined {
   switch (event.type) {
     case "welcome":
-    case "joined":
     case "peer-joined":
     case "peer-left":
       return event;

@@ -14,18 +14,23 @@ export function createPacketEncoder(): EncodePacket {
   let lastPacket: string | undefined;
   return (event) => {
     if (event === lastEvent) return lastPacket;
-    const emitted = emittedFor(event);
+    const text = textOf(event);
     lastEvent = event;
-    lastPacket = emitted && eventPacket + JSON.stringify(emitted);
+    lastPacket = text && eventPacket + text;
     return lastPacket;
   };
 }
 
-function emittedFor(event: PeerEvent): readonly [name: string, data: unknown] | undefined {
+function textOf(event: PeerEvent): string | undefined {
+  if (event.type === "joined") return `["joined",{"room":${JSON.stringify(event.room)},"peers":${event.peers.json}}]`;
+  const emitted = emittedFor(event);
+  return emitted && JSON.stringify(emitted);
+}
+
+function emittedFor(event: Exclude<PeerEvent, { type: "joined" }>): readonly [name: string, data: unknown] | undefined {
   switch (event.type) {
     case "welcome":
       return ["ice-servers", event.iceServers];
-    case "joined":
     case "peer-joined":
     case "peer-left": {
       const { type, ...data } = event;
