@@ -130,7 +130,7 @@ export class MemoryGuard {
     this.#collectAtMs = this.#now() + Math.max(closingMs, (this.#now() - atMs) / collectingPart);
     // So much is in use, and not waiting to be collected.
     if (bytes > mostBytes * (1 - step) && this.#endSome(bytes)) return;
-    this.#mark = Math.max(mostBytes * firstMark, Math.min(mostBytes, bytes + mostBytes * growth));
+    this.#mark = Math.max(mostBytes * firstMark, bytes + mostBytes * growth);
     this.#release();
   }
 
