@@ -1,9 +1,11 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createConnection } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
+import { SocketIoConnection } from "../../servers/webrtc/dialects/socketio/socketio-connection.ts";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
 import { onEnd } from "../support/start-service.ts";
 import { joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
@@ -180,6 +182,33 @@ describe("Socket.IO", () => {
     const json = await joinJson(webrtc, "default");
     await bystander.log.until(({ event, data }) => event === "peer-joined" && (data as { id: string }).id === json.id);
     await expect.poll(() => webrtc.service.logs.map(({ text }) => text).join("\n")).toContain("Socket.IO client");
+  });
+
+  it("[WEBRTC-529] of an event with bytes Socket.IO is given its name and the number of the bytes, of which it waits for the last ones", async () => {
+    const engine = new EventEmitter();
+    const limits = { messageBytes: 65_536, messagesPerSecond: 1_000, unsentBytes: 65_536 };
+    const turns = new WorkTurns();
+    new SocketIoConnection(engine as never, turns.connection(""), {} as never, limits, {} as never);
+    const given = (data?: string | Buffer) => {
+      const packet = { type: "message", data };
+      engine.emit("packet", packet);
+      return packet.data;
+    };
+    expect(given(Buffer.alloc(65_000))).toHaveLength(0);
+    const start = (name: string) => `510-7["${name}",{"_placeholder":true,"num":0}]`;
+    expect(given(`510-7["signal",{"sdp":"${"x".repeat(60_000)}"}]`)).toBe(start("signal"));
+    expect(given('510-7["a \\" b"]')).toBe(start('a \\" b'));
+    expect(given('61-/,3[5,"x"]')).toBe('61-/,3[5,{"_placeholder":true,"num":0}]');
+    for (const broken of [`510-["${"x".repeat(60_000)}"]`, `5${"1".repeat(60_000)}-["a"]`, `51-/${"x".repeat(60_000)},["a"]`])
+      expect(given(broken)).toBe("5");
+    expect(given('2["signal",{"to":"x"}]')).toBe('2["signal",{"to":"x"}]');
+    expect(given()).toBeUndefined();
+    turns.close();
+    const webrtc = await startWebrtc();
+    const { socket } = await connect(webrtc);
+    expect(await socket.emitWithAck("signal", { sdp: Buffer.alloc(9), more: Buffer.alloc(9) })).toMatchObject({
+      error: { code: "bad-message" },
+    });
   });
 
   it("[WEBRTC-225] what a client connects with is refused where it is too deep", async () => {

@@ -15,6 +15,25 @@ interface WebSocketTransport {
 /** A CONNECT of Socket.IO to another namespace than "/", which is the only one. */
 const connectsElsewhere = /^0\/[^,]/;
 
+/** BINARY_EVENT or BINARY_ACK in the namespace "/", up to the name of the event. */
+const binaryStart = /^([56]\d{1,2}-(?:\/,)?\d{0,15}\[)("(?:[^"\\]|\\.){0,200}"|\d{1,15})[,\]]/s;
+const noBytes = Buffer.alloc(0);
+
+interface EnginePacket {
+  data?: unknown;
+}
+
+/**
+ * Events with bytes are refused. Socket.IO would keep what it has of one until the last of its bytes come: it gets their number and the name of the
+ * event alone. An event that cannot be told is made none, which ends the connection.
+ */
+function withoutBytes(data: unknown): unknown {
+  if (typeof data !== "string") return data === undefined ? data : noBytes;
+  if (data[0] !== "5" && data[0] !== "6") return data;
+  const [, head, name] = binaryStart.exec(data) ?? [];
+  return head === undefined ? data[0] : `${head}${name},{"_placeholder":true,"num":0}]`;
+}
+
 export interface SocketIoLimits {
   readonly messageBytes: number;
   readonly messagesPerSecond: number;
@@ -57,7 +76,12 @@ export class SocketIoConnection {
       (act) => act(),
       (isReading) => this.#setReading(isReading),
     );
-    connection.on("packet", ({ data }: { data?: unknown }) => this.#received(data));
+    // Before Socket.IO has it.
+    connection.on("packet", (packet: EnginePacket) => {
+      const { data } = packet;
+      packet.data = withoutBytes(data);
+      this.#received(data);
+    });
     connection.on("packetCreate", ({ data }: { data?: unknown }) => {
       const bytes = typeof data === "string" ? data.length : 0;
       this.sentBytes += bytes;
