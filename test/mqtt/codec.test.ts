@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { putVariable, variableLength } from "../../servers/mqtt/codec/byte-writer.ts";
+import { decodedItems } from "../../servers/mqtt/codec/decode-packet.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Packet, ProtocolVersion } from "../../servers/mqtt/codec/packet.ts";
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import { PacketError } from "../../servers/mqtt/codec/reason-code.ts";
+import { threadCpuMs } from "../support/cpu-time.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { publishPacket } from "./harness.ts";
 
@@ -253,6 +256,48 @@ describe("codec", () => {
       expect(() => decode(publishOf(first, wrong), true)).toThrow(PacketError);
     const many = publishOf(...Array.from({ length: 20 }, () => second));
     expect(decode(many, true).items).toBe(20);
+  });
+
+  it("[MQTT-465] a message of a client with subscription identifiers is refused at the first one", () => {
+    const properties = { subscriptionIdentifiers: Array.from({ length: 1_000 }, (_, index) => index + 1) };
+    const message = encodePacket({ ...publishPacket("t", "x"), properties }, 5);
+    const [ofBroker, ofClient] = [false, true].map((isOfClient) => {
+      const decoder = new PacketDecoder(1 << 20, 5_000, isOfClient);
+      decoder.version = 5;
+      decoder.append(message);
+      return decoder;
+    });
+    expect(ofBroker?.next()).toMatchObject({ properties });
+    expect(decodedItems()).toBe(1_000);
+    expect(() => ofClient?.next()).toThrow(expect.objectContaining({ reason: 0x82 }));
+    expect(decodedItems()).toBe(1);
+  });
+
+  it("[MQTT-465] what is forwarded of a message is gathered in linear time, whatever is between", () => {
+    const variable = (value: number) => {
+      const encoded = Buffer.alloc(variableLength(value));
+      putVariable(encoded, 0, value);
+      return encoded;
+    };
+    const cpuOf = (runs: number) => {
+      const body = Buffer.concat([
+        Buffer.from("000174", "hex"),
+        variable(7 * runs),
+        Buffer.alloc(7 * runs, Buffer.of(0x26, 0, 0, 0, 0, 0x0b, 1)),
+      ]);
+      const decoder = new PacketDecoder(1 << 20);
+      decoder.version = 5;
+      decoder.append(Buffer.concat([Buffer.of(0x30), variable(body.length), body]));
+      let packet: Packet | undefined;
+      const cpu = threadCpuMs(() => {
+        packet = decoder.next();
+      });
+      const forwarded = packet?.type === "publish" ? packet.properties?.forwarded : undefined;
+      expect(forwarded?.equals(Buffer.alloc(5 * runs, Buffer.of(0x26, 0, 0, 0, 0)))).toBe(true);
+      return cpu;
+    };
+    // 200 million references if all of them are copied for each one.
+    expect(cpuOf(20_000)).toBeLessThan(500);
   });
 
   it("[MQTT-1] refuses a packet above the maximum before it has arrived", () => {

@@ -16,17 +16,20 @@ export class ByteReader {
   private mostItems = 0;
   /** That were read so far, as `countItem`. */
   items = 0;
-  /** User properties of messages and acknowledgements are checked and not read: each would be some objects. */
-  skipsUserProperties = false;
+  /**
+   * What is read comes from a client: its messages have no subscription identifiers, and user properties of messages and acknowledgements are checked and not
+   * read, as each would be some objects.
+   */
+  isOfClient = false;
 
   /** Throws above `mostItems` topic filters, subscription identifiers and user properties. */
-  open(bytes: Buffer, start: number, end: number, mostItems = Number.POSITIVE_INFINITY, skipsUserProperties = false): void {
+  open(bytes: Buffer, start: number, end: number, mostItems = Number.POSITIVE_INFINITY, isOfClient = false): void {
     this.bytes = bytes;
     this.position = start;
     this.end = end;
     this.mostItems = mostItems;
     this.items = 0;
-    this.skipsUserProperties = skipsUserProperties;
+    this.isOfClient = isOfClient;
   }
 
   /** Counts one that is about to be read: few bytes of the packet become an object. */

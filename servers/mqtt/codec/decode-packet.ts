@@ -17,7 +17,7 @@ export const decodedItems = (): number => reader.items;
 /**
  * Decodes one complete packet whose body is `bytes[start..end)`. Throws PacketError with MQTT 5.0's reason code.
  * `version` is that of the connection; a CONNECT brings its own. `mostItems` is the most topic filters and user properties;
- * `skipsUserProperties`: those of messages and acknowledgements are checked and left out.
+ * `isOfClient`: subscription identifiers of a message are refused, and user properties of messages and acknowledgements are checked and left out.
  */
 export function decodePacket(
   firstByte: number,
@@ -26,9 +26,9 @@ export function decodePacket(
   end: number,
   version: ProtocolVersion,
   mostItems: number,
-  skipsUserProperties: boolean,
+  isOfClient: boolean,
 ): Packet {
-  reader.open(bytes, start, end, mostItems, skipsUserProperties);
+  reader.open(bytes, start, end, mostItems, isOfClient);
   const type = packetTypes[firstByte >> 4] as (typeof packetTypes)[number];
   if (type === "publish") return decodePublish(reader, firstByte, version);
   if (type === "connect") return decodeConnect(reader, firstByte);

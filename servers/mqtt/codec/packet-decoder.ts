@@ -20,7 +20,7 @@ export class PacketDecoder {
   /** Bytes of a complete packet, header included; also applies to CONNECT. */
   maximumPacketSize: number;
   private readonly mostItems: number;
-  private readonly skipsUserProperties: boolean;
+  private readonly isOfClient: boolean;
   /** Topic filters and user properties of the packet that `next` returned last: each is some work. */
   items = 0;
   private bytes: Buffer | undefined = undefined;
@@ -34,10 +34,10 @@ export class PacketDecoder {
   private packetStart = 0;
 
   /** As in `decodePacket`. */
-  constructor(maximumPacketSize: number, mostItems = Number.POSITIVE_INFINITY, skipsUserProperties = false) {
+  constructor(maximumPacketSize: number, mostItems = Number.POSITIVE_INFINITY, isOfClient = false) {
     this.maximumPacketSize = maximumPacketSize;
     this.mostItems = mostItems;
-    this.skipsUserProperties = skipsUserProperties;
+    this.isOfClient = isOfClient;
   }
 
   append(chunk: Buffer): void {
@@ -100,7 +100,7 @@ export class PacketDecoder {
     this.frame = bytes;
     this.packetStart = start;
     this.position = end;
-    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4, this.mostItems, this.skipsUserProperties);
+    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4, this.mostItems, this.isOfClient);
     this.items = decodedItems();
     if (packet.type === "connect") this.version ??= packet.version;
     // [MQTT5-1.5.5-1]; 3.1.1 does not require it.

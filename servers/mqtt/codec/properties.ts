@@ -121,7 +121,7 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
   reader.end = end;
   const properties: Properties = {};
   const forwarding = (context & forwardingContexts) !== 0;
-  let forwarded: Buffer[] | undefined;
+  const forwarded: Buffer[] = [];
   /** Of those to be forwarded that follow one another. */
   let run = { start: 0, end: 0 };
   while (reader.position < end) {
@@ -134,7 +134,7 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
     readProperty(reader, row, properties, context);
     if (!forwarding || !row.forwarded) continue;
     if (run.end !== start) {
-      if (run.end > 0) forwarded = [...(forwarded ?? []), reader.bytes.subarray(run.start, run.end)];
+      if (run.end > 0) forwarded.push(reader.bytes.subarray(run.start, run.end));
       run = { start, end: start };
     }
     run.end = reader.position;
@@ -142,7 +142,7 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
   reader.end = packetEnd;
   if (run.end > 0) {
     const last = reader.bytes.subarray(run.start, run.end);
-    properties.forwarded = forwarded ? Buffer.concat([...forwarded, last]) : last;
+    properties.forwarded = forwarded.length > 0 ? Buffer.concat([...forwarded, last]) : last;
   }
   return properties;
 }
@@ -150,7 +150,7 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
 function readProperty(reader: ByteReader, row: PropertyRow, properties: Properties, context: PropertyContext): void {
   if (row.name === "userProperties") {
     reader.countItem();
-    if (reader.skipsUserProperties && (context & (publish | ack)) !== 0) {
+    if (reader.isOfClient && (context & (publish | ack)) !== 0) {
       reader.skipString();
       reader.skipString();
       return;
@@ -164,6 +164,8 @@ function readProperty(reader: ByteReader, row: PropertyRow, properties: Properti
     reader.countItem();
     const identifier = reader.variableByteInteger();
     if (identifier === 0) throw protocolError("A subscription identifier is 0.");
+    // [MQTT5-3.3.4-6]
+    if (reader.isOfClient && context === publish) throw protocolError("A client does not send subscription identifiers.");
     properties.subscriptionIdentifiers ??= [];
     properties.subscriptionIdentifiers.push(identifier);
     return;

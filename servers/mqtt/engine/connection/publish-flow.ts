@@ -35,10 +35,6 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   connection.messagesIn++;
   connection.rate.messages++;
   parts.counters.messagesIn++;
-  // [MQTT5-3.3.4-6]
-  if (properties?.subscriptionIdentifiers) {
-    throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
-  }
   const topic = resolveTopic(connection, packet, parts.limits.topicAliasMaximum);
   if (qos > 0 && session.received.has(packetId)) {
     if (qos === 2) {
