@@ -77,6 +77,12 @@ describe("HLS", () => {
     for (let index = 0; index < 3_000; index++)
       long.push(picture(index, index < 100 ? index % 25 === 0 : index >= 2_900 && index % 25 === 0));
     expect(long.playlist()).toMatch(/#EXT-X-DISCONTINUITY\n#EXTINF:1\.00000,\nsegment-3\.m4s/);
+    const many = new HlsMuxer([video], options);
+    // A thousand pictures a second, of which a segment of a minute would have 60,000.
+    for (let index = 0; index < 25_000; index++)
+      many.push({ ...picture(index, index % 12_000 === 0, 3), pts: index * 90, dts: index * 90 });
+    expect(many.playlist()).toBeUndefined();
+    expect(many.dropped).toBeGreaterThan(23_000);
   });
 
   it.skipIf(lacksFfmpeg).each(streamKinds)(

@@ -34,6 +34,8 @@ interface OpenTrack {
 const keptBehindPlaylist = 3;
 /** What has no key frame for longer is no stream that can be cut. */
 const longestSegmentSeconds = 60;
+/** Written in one step: more than pictures and sound of the longest segment are. */
+const mostFrames = 10_000;
 
 /**
  * HLS with fragmented MP4 (RFC 8216bis): an init segment, a playlist of the latest segments, and these. A segment begins with a key frame and
@@ -54,6 +56,7 @@ export class HlsMuxer {
   #sequence = 0;
   #bytes = 0;
   #openBytes = 0;
+  #openFrames = 0;
   /** The moment that is zero in the segments. */
   #startSeconds: number | undefined;
   #cutSeconds = 0;
@@ -95,7 +98,8 @@ export class HlsMuxer {
     }
     this.#add(track, frame);
     const { mostBytes } = this.#options;
-    if (seconds - this.#cutSeconds > longestSegmentSeconds || this.#openBytes > mostBytes / 2) this.#giveUp();
+    const isTooLong = seconds - this.#cutSeconds > longestSegmentSeconds || this.#openFrames > mostFrames;
+    if (isTooLong || this.#openBytes > mostBytes / 2) this.#giveUp();
   }
 
   /** Undefined until there is a segment. */
@@ -158,6 +162,7 @@ export class HlsMuxer {
     track.last = frame;
     if (track.samples.length === 0) track.decodeTime = frame.dts;
     this.#openBytes += memoryOf(frame);
+    this.#openFrames++;
   }
 
   /** Gives the waiting frame of a track its duration. */
@@ -191,6 +196,7 @@ export class HlsMuxer {
   /** What waits for its duration stays: it begins the next segment. */
   #clearOpen(): void {
     this.#openBytes = 0;
+    this.#openFrames = 0;
     for (const track of this.#open) {
       if (!track) continue;
       track.samples = [];
