@@ -148,6 +148,7 @@ it("[HTTP-154] pieces of an answer are made when those before it have left, and 
   const leaving: (() => void)[] = [];
   const waiting = Object.assign(new EventEmitter(), {
     socket: null as object | null,
+    req: {},
     destroyed: false,
     write(_piece: string, onWritten?: () => void) {
       if (onWritten) leaving.push(onWritten);
@@ -169,7 +170,7 @@ it("[HTTP-154] pieces of an answer are made when those before it have left, and 
   }
   await writing;
   expect(most).toBeLessThanOrEqual(200);
-  const left = Object.assign(new EventEmitter(), { socket: null, destroyed: false });
+  const left = Object.assign(new EventEmitter(), { socket: null, req: {}, destroyed: false });
   const toNobody = writeForClient(request, left as unknown as HttpResponse, ["x"]);
   left.emit("close");
   await expect(toNobody).rejects.toBeInstanceOf(ClientLeft);

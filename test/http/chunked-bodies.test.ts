@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
@@ -144,4 +144,37 @@ describe.each(["HTTP", "HTTPS"] as const)("bodies in chunks of one byte over %s"
     client.close();
     await service.ended(({ kind }) => kind === "websocket");
   });
+});
+
+const stream = "/api/stream?count=0&duration=3600";
+const begunBody = `Transfer-Encoding: chunked\r\n\r\n${"5\r\nhello\r\n".repeat(4)}`;
+
+it.each([
+  ["an event stream", "", `GET ${stream}`],
+  ["an answer that waits for its time", "", "GET /drip?delay=8s&duration=1s"],
+  ["one that waits for the answer before it", `GET ${stream} HTTP/1.1\r\nHost: a\r\n\r\n`, "GET /drip"],
+  ["one that was made before its turn", `GET ${stream} HTTP/1.1\r\nHost: a\r\n\r\n`, "GET /health"],
+])("[HTTP-268] a body that no route reads hides no end of its connection: %s", async (_name, before, request) => {
+  const service = await startHttp({ sseSubscribers: 1 });
+  const client = connect(service.port, "127.0.0.1").resume();
+  onEnd(() => client.destroy());
+  client.write(`${before}${request} HTTP/1.1\r\nHost: a\r\n${begunBody}`);
+  const count = before === "" ? 1 : 2;
+  await until(() => service.rows().length === count);
+  await nextTurn();
+  client.end();
+  await until(() => service.rows().every(({ tone }) => tone !== "pending"), 5_000);
+  expect((await fetch(`${service.url}/api/stream?count=1`)).status).toBe(200);
+});
+
+it("[HTTP-268] a body that no route reads is not kept while its answer streams", async () => {
+  const pushed = vi.spyOn(IncomingMessage.prototype, "push");
+  onEnd(() => pushed.mockRestore());
+  const service = await startHttp();
+  const client = connect(service.port, "127.0.0.1").resume();
+  onEnd(() => client.destroy());
+  client.write(`GET ${stream} HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\n${"x".repeat(5_000)}`);
+  await until(() => service.rows().length === 1 && pushed.mock.contexts.length > 0);
+  const [request] = pushed.mock.contexts as IncomingMessage[];
+  await until(() => request?.readableLength === 0);
 });

@@ -14,7 +14,7 @@ import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
 import type { Cors } from "./messages/cors.ts";
 import { jsonType } from "./messages/http-answer.ts";
 import { createMalformedHandler, otherVersion } from "./messages/malformed-request.ts";
-import { hasBody } from "./messages/request-body.ts";
+import { dropUnreadBody, hasBody } from "./messages/request-body.ts";
 import type { HttpRecorder } from "./record/http-recorder.ts";
 import { createRecordedClasses } from "./record/recorded-messages.ts";
 
@@ -206,7 +206,13 @@ function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, 
       return super.writeHead(status, ...rest);
     }
 
+    override flushHeaders(): void {
+      dropUnreadBody(this.req);
+      super.flushHeaders();
+    }
+
     override write(chunk: unknown, ...rest: never[]): boolean {
+      dropUnreadBody(this.req);
       const before = this.writableLength;
       const mayGoOn = super.write(chunk, ...rest);
       if (!mayGoOn) this.#waits(this.writableLength - before);
@@ -222,6 +228,7 @@ function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, 
     }
 
     #waits(bytes: number): void {
+      dropUnreadBody(this.req);
       const pipeline = this.entry?.head.connection.pipeline;
       if (pipeline) unread.add(pipeline, Math.max(0, bytes));
     }

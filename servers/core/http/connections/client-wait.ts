@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import type { HttpRequest, HttpResponse } from "../http-route.ts";
-import { ClientLeft } from "../messages/request-body.ts";
+import { ClientLeft, dropUnreadBody } from "../messages/request-body.ts";
 
 /**
  * Waits, and goes on in the turns of all clients: thousands of waits may end at once. Rejects with ClientLeft as soon as the client hangs up, so
- * that no timer outlives its request.
+ * that no timer outlives its request. A body has to be read before, or is dropped.
  */
 export function waitWithClient(response: WaitingResponse, milliseconds: number, work: WorkConnection = response.req.work): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -13,6 +13,7 @@ export function waitWithClient(response: WaitingResponse, milliseconds: number, 
       reject(new ClientLeft());
       return;
     }
+    dropUnreadBody(response.req);
     const onClose = () => {
       endWait();
       reject(new ClientLeft());
@@ -27,11 +28,12 @@ export function waitWithClient(response: WaitingResponse, milliseconds: number, 
 }
 
 /** What a wait needs of the response. */
-export type WaitingResponse = Pick<HttpResponse, "destroyed" | "once" | "off"> & { readonly req: Pick<HttpRequest, "work"> };
+export type WaitingResponse = Pick<HttpResponse, "destroyed" | "once" | "off"> & { readonly req: HttpRequest };
 
-/** Waits until the answers before it on its connection have left (RFC 9112 §9.3.2). Rejects with ClientLeft. */
+/** Waits until the answers before it on its connection have left (RFC 9112 §9.3.2); a body that was not read is dropped. Rejects with ClientLeft. */
 export async function hasTurnToAnswer(response: ServerResponse): Promise<void> {
   if (response.socket) return;
+  dropUnreadBody(response.req);
   await untilClosed(response, (resolve) => {
     response.once("socket", resolve);
     return () => response.off("socket", resolve);

@@ -21,6 +21,11 @@ const drainIdleMs = 500;
 export const hasBody = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
 
+/** To be called where an answer begins, or waits to: a body that nobody reads would be kept as it came, and the end of its connection not be seen. */
+export function dropUnreadBody(request: IncomingMessage): void {
+  if (request.readableFlowing === null && hasBody(request)) request.resume();
+}
+
 /**
  * Reads the body; sends the 100 first if the client waits for it. Throws ClientLeft, BodyTooLarge, and 503 where the bodies of all clients
  * take too much memory.
