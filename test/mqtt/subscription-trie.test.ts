@@ -1,5 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { limitsOfConfig } from "../../servers/mqtt/engine/engine-limits.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { countAnswer } from "../../servers/mqtt/engine/routing/route-message.ts";
 import { Overlap, Subscription } from "../../servers/mqtt/engine/routing/subscription.ts";
 import { mostBytesOf, ownBytesOf, SubscriptionTrie } from "../../servers/mqtt/engine/routing/subscription-trie.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
@@ -133,4 +135,74 @@ it("[MQTT-355] what was found is for the next message, and is kept unless subscr
   expect(trie.isQuick("a/b")).toBe(false);
   expect(trie.match("a/b").subscriptions).toHaveLength(5_001);
   expect(trie.isQuick("a/b")).toBe(true);
+});
+
+/** 128 filters with 12,000 nodes, which all match the topic. */
+const deepTree = () => {
+  const end = Array.from({ length: 90 }, () => "+").join("/");
+  const begins = Array.from({ length: 128 }, (_, bits) => Array.from({ length: 7 }, (_unused, bit) => ((bits >> bit) & 1 ? "a" : "+")));
+  return { filters: begins.map((begin) => `${begin.join("/")}/${end}`), topic: Array.from({ length: 97 }, () => "a").join("/") };
+};
+
+it("[MQTT-355] few filters of many levels are thousands of nodes of the tree, for a topic of as many levels", () => {
+  const trie = new SubscriptionTrie();
+  const { filters, topic } = deepTree();
+  for (const filter of filters) trie.add(filter, session, new Subscription(session, filter, options, undefined));
+  expect([trie.isQuick(topic), trie.isQuick("a/b"), trie.isQuick(topic.slice(0, 21)), trie.isQuick(topic.slice(0, 23))]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  let steps = 0;
+  for (const _ of trie.prepare(topic)) steps++;
+  expect(steps).toBeGreaterThan(100);
+  expect(trie.match(topic).subscriptions).toHaveLength(1);
+  expect(trie.visited).toBeGreaterThan(11_000);
+  for (const filter of filters.slice(1)) trie.remove(filter, session);
+  expect(trie.isQuick(topic.replace("a", "b"))).toBe(true);
+});
+
+it("[MQTT-355] subscriptions that match a message of the broker itself are found over several turns, in its order, and who causes it waits", async () => {
+  const { engine, bystander } = await startEngine();
+  const { filters, topic } = deepTree();
+  const reader = new MemoryClient(engine, "reader");
+  const asking = new MemoryClient(engine, "asking");
+  const subscriptions = filters.map((filter) => ({ filter, qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 }) as const);
+  reader.send({ type: "subscribe", packetId: 1, subscriptions });
+  await expect.poll(() => reader.received.at(-1)?.type).toBe("suback");
+  await expect.poll(() => engine.clients.size).toBe(3);
+  const messageOf = (payload: string) => new Message({ topic, payload: Buffer.from(payload), qos: 0, retain: false });
+  const payloads = () => reader.received.flatMap((packet) => (packet.type === "publish" ? packet.payload.toString() : []));
+  const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockReturnValue(true);
+  const messages = ["1", "2"].map(messageOf);
+  for (const message of messages) engine.publishInternal(message);
+  engine.scheduler.flush();
+  expect([messages[0]?.isRouted, engine.departures.isIdle]).toEqual([false, false]);
+  turn.mockRestore();
+  await expect.poll(payloads).toEqual(["1", "2"]);
+  expect(messages.map(({ matched, isRouted }) => [matched, isRouted])).toEqual([
+    [1, true],
+    [1, true],
+  ]);
+  let largest = 0;
+  let waiting = 0;
+  engine.observer.routed = ({ topic: routed }) => {
+    if (routed === topic) waiting--;
+  };
+  engine.bus.onMessage((message) => {
+    if (message.topic !== "ask") return;
+    // So that what was found for the one before is not kept.
+    engine.trie.add("+/x", session, new Subscription(session, "+/x", options, undefined));
+    const answer = messageOf(message.payload.toString());
+    largest = Math.max(largest, ++waiting);
+    engine.publishInternal(answer);
+    countAnswer(message, answer);
+  });
+  const numbers = Array.from({ length: 20 }, (_, index) => String(index + 3));
+  for (const number of numbers) asking.send(publishPacket("ask", number));
+  bystander.send({ type: "pingreq" });
+  await expect.poll(payloads).toEqual(["1", "2", ...numbers]);
+  expect(largest).toBe(1);
+  expect(bystander.received.at(-1)?.type).toBe("pingresp");
 });

@@ -96,6 +96,8 @@ function begin(parts: PublishParts, connection: Connection, packet: PublishPacke
 
 /** Some of them at a time; also when the client has left meanwhile. */
 function* routeToMany(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message) {
+  // Subscriptions may have changed while it waited for its turn.
+  if (!parts.trie.isQuick(message.topic)) yield* parts.trie.prepare(message.topic);
   route(parts, connection, packet, message);
   for (const deliveries = message.undelivered; deliveries && !deliveries.next().done; ) yield;
   acknowledge(parts, connection, packet, message);

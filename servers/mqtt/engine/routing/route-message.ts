@@ -28,23 +28,27 @@ export const visitsOfStep = 32;
 
 export const isMuch = (subscribers: number, bytes: number): boolean => subscribers * bytes > mostBytesAtOnce;
 
-/** The broker has published an answer to the message at once: a client that causes it waits as if it had published it. */
+/** The broker has published an answer to the message: a client that causes it waits as if it had published it. */
 export function countAnswer(message: Message, answer: Message): void {
-  message.answerSteps += answer.matched + answer.visited / visitsOfStep;
+  // What is delivered in steps is a step at least: then the client waits until it is done.
+  message.answerSteps += answer.matched + answer.visited / visitsOfStep + (answer.isRouted ? 0 : 1);
   if (isMuch(answer.matched, answer.payload.length)) message.answersAreMuch = true;
 }
 
 /**
- * Delivers to every session that has a matching subscription (MQTT §3.3.4). What is for thousands is delivered in steps: by the message's publisher, where it
- * says so, or else by `Broadcasts`. In a cluster it is delivered at once, since a session that is moved to another broker takes what it got here with it.
+ * Delivers to every session that has a matching subscription (MQTT §3.3.4). What is for thousands, or whose subscriptions take long to find, is delivered in
+ * steps: by the message's publisher, where it says so, or else by `Broadcasts`. In a cluster it is delivered at once, since a session that is moved to another
+ * broker takes what it got here with it.
  */
 export function routeMessage(parts: RoutingParts, message: Message): void {
   const { trie, cluster, scheduler, broadcasts } = parts;
-  const match = trie.match(message.topic);
-  message.topicBytes = match.topicBytes;
-  message.visited = trie.visited;
+  // A publisher that takes turns has prepared the search.
+  if (!cluster && !message.publisherTakesTurns && !trie.isQuick(message.topic)) {
+    broadcasts.add(message.topic, findInSteps(parts, message));
+    return;
+  }
+  const match = matchOf(trie, message);
   const { subscriptions, groups } = match;
-  message.fannedOut = subscriptions.length > 1;
   const isForFew = subscriptions.length + groups.length <= fewReceivers;
   if (cluster || (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic)))) {
     if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
@@ -57,6 +61,19 @@ export function routeMessage(parts: RoutingParts, message: Message): void {
   const deliveries = deliverInSteps(parts, match, message);
   if (message.publisherTakesTurns) message.undelivered = deliveries;
   else broadcasts.add(message.topic, deliveries);
+}
+
+function matchOf(trie: SubscriptionTrie, message: Message): Match {
+  const match = trie.match(message.topic);
+  message.topicBytes = match.topicBytes;
+  message.visited = trie.visited;
+  message.fannedOut = match.subscriptions.length > 1;
+  return match;
+}
+
+function* findInSteps(parts: RoutingParts, message: Message): Generator<undefined, void> {
+  yield* parts.trie.prepare(message.topic);
+  yield* deliverInSteps(parts, matchOf(parts.trie, message), message);
 }
 
 /** A step for each delivery. */

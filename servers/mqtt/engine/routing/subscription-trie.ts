@@ -36,8 +36,10 @@ interface DeepFilter {
   readonly entries: Map<Key, Entry>;
 }
 
-/** With fewer filters in the tree, or levels of long ones, all are looked at in a step. */
-const quickFilters = 4_096;
+/** Fewer filters or nodes of the tree, or levels of long filters, are all looked at in a step. */
+const visitsOfQuick = 4_096;
+/** A topic of at most as many levels leads to no more nodes than that: each has one child of its name, and one of `+`. */
+const quickLevels = 11;
 /** Nodes and subscriptions in a step of a search. */
 const visitsOfSearchStep = 64;
 /** Of all cached matches; above it the cache is emptied. */
@@ -171,7 +173,8 @@ export class SubscriptionTrie {
 
   /** The matches of the topic are known, or found in a step. */
   isQuick(topic: string): boolean {
-    return (this.wildcards < quickFilters && this.deepLevels < quickFilters) || this.known(topic) !== undefined;
+    const areFewFilters = this.wildcards < visitsOfQuick && this.deepLevels < visitsOfQuick;
+    return (areFewFilters && (this.nodes < visitsOfQuick || !hasMoreLevels(topic, quickLevels))) || this.known(topic) !== undefined;
   }
 
   private known(topic: string): Match | undefined {
