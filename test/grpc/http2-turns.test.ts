@@ -111,6 +111,21 @@ it("[GRPC-193] requests that arrive at once on many connections begin in the tur
   await until(() => all.every(({ state }) => state.isReading && state.waiting === 0));
 });
 
+it("[GRPC-309] a client whose frame comes in many pieces takes turns in being read, and its frame comes whole", async () => {
+  const { turns } = workTime();
+  const client = connectionOf({ turns });
+  const frame = whole(1);
+  let stops = 0;
+  for (const byte of frame) {
+    client.receive(Buffer.of(byte));
+    if (!client.state.isReading) stops++;
+    await until(() => client.state.isReading);
+  }
+  expect(frame.length).toBeGreaterThan(32);
+  expect(stops).toBe(Math.floor((frame.length - 1) / 16));
+  await until(() => client.state.streams.length === 1);
+});
+
 it("[GRPC-197] messages and resets of one packet take turns, too, and a connection comes after its share", async () => {
   const { turns, pass } = workTime();
   let taken = 0;

@@ -27,6 +27,9 @@ export const notHttp2 = "its first bytes are not those of HTTP/2";
 /** So long what the client sends is read and dropped after the last frame: closing before would lose it. */
 const lingerMs = 1_000;
 
+/** Of one frame: a client whose frames come in more takes turns in being read. */
+const mostPieces = 16;
+
 /**
  * The server's side of a connection of HTTP/2 (RFC 9113). What the client sends is read one frame at a time, in the turns of all clients; while it waits
  * the socket is not read.
@@ -43,6 +46,8 @@ export class Http2Connection {
   readonly #shareOfStreams: WorkShare;
   readonly #keepalive: Keepalive;
   #heldBytes = 0;
+  /** That came since the last whole frame. */
+  #pieces = 0;
   /** Nothing is read from the socket. */
   #isStopped = false;
   /** For its turn. */
@@ -96,6 +101,7 @@ export class Http2Connection {
       return;
     }
     this.#reader.push(bytes);
+    this.#pieces++;
     if (!this.#isWaiting) {
       this.#goOn();
       return;
@@ -143,11 +149,16 @@ export class Http2Connection {
         this.#share.later();
         return;
       }
+      this.#pieces = 0;
       if (this.#session.isReading) this.#session.readOn();
       else this.#session.take(this.#reader.next());
     }
     if (this.#isOver) return;
     this.#reader.keepRestOnly();
+    if (this.#pieces >= mostPieces) {
+      this.#pieces = 0;
+      this.#stop();
+    }
     if (this.#isStopped) this.#readLater();
   }
 
