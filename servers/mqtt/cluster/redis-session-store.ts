@@ -6,11 +6,12 @@ import type { HeldRows, SavedSession, SessionKey, SessionStore, StoredDelivery }
 import { keyPrefix } from "./cluster-scripts.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import {
+  atField,
   deliveryField,
   deliveryText,
   progressField,
   progressText,
-  type ReadDelivery,
+  type ReadSession,
   receivedField,
   sessionField,
   sessionText,
@@ -184,19 +185,42 @@ export class RedisSessionStore implements SessionStore {
     this.set(clientId, receivedField(packetId), undefined);
   }
 
-  /** The deliveries of a session that was read, with their messages, which `messages.load` returned; without those whose message is lost. */
-  *restored(deliveries: readonly ReadDelivery[], { messages, era }: LoadedMessages): Generator<StoredDelivery> {
+  /**
+   * The deliveries of a session that was read, with their messages, which `messages.load` returned; without those whose message is lost.
+   * `onDiffering` is called if Redis has to get them anew: `rewrite`, not `keep`.
+   */
+  *restored(
+    { session, deliveries }: Pick<ReadSession, "session" | "deliveries">,
+    { messages, era }: LoadedMessages,
+    onDiffering: () => void,
+  ): Generator<StoredDelivery> {
+    // Numbers that are given later differ from those that another broker gave.
+    for (const { storedId } of session.subscriptions) this.lastShared = Math.max(this.lastShared, storedId);
+    for (const { id } of deliveries) this.lastDelivery = Math.max(this.lastDelivery, id);
     for (const delivery of deliveries) {
       if (delivery.message) {
         const { message } = this.messages.use(delivery.message);
+        onDiffering();
         yield { ...delivery, message };
         continue;
       }
       const loaded = messages.get(delivery.name);
-      if (!loaded) continue;
-      const { message } = this.messages.useNamed(delivery.name, loaded, era);
-      yield { ...delivery, message };
+      if (!loaded) {
+        onDiffering();
+        continue;
+      }
+      const stored = this.messages.useNamed(delivery.name, loaded, era);
+      if (stored.name !== delivery.name || !this.messages.isWritten(stored)) onDiffering();
+      yield { ...delivery, message: stored.message };
     }
+  }
+
+  /** Redis has the session as it was restored: writes only what changes with its broker. */
+  keep(session: Session): void {
+    this.saveSession(session);
+    this.set(session.clientId, atField, undefined);
+    // They are counted anew.
+    for (const delivery of session.inflight.inOrder()) this.updated(session, delivery);
   }
 
   /** Writes the whole session, replacing what Redis has. */

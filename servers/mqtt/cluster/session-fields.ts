@@ -6,6 +6,7 @@ import type { Subscription, SubscriptionOptions } from "../engine/routing/subscr
 import type { SavedSession, StoredDelivery, StoredSession, StoredSubscription } from "../engine/session/session-store.ts";
 import { toComputerTime } from "../engine/steady-clock.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
+import { type Reply, replyText } from "./cluster-scripts.ts";
 import { isJournalId } from "./journal.ts";
 import { malformed, readMessage } from "./message-fields.ts";
 import type { StoredMessage } from "./stored-messages.ts";
@@ -22,7 +23,7 @@ export const subscriptionField = (filter: string): string => `f${filter}`;
 export const deliveryField = (delivery: number): string => `d${delivery}`;
 export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
-const atField = "at";
+export const atField = "at";
 
 /** The state as of this position in the journal, including all frames of `from` up to `seq`, wherever they are. */
 export interface StateAt {
@@ -73,10 +74,28 @@ export interface ReadSession {
   readonly at: StateAt | undefined;
   /** Fields that could not be read. */
   readonly broken: number;
+  /** It has fields that are not written in this form any more. */
+  readonly isFormer: boolean;
 }
 
-/** Undefined if the hash contains no session. */
-export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer>): ReadSession | undefined {
+/** A step takes far less than a turn of the event loop. */
+const fieldsOfStep = 256;
+
+function* inSteps<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<undefined, void> {
+  let count = 0;
+  for (const item of items) {
+    act(item);
+    if (++count % fieldsOfStep === 0) yield;
+  }
+}
+
+/** `values`: the names of all fields, each with its value. Undefined if the hash contains no session. */
+export function* readSession(clientId: string, values: readonly Reply[]): Generator<undefined, ReadSession | undefined> {
+  const fields = new Map<string, Buffer>();
+  for (let at = 0; at + 1 < values.length; at += 2) {
+    fields.set(replyText(values[at]), values[at + 1] as Buffer);
+    if (fields.size % fieldsOfStep === 0) yield;
+  }
   const head = parseHead(fields.get(sessionField));
   if (!head) return undefined;
   const subscriptions: StoredSubscription[] = [];
@@ -84,28 +103,33 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
   const deliveries: (ReadDelivery & { readonly order: number })[] = [];
   const received: number[] = [];
   let broken = 0;
-  for (const [name, value] of fields) {
+  let isFormer = false;
+  yield* inSteps(fields, ([name, value]) => {
+    if (name === sessionField || name === atField) return;
     try {
       const rest = name.slice(1);
-      if (name === sessionField || name === atField) continue;
       if (name.startsWith("f") || name.startsWith("s")) {
         const subscription = readSubscription(rest, value);
         subscriptions.push(subscription);
         if (subscription.storedId > 0) filters.set(subscription.storedId, rest);
+        if (name.startsWith("s")) isFormer = true;
       } else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
     } catch {
       broken++;
     }
-  }
-  for (const [name, value] of fields) {
-    if (!name.startsWith("d")) continue;
+  });
+  yield* inSteps(fields, ([name, value]) => {
+    if (!name.startsWith("d")) return;
     try {
       const id = wholeNumber(name.slice(1));
-      deliveries.push(readDelivery(id, value, fields.get(progressField(id)), filters));
+      const delivery = readDelivery(id, value, fields.get(progressField(id)), filters);
+      deliveries.push(delivery);
+      // One that waits has no place among those that were sent.
+      if (delivery.message || (delivery.packetId === 0 && delivery.order > 0)) isFormer = true;
     } catch {
       broken++;
     }
-  }
+  });
   // Sent messages first, in the order of sending, then the waiting ones.
   deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
   const at = fields.get(atField);
@@ -114,6 +138,7 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
     deliveries,
     at: at && parseStateAt(at.toString("utf8")),
     broken,
+    isFormer,
   };
 }
 

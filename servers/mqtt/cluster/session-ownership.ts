@@ -7,7 +7,7 @@ import { adoptSession, surrenderSession } from "../engine/session/move-session.t
 import type { Session } from "../engine/session/session.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
+import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
 import { firstJournalId, framesAfter, isLater, type Received } from "./journal.ts";
@@ -21,7 +21,14 @@ const answerMs = 500;
 const retryMs = 100;
 const clientsAtOnce = 200;
 
-type Claim = { readonly kind: "mine"; readonly fields: ReadonlyMap<string, Buffer> } | { readonly kind: "theirs"; readonly owner: string };
+/** The fields of its hash, as Redis answers, and the `term` in which it has them. */
+interface Claimed {
+  readonly clientId: string;
+  readonly values: readonly Reply[];
+  readonly term: number;
+}
+
+type Claim = { readonly kind: "mine"; readonly claimed: Claimed } | { readonly kind: "theirs"; readonly owner: string };
 
 export interface OwnershipOptions {
   readonly parts: ClusterParts;
@@ -88,8 +95,8 @@ export class SessionOwnership {
         const claim = await this.claim(clientId, true);
         if (parts.brokerId !== brokerId) continue;
         if (claim.kind === "mine") {
-          if (claim.fields.size === 0) return true;
-          await this.adopt([[clientId, claim.fields]]);
+          if (claim.claimed.values.length === 0) return true;
+          await this.adopt([claim.claimed]);
           if (parts.brokerId !== brokerId) continue;
           // An expired or unreadable session is removed; the next claim then finds none.
           if (!parts.engine.sessions.has(clientId)) this.ended(clientId);
@@ -114,14 +121,12 @@ export class SessionOwnership {
     const { parts } = this;
     // Earlier changes of the client are committed first.
     parts.flush();
+    const { term } = parts.scripts;
     const reply = await parts.scripts.run("claim", parts.brokerId, [clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0]);
     const [kind, owner, fields] = replyList(reply);
     if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
     if (replyText(kind) !== "mine") throw new Error("it gave an answer that says nothing of a session");
-    const values = replyList(fields);
-    const map = new Map<string, Buffer>();
-    for (let at = 0; at + 1 < values.length; at += 2) map.set(replyText(values[at]), values[at + 1] as Buffer);
-    return { kind: "mine", fields: map };
+    return { kind: "mine", claimed: { clientId, values: replyList(fields), term } };
   }
 
   private async answer(clientId: string): Promise<void> {
@@ -184,14 +189,15 @@ export class SessionOwnership {
   }
 
   /** Opens sessions that this broker has taken over, in the state in which the other broker stored them. */
-  private async adopt(clients: readonly (readonly [clientId: string, fields: ReadonlyMap<string, Buffer>])[]): Promise<void> {
+  private async adopt(claims: readonly Claimed[]): Promise<void> {
     const { parts } = this;
     const { brokerId } = parts;
-    const read = clients.flatMap(([clientId, fields]) => {
-      const session = readSession(clientId, fields);
-      if (!session && fields.size > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
-      return session ?? [];
-    });
+    const read: (ReadSession & { readonly term: number })[] = [];
+    for (const { clientId, values, term } of claims) {
+      const session = await this.inTurns(readSession(clientId, values));
+      if (session) read.push({ ...session, term });
+      else if (values.length > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
+    }
     if (read.length === 0) return;
     const { history, stop } = await this.historySince(read);
     try {
@@ -210,17 +216,33 @@ export class SessionOwnership {
     }
   }
 
+  private async inTurns<Result>(steps: Iterator<unknown, Result>): Promise<Result> {
+    const { scheduler } = this.parts.engine;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (scheduler.isTurnOver()) await scheduler.nextTurn();
+    }
+  }
+
   /** `missed` has all that was applied here and is not in its state. */
-  private adoptOne({ session: kept, deliveries, at, broken }: ReadSession, loaded: LoadedMessages, missed: readonly Message[]): void {
+  private adoptOne(read: ReadSession & { readonly term: number }, loaded: LoadedMessages, missed: readonly Message[]): void {
     const { parts } = this;
+    const { session: kept, deliveries, at, broken } = read;
     // Messages published here before go into a frame.
     parts.flush();
     const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
     if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
     if (parts.engine.sessions.has(kept.clientId)) return;
-    const stored = { ...kept, deliveries: parts.store.restored(deliveries, loaded) };
+    let isAsStored = !read.isFormer && unreadable === 0;
+    const onDiffering = () => {
+      isAsStored = false;
+    };
+    const stored = { ...kept, deliveries: parts.store.restored(read, loaded, onDiffering) };
     const session = adoptSession(parts.engine, stored, at ? [...missed, ...this.notReceivedBack(at)] : []);
-    parts.store.rewrite(session);
+    // Redis may have lost it since.
+    if (isAsStored && session.store && read.term === parts.scripts.term) parts.store.keep(session);
+    else parts.store.rewrite(session);
     if (isOver(session, steadyNow())) parts.engine.endSession(session);
   }
 
@@ -277,9 +299,7 @@ export class SessionOwnership {
     const { brokerId } = this.parts;
     const work = Promise.all(clients.map((clientId) => this.claim(clientId, true))).then(async (claims) => {
       if (this.parts.brokerId !== brokerId) return;
-      await this.adopt(
-        claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : [])),
-      );
+      await this.adopt(claims.flatMap((claim) => (claim.kind === "mine" ? claim.claimed : [])));
     });
     // Whether it succeeds or not, clients that connect meanwhile look up their sessions themselves.
     for (const clientId of clients)

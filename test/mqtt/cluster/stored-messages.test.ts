@@ -5,6 +5,7 @@ import { FrameWriter } from "../../../servers/mqtt/cluster/frame-writer.ts";
 import { putMessage } from "../../../servers/mqtt/cluster/message-fields.ts";
 import { operationArguments, type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
+import { readSession } from "../../../servers/mqtt/cluster/session-fields.ts";
 import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { Subscription } from "../../../servers/mqtt/engine/routing/subscription.ts";
@@ -94,6 +95,21 @@ it("[MQTT-445] a commit has a message once that waits for thousands of groups", 
   expect(store.messages.size).toBe(0);
 });
 
+it("[MQTT-464] the thousands of fields of a session are read in short steps", () => {
+  const fields = [["session", '{"v5":true,"expirySeconds":60,"disconnectedAt":1,"address":""}']];
+  for (let index = 1; index <= 10_000; index++) fields.push([`r${index}`, ""], [`ff${index}`, "1 0 0 0 0 0"], [`d${index}`, "1 0 m 0 "]);
+  const steps = readSession(
+    "a",
+    fields.flat().map((text) => Buffer.from(text)),
+  );
+  let count = 1;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(200);
+  const { session, deliveries, broken } = step.value ?? expect.unreachable();
+  expect([[...session.subscriptions].length, session.received.length, deliveries.length, broken]).toEqual([10_000, 10_000, 10_000, 0]);
+});
+
 describeCluster("messages of sessions in Redis", (nextUrl) => {
   /** Sessions without a client, subscribed. */
   async function leaveSessions(broker: Pick<Broker, "port">, names: readonly string[], filter = "q/#"): Promise<void> {
@@ -148,6 +164,34 @@ describeCluster("messages of sessions in Redis", (nextUrl) => {
       const inbox = new Inbox(await connectWire(other, 5, kept(name)));
       await expect.poll(() => inbox.payloads).toEqual([...payloads, "last"]);
     }
+    await expect.poll(() => counts(redis)).toEqual(nothing);
+  });
+
+  it("[MQTT-464] a session that moves is not written anew: Redis keeps what it has, and each broker counts on from the numbers of the others", async () => {
+    const url = nextUrl();
+    const [one, other] = await startPair(url);
+    const redis = await openRedis(url);
+    const key = "backlot:mqtt:session:a";
+    await leaveSessions(one, ["a"]);
+    const publishers = [await connectWire(one, 5), await connectWire(other, 5)];
+    for (const payload of ["1", "2", "3", "4"]) await publishAcknowledged(publishers[0] as (typeof publishers)[0], "q/1", payload);
+    await redis.hset(key, "r7", "", "x", "stays only if the hash is not written anew");
+    const options = kept("a", { properties: { sessionExpiryInterval: 600, receiveMaximum: 1 } });
+    const expected = ["1", "2", "3", "4"];
+    for (const [index, broker] of [other, one, other, one].entries()) {
+      const client = await connectWire(broker, 5, options);
+      const { packetId, payload } = await client.expect("publish");
+      expect(payload.toString()).toBe(expected.shift());
+      client.send({ type: "puback", packetId, reason: 0 });
+      // In flight from here, and not acknowledged.
+      expect((await client.expect("publish")).payload.toString()).toBe(expected[0]);
+      await leave(client);
+      await publishAcknowledged(publishers[index % 2] as (typeof publishers)[0], "q/1", `later ${index}`);
+      expected.push(`later ${index}`);
+    }
+    expect(await redis.hmget(key, "r7", "x", "at")).toEqual(["", "stays only if the hash is not written anew", null]);
+    const inbox = new Inbox(await connectWire(other, 5, kept("a")));
+    await expect.poll(() => inbox.payloads).toEqual(expected);
     await expect.poll(() => counts(redis)).toEqual(nothing);
   });
 
