@@ -64,10 +64,13 @@ describe("memory guard", () => {
     state.garbage = 751;
     look();
     expect([state.collections, busy.isHeld, state.garbage]).toEqual([["minor", "major"], false, 0]);
-    // A collection takes others' time: the next one is due later, and those with much wait for it.
+    // A collection takes others' time: the next one is due later, and near the bound those with much wait for it.
     state.garbage = 900;
-    look(50);
-    expect([state.collections.length, busy.isHeld, calm.isHeld]).toEqual([3, true, false]);
+    look(25);
+    expect([state.collections.length, busy.isHeld]).toEqual([3, false]);
+    state.garbage = 950;
+    look(25);
+    expect([state.collections.length, busy.isHeld, calm.isHeld]).toEqual([4, true, false]);
     look(50);
     expect([busy.isHeld, state.garbage]).toEqual([false, 0]);
     expect([busy.why, state.lines]).toEqual(["", []]);

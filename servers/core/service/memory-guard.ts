@@ -124,7 +124,11 @@ export class MemoryGuard {
       return;
     }
     const atMs = this.#now();
-    if (atMs < this.#collectAtMs) return;
+    if (atMs < this.#collectAtMs) {
+      // It may be due in seconds: until then V8 collects by itself.
+      if (memory.bytes() < mostBytes * (1 - step)) this.#release();
+      return;
+    }
     memory.collect?.("major");
     bytes = memory.bytes();
     this.#collectAtMs = this.#now() + Math.max(closingMs, (this.#now() - atMs) / collectingPart);
