@@ -25,6 +25,7 @@ import { keptSignals, passedSignal, SignalHistory } from "./ice-check/signal-his
 import { type Media, startMedia } from "./media/start-media.ts";
 import { showViews } from "./observe/page-views.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
+import { signallingRedaction, withoutKeyPassword } from "./observe/signalling-redaction.ts";
 import { TurnRecorder } from "./observe/turn-recorder.ts";
 import { createWebrtcSampleTraffic } from "./sample-traffic.ts";
 import { WebrtcCluster } from "./signalling/cluster/webrtc-cluster.ts";
@@ -133,6 +134,8 @@ export async function startWebrtc(
     log,
     bodyLimit: config.recordedMessageBytes,
     bodyBudget: messageBudget,
+    redaction: signallingRedaction(config.recordCredentials),
+    maskPath: withoutKeyPassword,
     turns,
   });
   const held = new SharedBudget(config.allRequestBytes);

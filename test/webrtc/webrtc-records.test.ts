@@ -65,11 +65,30 @@ it("[WEBRTC-140] a long message is kept whole as far as the rate allows, and by 
 it("[WEBRTC-141] no password and no credential is in rows or log lines", async () => {
   const service = await startWebrtc({ turnUsers: ["ada:lovelace-of-turn"], turnSecret: "shared-with-others" });
   const [anna, ben] = [await service.connect(), await service.connect()];
-  const passwords = ["open-sesame", "wrong-guess", "cut-off", "escaped-one"];
+  const passwords = [
+    "open-sesame",
+    "wrong-guess",
+    "cut-off",
+    "escaped-one",
+    "otherwise-named",
+    "pin-of-a-room",
+    "key-of-a-dance",
+    "in-a-path",
+    "in-a-query",
+    "in-a-field",
+  ];
   await anna.join("secret", { password: passwords[0] });
   await ben.join("secret", { password: passwords[1] });
   await ben.ask(`{"type":"join","room":"secret","password":"${passwords[2]}`);
+  await ben.ask(`{"type":"join","room":"secret","pass":"${passwords[4]}","room_pin":"${passwords[5]}"}`);
+  await ben.ask(`{"type":"dance","roomKey":"${passwords[6]}"}`);
   await ben.ask(`{"type":"dance","pass\\u0077ord":"${passwords[3]}"}`);
+  // PeerJS: the password of a room follows its name in the key.
+  await fetch(`http://127.0.0.1:${service.port}/secret:${passwords[7]}/peers`);
+  await fetch(`http://127.0.0.1:${service.port}/peerjs/secret%3A${passwords[7]}/id`);
+  await fetch(`http://127.0.0.1:${service.port}/missing?key=secret:${passwords[8]}`);
+  await fetch(`http://127.0.0.1:${service.port}/ice-servers`, { headers: { Authorization: `Bearer ${passwords[9]}` } });
+  await until(() => (service.rows().filter((one) => one.kind === "http" && one.outcome !== "").length > 3 ? true : undefined));
   anna.socket.close();
   ben.socket.close();
   for (const { id } of [anna, ben]) await service.ended(({ target }) => target === id);
@@ -81,8 +100,14 @@ it("[WEBRTC-141] no password and no credential is in rows or log lines", async (
   ];
   const details = service.rows().map(({ id }) => service.detail(id));
   const shown = JSON.stringify([service.rows(), service.logs, details, [...service.views]]);
-  const contents = details.map((detail) => (detail.kind === "webrtc-signal" ? text(detail.base64) : "")).join("\n");
+  const contents = details
+    .map((detail) =>
+      detail.kind === "webrtc-signal" ? text(detail.base64) : detail.kind === "http" ? text(detail.response?.body.base64 ?? "") : "",
+    )
+    .join("\n");
   expect(contents).toContain('"room":"secret"');
+  expect(contents).toContain('"credential":"•••"');
+  expect(service.rows().map(({ target }) => target)).toEqual(expect.arrayContaining(["/secret:…/peers", "/peerjs/secret%3A…/id"]));
   expect(secrets.filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
 import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import type { Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
@@ -33,8 +34,8 @@ export function jsonDialect({ hub, webSockets, messageDepth, recordCredentials }
     const as = { raw: bytes, re: message.type };
     switch (message.type) {
       case "join": {
-        const raw = message.password === undefined ? bytes : recorded(bytes.toString(), bytes);
-        hub.join(peer, message, { ...as, raw });
+        // A client may name the password otherwise.
+        hub.join(peer, message, { ...as, raw: recorded(bytes.toString(), bytes) });
         return;
       }
       case "leave":
@@ -125,5 +126,5 @@ function candidateSignal(candidate: Extract<JsonMessage, { type: "candidate" }>[
 
 /** Also of a message that could not be read. */
 function withoutPassword(text: string, bytes: Buffer): string | Buffer {
-  return /passw/i.test(text) || text.includes("\\u") ? redactedStart(text, (name) => /passw/i.test(name)) : bytes;
+  return namesSecret(text) || text.includes("\\u") ? redactedStart(text, namesSecret) : bytes;
 }

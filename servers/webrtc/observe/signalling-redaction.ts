@@ -1,0 +1,29 @@
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
+import { createHttpRedaction, type HttpRedaction } from "../../core/http/record/http-redaction.ts";
+import { isRedactable } from "../../core/http/record/redact-body.ts";
+import { redactedStart } from "../dialects/redacted-start.ts";
+
+/** PeerJS has the key, which may be "room:password", as the first part of a path, or behind "/peerjs". */
+const keyInPath = /^((?:https?:\/\/[^/?]*)?\/(?:peerjs\/)?[^/?:%]*(?:%(?!3a)[^/?:%]*)*(?::|%3a))[^/?]+/i;
+
+/** A request target without the password in the key of PeerJS. */
+export const withoutKeyPassword = (target: string): string => target.replace(keyInPath, "$1…");
+
+/** Of requests to the service. Passwords in paths are never kept: no export could tell them from names. */
+export function signallingRedaction(recordCredentials: boolean): HttpRedaction {
+  if (recordCredentials)
+    return { target: withoutKeyPassword, field: (_, value) => value, mayHoldCredential: () => false, body: (body) => body };
+  const redaction = createHttpRedaction(namesSecret);
+  return {
+    ...redaction,
+    target: (target) => redaction.target(withoutKeyPassword(target)),
+    // Session descriptions and pages have no fields with names.
+    body(body) {
+      const text = body.toString("utf8");
+      const mayName = namesSecret(text) || text.includes("\\u") || text.includes("%");
+      if (!mayName || !isRedactable(text)) return body;
+      const shown = redactedStart(text, namesSecret);
+      return shown === text ? body : Buffer.from(shown);
+    },
+  };
+}
