@@ -54,6 +54,12 @@ it("[GRPC-111] the form shows and changes the same text as the JSON; what it doe
   expect(changed({ conditions: [{ of: "request", name: "age", test: "greater", value: "4" }] })).toMatchObject({
     when: { request: { age: { greater: 4 } }, messageCount: 3 },
   });
+  for (const value of ["1.0", "1e3", "-0", "9007199254740993"]) {
+    const id = { of: "request", name: "id", test: "equals", value } as const;
+    const typed = changed({ conditions: [id] });
+    expect(typed).toMatchObject({ when: { request: { id: value } } });
+    expect(draftOfText(JSON.stringify(typed))?.conditions).toEqual([id]);
+  }
   expect(changed({ answer: "status", code: "ABORTED" })).toMatchObject({ status: "ABORTED" });
   expect(changed({ answer: "status", code: "ABORTED" })).not.toHaveProperty("reply");
   expect(changed({ answer: "status", code: "5", message: "gone" })).toMatchObject({ status: { code: 5, message: "gone" } });

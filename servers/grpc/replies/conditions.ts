@@ -125,7 +125,7 @@ function compilePattern(text: string): RE2JS | string {
 const isScalar = (value: Json | undefined): value is string | number | boolean =>
   value !== null && value !== undefined && typeof value !== "object";
 
-/** Numbers of 64 bits are texts in JSON: 7 is the same as "7". */
+/** Numbers of 64 bits are texts in JSON: 7 is the same as "7", and of a field that is a number "7.0" too. */
 function isSame(value: Json | undefined, expected: Json): boolean {
   if (value === undefined) return expected === null;
   if (typeof value === "object" || typeof expected === "object") {
@@ -137,6 +137,7 @@ function isSame(value: Json | undefined, expected: Json): boolean {
       names.every((name) => Object.hasOwn(expected, name) && isSame(valueAt(value, [name]), valueAt(expected, [name]) as Json))
     );
   }
+  if (typeof value === "number" && typeof expected === "string" && /^-?\d/.test(expected)) return value === Number(expected);
   return value === expected || (typeof value !== typeof expected && String(value) === String(expected));
 }
 

@@ -182,9 +182,11 @@ function conditionsOf(when: unknown, of: ConditionDraft["of"]): readonly Conditi
 const conditionText = (value: unknown): string =>
   typeof value === "string" && conditionValue(value) === value ? value : JSON.stringify(value);
 
+/** A number that JSON writes otherwise stays as typed, since the field may be a text: "1.0". For a field with a number both are the same. */
 function conditionValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "number" && String(value) !== text.trim() ? text.trim() : value;
   } catch {
     return text;
   }
