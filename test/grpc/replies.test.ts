@@ -77,6 +77,7 @@ it("[GRPC-91] conditions look at fields by their paths: equals, matches, contain
     { method: "example.ChatService/Chat", when: { request: { "join.room": { exists: true } } }, reply: { room: "{{request.join.room}}" } },
     { method: greeter("SayHello"), when: { request: { name: { contains: "ö", matches: "^.{3,5}$" } } }, reply: { message: "umlaut" } },
     { method: greeter("SayHello"), when: { request: { name: "" } }, reply: { message: "nobody" } },
+    { method: greeter("SayHello"), when: { request: { name: "1.0" } }, reply: { message: "as text" } },
   ]);
   const at = async (fromPosition: number) => (await subscribe(service, { fromPosition })).replies[0]?.value;
   expect(await at(9_007_199_254_740_000)).toBe("equal");
@@ -84,6 +85,7 @@ it("[GRPC-91] conditions look at fields by their paths: equals, matches, contain
   expect(await at(100)).toBe("item-100");
   expect(await at(5_000)).toBe("above");
   const hello = async (name: string) => (await sayHello(service, name)).replies[0]?.message;
+  expect([await hello("1.0"), await hello("1")]).toEqual(["as text", "Hello, 1 from backlot!"]);
   expect([await hello("Jörg"), await hello("Jörg-Peter"), await hello("")]).toEqual([
     "umlaut",
     "Hello, Jörg-Peter from backlot!",
@@ -115,7 +117,7 @@ it("[GRPC-93] a client's stream is matched when it has ended, by its last messag
     [
       rule({ messageCount: { greater: 3 } }, "many: {{messages.length}}, first {{messages[0].message}}"),
       rule({ request: { message: "last" } }, "last"),
-      rule({ anyMessage: { message: "any", sequence: 1 } }, "any"),
+      rule({ anyMessage: { message: "any", sequence: "1.0" } }, "any"),
       rule({ everyMessage: { message: { matches: "^e" } } }, "every"),
     ],
     { replyHeldBytes: 1_024 },
