@@ -72,7 +72,7 @@ it("[BL-165] changing the tab and back keeps what is paused, opened and answered
   await main.getByRole("button", { name: "Pause" }).click();
 
   await tab("Try").click();
-  expect(await inspector.count()).toBe(0);
+  await inspector.waitFor({ state: "detached" });
   await main.getByRole("button", { name: "Send", exact: true }).click();
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
 

@@ -97,6 +97,8 @@ describe("services", () => {
     const page = await dashboard.call("traffic.read", http);
     expect([page.total, page.kept + page.dropped]).toEqual([30_000, 30_000]);
     expect(dashboard.batches("traffic/http")).toHaveLength(2);
+    // Lines of several processes are put in order first.
+    await expect.poll(async () => (await dashboard.call("log.read", { source: "http", text: "Stopped" })).lines.length).toBe(1);
     const rows = dashboard.follow("log");
     dashboard.send({ type: "ack", topic: "traffic/http", seq: 2 });
     await dashboard.frames.until((frame) => frame.type === "batch" && frame.topic === "traffic/http" && frame.seq === 3);
