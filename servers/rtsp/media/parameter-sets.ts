@@ -18,8 +18,11 @@ export function separateParameterSets(track: VideoTrack, units: readonly Buffer[
 function separateH264(track: H264Track, units: readonly Buffer[]): SeparatedUnits {
   const rest: Buffer[] = [];
   let { sps, pps } = track;
+  let setsLeft = mostSets;
   for (const unit of units) {
     const type = h264NalType(unit);
+    const isSet = type === h264Nal.sps || type === h264Nal.pps;
+    if (isSet && setsLeft-- <= 0) continue;
     if (type === h264Nal.sps) sps = withSet(sps, unit, 4);
     else if (type === h264Nal.pps) pps = withSet(pps, unit, 1);
     else if (type !== h264Nal.delimiter && type !== h264Nal.filler) rest.push(unit);
@@ -30,8 +33,13 @@ function separateH264(track: H264Track, units: readonly Buffer[]): SeparatedUnit
 function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnits {
   const rest: Buffer[] = [];
   let { vps, sps, pps } = track;
+  let setsLeft = mostSets;
   for (const unit of units) {
+    // Its header has two bytes.
+    if (unit.length < leastH265Bytes) continue;
     const type = h265NalType(unit);
+    const isSet = type === h265Nal.vps || type === h265Nal.sps || type === h265Nal.pps;
+    if (isSet && setsLeft-- <= 0) continue;
     // The identifier of an SPS is behind its profile and levels; a stream has one in practice.
     if (type === h265Nal.vps) vps = withOnly(vps, unit);
     else if (type === h265Nal.sps) sps = withOnly(sps, unit);
@@ -42,7 +50,9 @@ function separateH265(track: H265Track, units: readonly Buffer[]): SeparatedUnit
   return { units: rest, track: isSame ? track : { ...track, vps, sps, pps } };
 }
 
+/** Of a kind, and of one access unit: each takes some microseconds. */
 const mostSets = 32;
+const leastH265Bytes = 3;
 /** With scaling lists one has some 1,500 bytes. */
 const mostSetBytes = 4_096;
 

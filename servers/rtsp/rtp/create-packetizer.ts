@@ -17,7 +17,7 @@ export function createPacketizer(track: Track, options: PacketizerOptions): Pack
   const mostPayload = packetBytes - rtpHeaderBytes;
   const ssrc = options.ssrc ?? randomInt(2 ** 32);
   const timestampOffset = options.timestampOffset ?? randomInt(2 ** 32);
-  const timestamp = (pts: number) => (timestampOffset + pts) % 2 ** 32;
+  const timestamp = (pts: number) => wrapped(timestampOffset + pts);
   let write = payloadWriter(track, mostPayload);
   let sequence = options.sequence ?? randomInt(2 ** 16);
   return {
@@ -38,6 +38,9 @@ export function createPacketizer(track: Track, options: PacketizerOptions): Pack
     },
   };
 }
+
+/** As 32 bits. A publisher whose times go back may have ones below zero. */
+const wrapped = (time: number): number => ((time % 2 ** 32) + 2 ** 32) % 2 ** 32;
 
 type PayloadWriter = (head: PacketHead, frame: Frame) => PacketWriter;
 

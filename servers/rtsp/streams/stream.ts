@@ -229,9 +229,13 @@ export class Stream {
     try {
       give();
     } catch (error) {
-      this.#remove(reader);
-      reader.onEnd(errorText(error));
+      this.#fail(reader, error);
     }
+  }
+
+  #fail(reader: FrameReader | PacketReader, error: unknown): void {
+    this.#remove(reader);
+    reader.onEnd(errorText(error));
   }
 
   /** What its source has received in part. */
@@ -278,10 +282,15 @@ export class Stream {
     return {
       next: () => {
         if (!this.#joining.has(reader)) return undefined;
-        if (cursor.isPassed) reader.onGap?.();
-        for (let kept = cursor.take(); kept; kept = cursor.take()) {
-          const item = itemOf(kept);
-          if (item) return item;
+        try {
+          if (cursor.isPassed) reader.onGap?.();
+          for (let kept = cursor.take(); kept; kept = cursor.take()) {
+            const item = itemOf(kept);
+            if (item) return item;
+          }
+        } catch (error) {
+          this.#fail(reader, error);
+          return undefined;
         }
         this.#joining.delete(reader);
         readers.add(reader);
@@ -361,7 +370,8 @@ export class Stream {
     const now = performance.now();
     for (const track of this.#tracks.keys()) {
       const report = this.senderReport(track, now);
-      for (const reader of [...this.#packetReaders, ...this.#joining]) if ("onReport" in reader) reader.onReport(track, report);
+      for (const reader of [...this.#packetReaders, ...this.#joining])
+        if ("onReport" in reader) this.#give(reader, () => reader.onReport(track, report));
     }
   }
 
