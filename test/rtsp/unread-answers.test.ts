@@ -83,6 +83,13 @@ it("[RTSP-77] who leaves most of its answers over HTTP unread is disconnected wh
   expect((await httpRequest(`${server.httpUrl}/v3/paths/list`)).status).toBe(200);
 });
 
+const packetsOf = (bytes: number): FramePackets => {
+  const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
+  return { frame, bytes: Buffer.alloc(bytes), offsets: [0], payloadBytes: bytes - 4, sequence: 0, timestamp: 0 };
+};
+const overChannel = (channel: number, writePackets: (bytes: Buffer) => void) =>
+  createTcpTransport(0, [channel, channel + 1], { channels: new Map(), unsentBytes: 0, writePackets }, { kind: "tcp" } as never);
+
 it("[RTSP-25] a packet is the same bytes for all clients that have chosen a channel, so that slow ones take no more memory", () => {
   const written: Buffer[] = [];
   const connection = { channels: new Map(), unsentBytes: 0, writePackets: (bytes: Buffer) => void written.push(bytes) };
@@ -102,12 +109,21 @@ it("[RTSP-25] a packet is the same bytes for all clients that have chosen a chan
 });
 
 it("[RTSP-220] of a packet for a hundred channels a stream keeps no copies", () => {
-  const connection = { channels: new Map(), unsentBytes: 0, writePackets: () => {} };
-  const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
-  const packets: FramePackets = { frame, bytes: Buffer.alloc(10), offsets: [0], payloadBytes: 6, sequence: 0, timestamp: 0 };
-  for (let channel = 2; channel < 202; channel += 2)
-    createTcpTransport(0, [channel, channel + 1], connection, { kind: "tcp" } as never).send(packets);
+  const packets = packetsOf(10);
+  for (let channel = 2; channel < 202; channel += 2) overChannel(channel, () => {}).send(packets);
   const kept = [...(packets.onChannels?.values() ?? [])];
   expect(kept.length).toBe(4);
   expect(kept.every((copy) => copy instanceof WeakRef)).toBe(true);
+});
+
+it("[RTSP-224] thousands of clients that have chosen hundreds of channels have no copies of a large picture each", () => {
+  const packets = packetsOf(1 << 20);
+  const written = new Set<Buffer>();
+  let clients = 0;
+  for (let round = 0; round < 10; round++)
+    for (let channel = 0; channel < 200; channel += 2)
+      if (overChannel(channel, (bytes) => void written.add(bytes)).send(packets)) clients++;
+  // It itself, one for each of four channels, and eight more.
+  expect(written.size).toBe(13);
+  expect(clients).toBe(10 * 5 + 8);
 });

@@ -87,6 +87,8 @@ export interface FramePackets {
   readonly of?: FramePackets | undefined;
   /** The same with other channels, for all clients that have chosen them and have yet to take it. */
   onChannels?: Map<number, WeakRef<Buffer>> | undefined;
+  /** Of copies with other channels that are not among those. */
+  copiedBytes?: number;
   /** Where each packet begins in `bytes`, with its four bytes. */
   readonly offsets: readonly number[];
   /** Of the payloads, as a sender report counts them. */

@@ -170,7 +170,11 @@ export class StreamReader implements PacketReader {
     const { stream, counts, transports } = this.#options;
     const transport = transports.get(packets.frame.track);
     if (!transport) return;
-    transport.send(packets);
+    if (!transport.send(packets)) {
+      if (packets.frame.track === this.#keyTrack) this.#waitsForKey = true;
+      this.#drop(packets);
+      return;
+    }
     const count = counts.get(packets.frame.track);
     if (!count) return;
     count.packets += packets.offsets.length;

@@ -22,7 +22,8 @@ export interface TrackTransport {
   readonly connection: PacketConnection | undefined;
   /** Bytes that the client has not taken yet, or that wait for its turn. */
   readonly unsentBytes: number;
-  send(packets: FramePackets): void;
+  /** False for those that are lost for this client, as they are for a slow one. */
+  send(packets: FramePackets): boolean;
   sendReport(report: Buffer): void;
   /** The session plays, or plays no more. */
   start?(): void;
@@ -44,7 +45,11 @@ export function createTcpTransport(
     get unsentBytes() {
       return connection.unsentBytes;
     },
-    send: (packets) => connection.writePackets(rtpChannel === 2 * track ? packets.bytes : onChannel(packets, rtpChannel)),
+    send(packets) {
+      const bytes = rtpChannel === 2 * track ? packets.bytes : onChannel(packets, rtpChannel);
+      if (bytes) connection.writePackets(bytes);
+      return bytes !== undefined;
+    },
     sendReport: (report) => connection.writePackets(interleaved(rtcpChannel, report)),
     release() {
       for (const channel of channels) connection.channels.delete(channel);
@@ -52,21 +57,28 @@ export function createTcpTransport(
   };
 }
 
-/** Of these, copies of packets are found again. */
+/** Of these, copies of packets are found again: clients that choose channels choose the same. */
 const mostChannels = 4;
+/** Of all copies of the packets of a frame for other channels: thousands of clients may have chosen hundreds. */
+const mostCopiedBytes = 8 << 20;
 
-/** Made once for each channel: what waits for thousands of slow clients is the same bytes. A stream keeps its packets for long, and no copy of them. */
-function onChannel(packets: FramePackets, channel: number): Buffer {
+/**
+ * Made once for each channel: what waits for thousands of slow clients is the same bytes. A stream keeps its packets for long, and no copy of them. Undefined
+ * where more was copied than is good.
+ */
+function onChannel(packets: FramePackets, channel: number): Buffer | undefined {
   packets.onChannels ??= new Map();
   const { onChannels, bytes, offsets } = packets;
   const known = onChannels.get(channel)?.deref();
   if (known) return known;
+  for (const [other, copy] of onChannels) if (!copy.deref()) onChannels.delete(other);
+  const isShared = onChannels.size < mostChannels;
+  const { copiedBytes = 0 } = packets;
+  if (!isShared && copiedBytes + bytes.length > mostCopiedBytes) return undefined;
   const copy = Buffer.from(bytes);
   for (const offset of offsets) copy[offset + 1] = channel;
-  onChannels.delete(channel);
-  const [oldest] = onChannels.keys();
-  if (oldest !== undefined && onChannels.size >= mostChannels) onChannels.delete(oldest);
-  onChannels.set(channel, new WeakRef(copy));
+  if (isShared) onChannels.set(channel, new WeakRef(copy));
+  else packets.copiedBytes = copiedBytes + bytes.length;
   return copy;
 }
 
@@ -91,7 +103,10 @@ export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPa
     get unsentBytes() {
       return queue.bytes;
     },
-    send: (packets) => queue.add(packets.bytes.length, udp.sendPackets(packets, address, rtp)),
+    send(packets) {
+      queue.add(packets.bytes.length, udp.sendPackets(packets, address, rtp));
+      return true;
+    },
     sendReport: (report) =>
       queue.add(
         report.length,
@@ -117,7 +132,7 @@ export function createMulticastTransport(group: MulticastGroup, track: number, a
     title: `multicast, ${group.address}, ports ${group.portsOf(track).join("-")}`,
     connection: undefined,
     unsentBytes: 0,
-    send() {},
+    send: () => true,
     sendReport() {},
     start() {
       leave ??= group.use();
