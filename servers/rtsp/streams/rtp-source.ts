@@ -9,7 +9,8 @@ import { createDepacketizer } from "../rtp/create-depacketizer.ts";
 import { LatmDepacketizer } from "../rtp/latm-depacketizer.ts";
 import { PublishedClock } from "../rtp/published-clock.ts";
 import { type ReceivedPacket, RtpReceiver } from "../rtp/rtp-receiver.ts";
-import { cname, type SourceClock, Stream, type StreamLimits, type StreamOptions } from "./stream.ts";
+import { type SourceClock, Stream, type StreamLimits, type StreamOptions } from "./stream.ts";
+import { cname } from "./stream-reports.ts";
 
 export interface RtpSourceOptions extends StreamLimits, Pick<StreamOptions, "onReaders" | "owner"> {
   readonly tracks: readonly DescribedTrack[];

@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
-import { writeRtcp } from "../../core/rtp/rtcp.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { compactFrame } from "../media/frame-memory.ts";
 import type { Frame, FramePackets, Packetizer, Track } from "../media/track.ts";
@@ -11,6 +10,7 @@ import { DelayedMedia } from "./delayed-media.ts";
 import { KeptCursor, type KeptFrame, KeptFrames } from "./kept-frames.ts";
 import { StreamMemory } from "./stream-memory.ts";
 import type { FrameReader, PacketReader, ReaderPlace } from "./stream-readers.ts";
+import { writeGoodbye, writeSenderReport } from "./stream-reports.ts";
 
 /** Where a source's timestamps stand on the clock. */
 export interface SourceClock {
@@ -45,8 +45,6 @@ export interface TrackCounts {
 }
 
 const reportIntervalMs = 5_000;
-/** Canonical name of this server as a sender (RFC 3550 §6.5.1). */
-export const cname = "backlot";
 
 /** What flows in a path: frames of one source, for any number of readers. */
 export class Stream {
@@ -337,33 +335,13 @@ export class Stream {
     };
   }
 
-  /** RFC 3550 §6.4.1: a compound packet with a sender report and the source description. */
   senderReport(track: number, atMs = performance.now()): Buffer {
-    const packetizer = this.#packetizers[track] as Packetizer;
-    const { packets, payloadBytes } = this.counts[track] as TrackCounts;
-    return writeRtcp([
-      {
-        type: "sender-report",
-        ssrc: packetizer.ssrc,
-        // From the same clock as the timestamps: the system's may be set meanwhile.
-        ntpMs: performance.timeOrigin + atMs,
-        timestamp: packetizer.timestamp(Math.round(this.clock.ptsAt(track, atMs))),
-        packets,
-        payloadBytes,
-        reports: [],
-      },
-      { type: "source-description", chunks: [{ ssrc: packetizer.ssrc, cname }] },
-    ]);
+    const pts = Math.round(this.clock.ptsAt(track, atMs));
+    return writeSenderReport(this.#packetizers[track] as Packetizer, this.counts[track] as TrackCounts, pts, atMs);
   }
 
-  /** RFC 3550 §6.6: the last packet of a track. */
   goodbye(track: number, reason: string): Buffer {
-    const { ssrc } = this.#packetizers[track] as Packetizer;
-    return writeRtcp([
-      { type: "receiver-report", ssrc, reports: [] },
-      { type: "source-description", chunks: [{ ssrc, cname }] },
-      { type: "goodbye", ssrcs: [ssrc], reason },
-    ]);
+    return writeGoodbye(this.#packetizers[track] as Packetizer, reason);
   }
 
   #sendReports(): void {
