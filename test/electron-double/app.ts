@@ -18,7 +18,7 @@ const events = [
 
 /** Electron's app; Chromium is launched when it becomes ready. */
 export class DoubleApp extends CoveredEmitter {
-  readonly isPackaged = false;
+  readonly isPackaged = process.env.BACKLOT_DOUBLE_PACKAGED === "1";
   private readonly paths = new Map<string, string>();
   private launching: Promise<Chromium> | undefined;
   private chromium: Chromium | undefined;

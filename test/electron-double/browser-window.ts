@@ -29,8 +29,7 @@ const preferences: Readonly<Record<string, boolean>> = {
   webSecurity: true,
   webviewTag: false,
   navigateOnDragDrop: false,
-  // The double is not packaged.
-  devTools: true,
+  devTools: process.env.BACKLOT_DOUBLE_PACKAGED !== "1",
   spellcheck: false,
 };
 

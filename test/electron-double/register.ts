@@ -5,3 +5,6 @@ registerHooks({
   resolve: (specifier, context, next) =>
     specifier === "electron" ? { url: new URL("electron.ts", import.meta.url).href, shortCircuit: true } : next(specifier, context),
 });
+
+// A packaged program has no folder among its arguments.
+if (process.env.BACKLOT_DOUBLE_PACKAGED === "1") process.argv.splice(1, 1);

@@ -10,6 +10,9 @@ export interface DesktopApps {
   launch(...args: string[]): Promise<App>;
   /** Another program than the product's, in the double. */
   launchOther(main: string): Promise<App>;
+  /** As if it were packaged, in the double. */
+  launchPackaged(): Promise<App>;
+  spawnPackaged(...args: string[]): ChildProcess;
   /** Starts the program without waiting for its window. */
   spawn(...args: string[]): ChildProcess;
   /** Ends what a test left running, and removes the data folder. */
@@ -17,6 +20,7 @@ export interface DesktopApps {
 }
 
 let announced = false;
+const packaged = { BACKLOT_DOUBLE_PACKAGED: "1" };
 
 /** The desktop programs of one test, which share a data folder of their own. */
 export async function createDesktopApps(): Promise<DesktopApps> {
@@ -36,6 +40,16 @@ export async function createDesktopApps(): Promise<DesktopApps> {
       const app = await launchDouble(dataDir, [], main);
       apps.push(app);
       return app;
+    },
+    async launchPackaged() {
+      const app = await launchDouble(dataDir, [], undefined, packaged);
+      apps.push(app);
+      return app;
+    },
+    spawnPackaged(...args) {
+      const child = spawnApp(dataDir, args, undefined, packaged);
+      children.push(child);
+      return child;
     },
     spawn(...args) {
       const child = spawnApp(dataDir, args);

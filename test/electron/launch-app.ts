@@ -62,13 +62,18 @@ const portVariables = services.flatMap((service) =>
 const environment = { ...process.env, ...Object.fromEntries(portVariables.map((name) => [name, "0"])) } as Record<string, string>;
 
 /** Starts the program as the launcher does, with a channel to tell when it is up. */
-export function spawnApp(dataDir: string, more: readonly string[] = [], main = "dist/electron/main.cjs"): ChildProcess {
+export function spawnApp(
+  dataDir: string,
+  more: readonly string[] = [],
+  main = "dist/electron/main.cjs",
+  variables: Readonly<Record<string, string>> = {},
+): ChildProcess {
   const [command, before] = binary
     ? [binary, [...rootSwitches, root]]
     : [process.execPath, ["--import", pathToFileURL(path.join(root, "test/electron-double/register.ts")).href, path.join(root, main)]];
   return spawn(command, [...before, ...args(dataDir, more)], {
     cwd: root,
-    env: { ...environment, ...(isDouble && { TMPDIR: dataDir }) },
+    env: { ...environment, ...(isDouble && { TMPDIR: dataDir }), ...variables },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
 }
@@ -120,8 +125,13 @@ interface Value {
 }
 
 /** In the double; `main` is another program than the product's. */
-export async function launchDouble(dataDir: string, more: readonly string[], main?: string): Promise<App> {
-  const child = spawnApp(dataDir, more, main);
+export async function launchDouble(
+  dataDir: string,
+  more: readonly string[],
+  main?: string,
+  variables?: Readonly<Record<string, string>>,
+): Promise<App> {
+  const child = spawnApp(dataDir, more, main, variables);
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk;

@@ -41,6 +41,7 @@ it("is signed with the certificate and notarized with the account that the envir
   const { MacTargetHelper } = load("app-builder-lib/out/mac/MacTargetHelper.js");
   const { PlatformPackager } = load("app-builder-lib/out/platformPackager.js");
   const config = await getConfig(root, null, null);
+  expect(config.electronFuses.resetAdHocDarwinSignature).toBe(true);
   // An identity or a certificate of the configuration would take the place of the environment's.
   expect(config.mac).toMatchObject({ hardenedRuntime: true, notarize: true });
   expect([config.mac.identity, config.cscLink, config.win.cscLink, config.forceCodeSigning]).toEqual(Array(4).fill(undefined));
@@ -63,6 +64,7 @@ it("is signed with the certificate and notarized with the account that the envir
     "APPLE_API_ISSUER",
     "APPLE_ID",
     "APPLE_APP_SPECIFIC_PASSWORD",
+    "APPLE_TEAM_ID",
   ];
   onTestFinished(() => void vi.unstubAllEnvs());
   for (const name of [...names, "APPLE_KEYCHAIN_PROFILE"]) vi.stubEnv(name, undefined);
@@ -80,4 +82,8 @@ it("is signed with the certificate and notarized with the account that the envir
     win: "win.p12",
     notarized: { appleApiKey: "key.p8", appleApiKeyId: "K1", appleApiIssuer: "I1" },
   });
+  vi.stubEnv("APPLE_ID", "id");
+  vi.stubEnv("APPLE_APP_SPECIFIC_PASSWORD", "p");
+  vi.stubEnv("APPLE_TEAM_ID", "T1");
+  expect(seen().notarized).toMatchObject({ appleId: "id", appleIdPassword: "p", teamId: "T1" });
 });

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import type { Event, IpcMainEvent } from "electron";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { LogPage } from "../../contract/control.ts";
 import type { ServiceView } from "../../contract/service.ts";
 import { maxFrameBytes } from "../../contract/wire.ts";
@@ -7,8 +8,9 @@ import { parseDesktopCommandLine } from "../../electron/desktop-command-line.ts"
 import { isLargerThan } from "../../electron/ipc-port.ts";
 import { dashboardWebPreferences, mayOpenExternally } from "../../electron/security.ts";
 import { services } from "../../servers/catalog.ts";
+import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { callFromPage, createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
-import type { App } from "./launch-app.ts";
+import { type App, isDouble } from "./launch-app.ts";
 
 const startHttp = { type: "call", id: 7, name: "service.start", params: { id: "http" } };
 
@@ -138,6 +140,27 @@ describe("the security of the desktop window", () => {
       expect(parseDesktopCommandLine(["electron", ".", argument], false, services)).toMatchObject({ help: false });
     },
   );
+
+  it.each([
+    "--NO-SANDBOX",
+    "-no-sandbox",
+    "/no-sandbox",
+    "--disable-web-security",
+    "--disable-site-isolation-trials",
+    "--js-flags=--expose-gc",
+    "--renderer-cmd-prefix=sh",
+    "--load-extension=x",
+    "--proxy-server=http://127.0.0.1:1",
+    "--host-rules=MAP * 127.0.0.1",
+    "--remote-debugging-pipe",
+    "--inspect-brk",
+    "--user-data-dir=x",
+  ])("refuses %s when packaged", (argument) => {
+    expect(() => parseDesktopCommandLine(["backlot", argument], true, services)).toThrow(/Unknown option|Unexpected argument/);
+    if (!argument.startsWith("-")) return;
+    // As the value of an option Chromium would take it, too.
+    expect(() => parseDesktopCommandLine(["backlot", "--data-dir", argument], true, services)).toThrow(ServiceError);
+  });
 
   it("turns no text into HTML or a script's address, except by the page's own policy", async () => {
     const refused = await app.page.evaluate(() => {
@@ -285,5 +308,38 @@ describe("the security of the desktop window", () => {
     await app.page.reload();
     await app.page.getByRole("heading", { name: "Overview" }).waitFor();
     await app.page.getByText("Nothing started yet").waitFor();
+  });
+});
+
+describe.runIf(isDouble)("the packaged program", () => {
+  let apps: DesktopApps;
+  beforeEach(async () => {
+    apps = await createDesktopApps();
+  });
+  afterEach(() => apps.dispose());
+
+  it("ends at a switch that weakens it, before it opens anything", async () => {
+    const child = apps.spawnPackaged("--remote-debugging-port=0");
+    let stderr = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    const said: unknown[] = [];
+    child.on("message", (message) => said.push(message));
+    expect((await once(child, "close"))[0]).toBe(2);
+    expect([stderr.split("\n")[0], said]).toEqual(["USAGE: Unknown option '--remote-debugging-port'", []]);
+  });
+
+  it("has no developer tools, in its page and in its menu", async () => {
+    const app = await apps.launchPackaged();
+    await app.page.getByRole("heading", { name: "Overview" }).waitFor();
+    const found = await app.inMain(({ app: main, BrowserWindow, Menu }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as { getLastWebPreferences(): { devTools: boolean } };
+      const roles = (Menu.getApplicationMenu()?.items ?? []).flatMap(({ submenu }) => (submenu?.items ?? []).map(({ role }) => role));
+      return { isPackaged: main.isPackaged, devTools: contents.getLastWebPreferences().devTools, roles };
+    });
+    expect(found).toMatchObject({ isPackaged: true, devTools: false });
+    expect(found.roles.map((role) => role?.toLowerCase())).toContain("reload");
+    expect(found.roles.map((role) => role?.toLowerCase())).not.toContain("toggledevtools");
   });
 });
