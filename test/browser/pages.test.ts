@@ -209,6 +209,12 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.keyboard.press("Control+k");
   await search.fill("sample traffic");
   await page.getByText("Send sample traffic to HTTP").waitFor();
+  await search.fill("clear the list");
+  await page.getByText("Clear the list of HTTP").waitFor();
+  // The history of MQTT is cleared by a command of its page.
+  expect(await page.getByText("Clear the list of MQTT").count()).toBe(0);
+  await search.fill("sample traffic");
+  await page.getByText("Send sample traffic to HTTP").waitFor();
   expect(await page.getByText("Stop sample traffic of HTTP").count()).toBe(0);
   await search.fill("theme");
   await page.getByText("Colour scheme: dark").click();

@@ -92,12 +92,17 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
           ]
         : []),
       { id: `lan-${id}`, label: lanSwitchTitle(service), leftSection: icon(IconWifi), onClick: () => void switchLan(service) },
-      {
-        id: `clear-${id}`,
-        label: `Clear the list of ${title}`,
-        leftSection: icon(IconEraser),
-        onClick: () => void clearTraffic(id, title),
-      },
+      // What other pages show, such as the history of MQTT, is cleared by commands of their own.
+      ...(tabsOf(id).some(({ kind }) => kind === "traffic")
+        ? [
+            {
+              id: `clear-${id}`,
+              label: `Clear the list of ${title}`,
+              leftSection: icon(IconEraser),
+              onClick: () => void clearTraffic(id, title),
+            },
+          ]
+        : []),
       ...endpointsOf(service)
         .filter(({ url }) => !isPickedAtStart(url))
         .map((endpoint) => ({
