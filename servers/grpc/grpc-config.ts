@@ -113,7 +113,7 @@ export const grpcConfig = z.strictObject({
   }),
   openCalls: limitField(1, 10_000_000, 25_000, {
     title: "Open calls",
-    help: "Of all connections together; beyond it the connections that have most lose calls, with RESOURCE_EXHAUSTED.",
+    help: "Of all connections together; beyond it the connections that have the most lose calls, with RESOURCE_EXHAUSTED.",
     env: "GRPC_OPEN_CALLS",
   }),
   connectionsPerAddress: limitField(1, 1_000_000, 10_000, {

@@ -233,7 +233,7 @@ export const rtspConfig = z.strictObject({
   }),
   allRequestBytes: limit(1 << 16, 2 ** 40, 128 << 20, {
     title: "Request bytes of all clients",
-    help: "Of requests and packets by RTSP that are received in part, or wait for their turn. Beyond it, those are disconnected that have most.",
+    help: "Of requests and packets by RTSP that are received in part, or wait for their turn. Beyond it, the clients that have the most are disconnected.",
     unit: "B",
     env: "RTSP_ALL_REQUEST_BYTES",
   }),
@@ -245,7 +245,7 @@ export const rtspConfig = z.strictObject({
   }),
   rtmpAllMessageBytes: limit(1 << 20, 2 ** 40, 128 << 20, {
     title: "Messages of RTMP of all clients",
-    help: "The most bytes of messages that are received in part, or wait. Beyond it, those are disconnected that have most.",
+    help: "The most bytes of messages that are received in part, or wait. Beyond it, the clients that have the most are disconnected.",
     unit: "B",
     env: "RTMP_ALL_MESSAGE_BYTES",
   }),
@@ -257,13 +257,13 @@ export const rtspConfig = z.strictObject({
   }),
   allUnsentBytes: limit(1 << 20, 2 ** 40, 128 << 20, {
     title: "Unsent bytes of all clients",
-    help: "Over HTTP, and as many over RTSP that have waited for more than a second. Beyond it, those are disconnected for whom most waits.",
+    help: "Over HTTP, and as many over RTSP that have waited for more than a second. Beyond it, the clients with the most waiting bytes are disconnected.",
     unit: "B",
     env: "RTSP_ALL_UNSENT_BYTES",
   }),
   allMediaBytes: limit(1 << 20, 2 ** 40, 256 << 20, {
     title: "Media of all streams",
-    help: "The most bytes of frames since the key frames, of pictures that are received in part, of what faults hold back, of segments of HLS, and of publishers' descriptions. Beyond it, those streams lose what is kept that have most: their players wait for the next key frame.",
+    help: "The most bytes of frames since the key frames, of pictures that are received in part, of what faults hold back, of segments of HLS, and of publishers' descriptions. Beyond it, the streams that keep the most lose it: their players wait for the next key frame.",
     unit: "B",
     env: "RTSP_ALL_MEDIA_BYTES",
   }),

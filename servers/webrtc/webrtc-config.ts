@@ -70,7 +70,7 @@ export const webrtcConfig = z.strictObject({
   }),
   relayAddress: turn(z.union([z.literal(""), z.ipv4()]).default(""), {
     title: "Public address",
-    help: "The IPv4 address that clients of other computers are told for STUN and TURN, for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT or a container's host whose ports lead here. Empty: those of this computer.",
+    help: "The IPv4 address that clients of other computers get for STUN and TURN, for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT or a container's host whose ports lead here. Empty: those of this computer.",
     env: "TURN_RELAY_ADDRESS",
   }),
   allowedPeers: turn(z.array(z.string().max(100)).max(1_000).default(["loopback"]), {
@@ -153,7 +153,7 @@ export const webrtcConfig = z.strictObject({
   }),
   allUnsentBytes: limitField(1 << 20, 2 ** 40, 256 << 20, {
     title: "Unsent bytes of all clients",
-    help: "Of signalling, and as much of TURN: over TCP and TLS, and what relays delay. Beyond it, those are disconnected for whom most waits, or what is delayed for them is lost.",
+    help: "Of signalling, and as much of TURN: over TCP and TLS, and what relays delay. Beyond it, the clients with the most waiting bytes are disconnected, or lose what is delayed for them.",
     unit: "B",
     env: "WEBRTC_ALL_UNSENT_BYTES",
   }),
@@ -218,7 +218,7 @@ export const webrtcConfig = z.strictObject({
   }),
   offlineSeconds: time(0, 3_600, 5, {
     title: "Waiting messages of PeerJS",
-    help: "How long they wait for a client that is not connected; then their sender is told.",
+    help: "How long they wait for a client that is not connected; then their sender is notified.",
     env: "WEBRTC_OFFLINE_SECONDS",
   }),
   requestSeconds: time(1, 3_600, 30, {

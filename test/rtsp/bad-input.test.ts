@@ -184,7 +184,7 @@ it("[RTSP-22] the UDP ports of a session whose connection is closed are taken ov
   const second = await server.connect();
   await second.setUp("/test", [0], transport);
   const ended = await server.ended(({ outcome }) => outcome.startsWith("its UDP ports"));
-  expect(ended).toMatchObject({ target: "/stream", tone: "neutral", outcome: "its UDP ports were set up anew over another connection" });
+  expect(ended).toMatchObject({ target: "/stream", tone: "neutral", outcome: "its UDP ports were set up again over another connection" });
   // That of the other address is still there, and the new one.
   expect((await stats(server)).sessions).toBe(2);
 });

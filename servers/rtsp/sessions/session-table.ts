@@ -81,7 +81,7 @@ export class SessionTable {
       [...transports.values()].some(({ answer }) => answer.clientPorts?.some((port, index) => port === ports[index]));
     for (const session of this.list())
       if (session.address === address && session.users.size === 0 && hasOne(session))
-        session.end("its UDP ports were set up anew over another connection", "client");
+        session.end("its UDP ports were set up again over another connection", "client");
   }
 
   #remove({ id, address }: RtspSession): void {

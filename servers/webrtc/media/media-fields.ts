@@ -27,7 +27,7 @@ export const mediaLimitFields = {
   }),
   mediaAllKeptBytes: limitField(1 << 20, 2 ** 40, 256 << 20, {
     title: "Kept since the key frame, of all paths",
-    help: "Beyond it those paths lose what is kept that have most: their players wait for the next key frame.",
+    help: "Beyond it, the paths that keep the most lose it: their players wait for the next key frame.",
     unit: "B",
     env: "WEBRTC_MEDIA_ALL_KEPT_BYTES",
   }),
@@ -38,7 +38,7 @@ export const mediaLimitFields = {
   }),
   publisherKbps: limitField(100, 1_000_000, 8_000, {
     title: "Bit rate of a publisher",
-    help: "What a publisher by WHIP is told to send at most.",
+    help: "The highest bit rate that a WHIP publisher is asked to send.",
     unit: "kbit/s",
     env: "WEBRTC_PUBLISHER_KBPS",
   }),

@@ -12,7 +12,7 @@ interface ServiceEmptyProps {
 }
 
 /** Completes "Point ", where the system picks the port. */
-const pointOnceStarted = "your client at its address, which stands above once it runs, or send sample traffic.";
+const pointOnceStarted = "your client at its address, shown above once it runs, or send sample traffic.";
 
 /** Shown on an empty page: what will appear here, and how to produce it. */
 export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {

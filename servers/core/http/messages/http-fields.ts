@@ -30,7 +30,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   unansweredRequests: unansweredField(prefix),
   allUnsentBytes: field(wholeNumber(1 << 16, 2 ** 40, 128 << 20), {
     title: "Unsent bytes of all clients",
-    help: "Of answers; beyond it, those connections are closed for which most waits.",
+    help: "Of answers. Beyond it, the connections with the most waiting bytes are closed.",
     unit: "B",
     env: `${prefix}_ALL_UNSENT_BYTES`,
     group: "Limits",
@@ -81,7 +81,7 @@ export const unansweredField = (prefix: string) =>
 export const allRequestField = (prefix: string) =>
   field(wholeNumber(1 << 16, 2 ** 40, 128 << 20), {
     title: "Request bytes of all clients",
-    help: "Of heads with 16 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have most are refused.",
+    help: "Of heads with 16 KiB each, bodies and WebSocket messages, until they are answered; beyond it, the connections that have the most are refused.",
     unit: "B",
     env: `${prefix}_ALL_REQUEST_BYTES`,
     group: "Limits",

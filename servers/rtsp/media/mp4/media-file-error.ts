@@ -5,7 +5,7 @@ export const damaged = (problem: string): ServiceError =>
   new ServiceError(
     "MEDIA_DAMAGED",
     `The MP4 file cannot be read, because ${problem}.`,
-    "Copy the file again. If a player shows it, this writes it anew: ffmpeg -i FILE -c copy -movflags +faststart new.mp4",
+    "Copy the file again. If a player shows it, this command writes it again: ffmpeg -i FILE -c copy -movflags +faststart new.mp4",
   );
 
 /** A sound file with something that cannot be streamed as it is. `found` is a sentence. */

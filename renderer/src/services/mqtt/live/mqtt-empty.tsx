@@ -38,7 +38,7 @@ export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
       your client to <code>{`mqtt://${address.host}:${address.port}`}</code> (MQTT 3.1.1 or 5.0), or send sample traffic.
     </>
   ) : (
-    "your client to its address, which stands above once it runs (MQTT 3.1.1 or 5.0), or send sample traffic."
+    "your client to its address, shown above once it runs (MQTT 3.1.1 or 5.0), or send sample traffic."
   );
   return (
     <FirstSteps
