@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
+import { qrCode } from "../../servers/core/files/qr-code.ts";
 import { openTab, shareBrowserShell } from "./browser-shell.ts";
 
 const open = shareBrowserShell("account");
+/** What a QR code has, as the page draws it. */
+const codePath = (text: string) => qrCode(text).path;
 const sample = { username: "api@example.com", password: "backlot-demo" };
 
 it("[AC-49] a session's tokens are expired and revoked from the page, its count is updated, and Escape closes it", async () => {
@@ -48,7 +51,29 @@ it("[AC-48] an unsaved contact is still there after another tab was shown", asyn
   expect(await city.inputValue()).toBe("Bergen");
 });
 
-it("[AC-51] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
+it("[AC-25] the secret of a second factor and its QR code are shown once, when they are revealed", async () => {
+  const { page } = await open();
+  await openTab(page, "Users");
+  await page.getByRole("row").filter({ hasText: "billing@example.org" }).click();
+  await page.keyboard.press("Enter");
+  const section = page.getByRole("region", { name: "Second factor" });
+  await section.getByRole("button", { name: "Set up" }).click();
+  await section.getByText("The secret is shown only now.").waitFor();
+  const picture = section.getByRole("img", { name: /^Code of the otpauth address/ });
+  expect(await picture.count()).toBe(0);
+  expect(await section.textContent()).toContain("secret=••••••");
+  await section.getByRole("button", { name: "Reveal the secret" }).click();
+  await picture.waitFor();
+  const address = await section.getByText(/^otpauth:/).innerText();
+  expect(address).toMatch(/^otpauth:\/\/totp\/.*billing%40example\.org\?secret=[A-Z2-7]{32}&/);
+  expect(await picture.locator("path").getAttribute("d")).toBe(codePath(address));
+  await section.getByText(/^Current code/).waitFor();
+  await section.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove second factor" }).click();
+  await section.getByText("Login needs the password only").waitFor();
+});
+
+it("[AC-51] [BL-311] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
   const { page } = await open();
   await openTab(page, "Try");
   const user = page.getByRole("textbox", { name: "User", exact: true });
@@ -56,7 +81,8 @@ it("[AC-51] Try asks for the code of the second factor where it is needed, and c
   const send = page.getByRole("button", { name: "Send", exact: true });
   const program = page.getByText("curl -s");
   await user.fill("mfa@example.com");
-  await send.click();
+  // Nothing of the form has the focus.
+  await page.locator("body").press("Control+Enter");
   await page.getByRole("button", { name: "Fill in the current code" }).click();
   await expect.poll(() => code.inputValue()).toMatch(/^\d{6}$/);
   expect(await program.textContent()).toContain("/mfa/verify");

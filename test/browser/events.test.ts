@@ -54,6 +54,7 @@ it("[EV-78] Space does not pause the table of a stopped service", async () => {
   await page.getByText("1 to 10 of 10").first().waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByText("stopped; browsing what is stored").waitFor();
+  await page.getByRole("region", { name: "Rate limits" }).getByText("Available while the service runs.").waitFor();
   await page.getByRole("heading", { level: 1 }).click();
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Start", exact: true }).click();

@@ -103,6 +103,9 @@ it("[BL-338] [BL-339] a service that needs a restart says so wherever it is list
   const { page, origin } = await openBrowserShell("http", { flags: ["--http-open-to-lan", "true"] });
   await page.setViewportSize({ width: 1_280, height: 800 });
   await openTab(page, "Config");
+  const rowOf = (field: string) => page.getByText(field, { exact: true }).locator("xpath=ancestor::*[contains(., 'applies')][1]");
+  expect(await rowOf("Most links").textContent()).toContain("applies after restart");
+  expect(await rowOf("Log level").textContent()).toContain("applies immediately");
   await page.getByRole("textbox", { name: "Most links" }).fill("255");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("navigation").getByText("restart needed").waitFor();

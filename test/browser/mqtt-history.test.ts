@@ -75,3 +75,20 @@ it("[MQTT-309] says of how many messages only a part could be searched, and with
   await history.getByText(/^1 was searched in part only/).waitFor();
   expect(await row.count()).toBe(0);
 });
+
+it("[MQTT-466] the chosen topic is filled in to publish, and what is wrong is said before there is a command", async () => {
+  const { page } = await open();
+  const dialog = page.getByRole("dialog");
+  const topic = dialog.getByRole("textbox", { name: "Topic", exact: true });
+  for (const one of ["shed/spade", "shed/door"]) {
+    await publishMessage(page, one);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("treeitem", { name: /^spade/ }).click();
+  await page.getByRole("button", { name: "Publish…", exact: true }).click();
+  expect(await topic.inputValue()).toBe("shed/spade");
+  await dialog.getByText(/^mosquitto_pub /).waitFor();
+  await topic.fill("shed/#");
+  await dialog.getByText("Fix the fields above to see the command.").waitFor();
+  expect(await dialog.getByRole("button", { name: "Publish", exact: true }).isDisabled()).toBe(true);
+});

@@ -297,6 +297,7 @@ it("[MQTT-130] a rule with a payload condition is created, shown and opened agai
   await field("Topic filter").fill("ask");
   await dialog.getByText("JSON field equals").click();
   await field("Field").fill("state.power");
+  await field("Reply payload").fill("{payload}");
   await field("Value").fill("on");
   await dialog.getByRole("button", { name: "Show" }).click();
   await field("Content type").fill("text/plain");

@@ -60,6 +60,14 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.counters.at(-1)?.items).toBe(6);
   });
 
+  it("[MQTT-129] without the setting there is no demo device: a client's own commands are answered by nobody", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("commands/+/+/result");
+    client.publish("commands/valve-3/open", "now");
+    await client.expectNothing();
+  });
+
   it("[MQTT-129] the demo device answers commands, on the response topic with the correlation data", async () => {
     const broker = await startBroker({ demoDevice: true });
     const client = await connectWire(broker, 5);
