@@ -7,26 +7,33 @@ import { isLater, type Received } from "./journal.ts";
 const allBytes = 6 << 20;
 /** Of one broker, however many there are. */
 const leastBytes = 1 << 20;
+/** Of what sessions keep and Redis has not taken: it takes some milliseconds for the deliveries of so many, and what is written to clients waits for it (`CommitGate`). */
+export const mostUntakenBytes = 32 << 10;
 const pollMs = 20;
+/** Who waits and may go on acts a moment later: only then it is known whether there is room for the next ones. */
+const resumedAtOnce = 8;
 /** A broker that neither reads nor dies is not waited for longer. */
 const patienceMs = 10_000;
 
 export interface BacklogOptions {
-  /** Bytes that are queued here, or were sent and not received back; and of sessions, those that Redis has not taken. */
+  /** Bytes that are queued here, or were sent and not received back. */
   readonly sentBytes: () => number;
+  /** Of sessions, those that clients of this broker have caused and Redis has not taken. */
+  readonly untakenBytes: () => number;
   readonly brokers: () => number;
   readonly isConnected: () => boolean;
   /** Positions in the journal of all living brokers. Rejects without Redis. */
   readonly positions: () => Promise<readonly string[]>;
 }
 
-/** Frames of this broker that other brokers have not read. Publishers wait while there are too many bytes of them. */
+/** Frames of this broker that other brokers have not read, and what Redis has not taken. Publishers wait while there are too many bytes of them. */
 export class Backlog {
   private frames: { readonly id: string; readonly bytes: number }[] = [];
   private bytes = 0;
   /** Of frames that are not in the journal: read when the next one is. */
   private unnumbered = 0;
   private waiting: (() => void)[] = [];
+  private resumesLater = false;
   private timer: NodeJS.Timeout | undefined = undefined;
   private progressAt = 0;
   private readonly options: BacklogOptions;
@@ -40,7 +47,8 @@ export class Backlog {
   }
 
   get isAbove(): boolean {
-    return this.options.isConnected() && this.bytes + this.options.sentBytes() > this.limit;
+    const { isConnected, sentBytes, untakenBytes } = this.options;
+    return isConnected() && (this.bytes + sentBytes() > this.limit || untakenBytes() > mostUntakenBytes);
   }
 
   /** A frame of this broker came back. */
@@ -57,10 +65,11 @@ export class Backlog {
 
   /** Redis has taken some of what was sent. */
   taken(): void {
+    this.progressAt = performance.now();
     this.settle();
   }
 
-  /** `resume` is called when there is room, or Redis is lost. */
+  /** `resume` is called when there is room, or Redis is lost: it may publish then, whether others were faster or not. */
   whenBelow(resume: () => void): void {
     if (this.waiting.length === 0) this.progressAt = performance.now();
     this.waiting.push(resume);
@@ -77,7 +86,7 @@ export class Backlog {
   }
 
   private settle(): void {
-    if (this.waiting.length > 0 && !this.isAbove) this.resume();
+    if (this.waiting.length > 0 && !this.isAbove) this.resumeSome();
     if (this.bytes > this.limit / 2 && this.options.isConnected()) this.timer ??= setTimeout(() => void this.poll(), pollMs);
     else if (this.waiting.length > 0) this.timer ??= setTimeout(() => void this.poll(), pollMs);
   }
@@ -86,6 +95,18 @@ export class Backlog {
     const { waiting } = this;
     this.waiting = [];
     for (const resume of waiting) resume();
+  }
+
+  /** Those that have waited longest, even if others leave no room until they act. */
+  private resumeSome(): void {
+    if (this.resumesLater) return;
+    for (const resume of this.waiting.splice(0, resumedAtOnce)) resume();
+    if (this.waiting.length === 0) return;
+    this.resumesLater = true;
+    setImmediate(() => {
+      this.resumesLater = false;
+      this.settle();
+    });
   }
 
   private async poll(): Promise<void> {

@@ -33,6 +33,8 @@ export class Commits {
   last: Promise<void> = Promise.resolve();
   /** Of the commits that Redis has not answered, without the frames, which are counted with those that were sent. */
   bytes = 0;
+  /** Of them those of messages of other brokers. */
+  bytesOfOthers = 0;
   private operations: RedisOperation[] = [];
   private scheduled = false;
   private position = "";
@@ -68,6 +70,7 @@ export class Commits {
     const connected = parts.isConnected;
     if (connected) members.announce();
     const frames = parts.outgoing.seal(parts.brokerId, connected);
+    const { heldOfOthers } = parts.store;
     // The broker's whole state is rewritten when Redis is back.
     if (!connected) {
       this.drop();
@@ -76,7 +79,7 @@ export class Commits {
     const operations = [...parts.store.take(), ...this.operations];
     this.operations = [];
     for (const frame of frames) operations.push(...this.share(frame));
-    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq);
+    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq, heldOfOthers);
   }
 
   /** An empty commit only reports the position in the journal. */
@@ -103,7 +106,7 @@ export class Commits {
     return operations;
   }
 
-  private commit(operations: readonly RedisOperation[], seq: number): void {
+  private commit(operations: readonly RedisOperation[], seq: number, ofOthers = 0): void {
     const { parts, gate } = this.options;
     const { position } = parts.incoming;
     this.position = position;
@@ -116,6 +119,7 @@ export class Commits {
     for (const operation of operations)
       if (operation.type !== "share") for (const value of valuesOf(operation)) bytes += typeof value === "number" ? 0 : value.length;
     this.bytes += bytes;
+    this.bytesOfOthers += ofOthers;
     const { journalBytes } = parts.engine.limits;
     const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, values).then(
@@ -137,6 +141,7 @@ export class Commits {
     );
     this.last = this.last.finally(() => {
       this.bytes -= bytes;
+      this.bytesOfOthers -= ofOthers;
       this.options.onAnswered();
     });
   }

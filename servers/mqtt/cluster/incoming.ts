@@ -11,6 +11,8 @@ export interface IncomingOptions {
   /** An invalid frame, or one with invalid entries. */
   readonly onBroken: (count: number) => void;
   readonly onFault: (error: unknown) => void;
+  /** Redis has not taken what sessions got so far: it would take the longer, and what is written to clients waits for it. */
+  readonly waitsForRedis: () => boolean;
   /** Of the clients of this broker, who have their time beside the others. */
   readonly scheduler: () => Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
 }
@@ -27,7 +29,7 @@ export class Incoming {
   private queue: { readonly id: string; readonly bytes: Buffer }[] = [];
   /** Of the frame of which a part was applied: a step for each entry. */
   private steps: Iterator<undefined> | undefined = undefined;
-  private state: "held" | "waiting for its turn" | "idle" = "held";
+  private state: "held" | "waiting for its turn" | "waiting for Redis" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
   private readonly recordings = new Set<(received: Received) => void>();
@@ -63,6 +65,10 @@ export class Incoming {
     const { queue } = this;
     let taken = 0;
     while (this.steps || taken < queue.length) {
+      if (!this.steps && this.options.waitsForRedis()) {
+        this.state = "waiting for Redis";
+        break;
+      }
       this.steps ??= this.stepsOf(queue[taken++] as (typeof queue)[number]);
       this.step(this.steps);
       // Redis was lost.
@@ -70,10 +76,15 @@ export class Incoming {
       if (this.options.scheduler().isTurnOver()) break;
     }
     this.queue = queue.slice(taken);
-    if (this.queue.length === 0 && !this.steps) return;
+    if ((this.queue.length === 0 && !this.steps) || this.state === "waiting for Redis") return;
     this.state = "waiting for its turn";
     this.options.scheduler().whenWritten(this.goOn);
   };
+
+  /** Redis has taken some of what sessions got. */
+  taken(): void {
+    if (this.state === "waiting for Redis") this.goOn();
+  }
 
   private step(steps: Iterator<undefined>): void {
     try {

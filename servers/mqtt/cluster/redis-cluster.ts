@@ -11,7 +11,7 @@ import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { Message } from "../engine/routing/message.ts";
 import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
-import { Backlog } from "./backlog.ts";
+import { Backlog, mostUntakenBytes } from "./backlog.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { ClusterScripts, channelOf, keyPrefix, presenceOf, replyList, replyText } from "./cluster-scripts.ts";
 import { CommitGate } from "./commit-gate.ts";
@@ -94,7 +94,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const onFault = (error: unknown) => log.error(`A frame of another broker could not be applied: ${errorText(error)}`);
     this.outgoing = new Outgoing(() => this.commits.schedule());
     this.incoming = new Incoming({
-      onEntry: (entry, from) => this.taker.take(entry, from),
+      onEntry: (entry, from) => this.store.ofOthers(() => this.taker.take(entry, from)),
       onFrame: ({ id, frame }, bytes) => {
         this.commits.read();
         if (frame.from !== this.brokerId) return;
@@ -106,9 +106,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       },
       onFault,
       scheduler: () => this.engine.scheduler,
+      waitsForRedis: () => this.isConnected && this.store.heldOfOthers + this.commits.bytesOfOthers > mostUntakenBytes,
     });
     this.backlog = new Backlog({
-      sentBytes: () => this.outgoing.sentBytes + this.store.heldBytes + this.commits.bytes,
+      sentBytes: () => this.outgoing.sentBytes,
+      untakenBytes: () => this.store.heldBytes - this.store.heldOfOthers + this.commits.bytes - this.commits.bytesOfOthers,
       brokers: () => this.liveness.brokers,
       isConnected: () => this.isConnected,
       positions: async () => replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map(replyText),
@@ -136,7 +138,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.members = new GroupMembers(this, waiting);
     const { turns, members, retained, commitGate: gate } = this;
     const onKept = (clients: readonly string[]) => this.ownership.takeBack(clients);
-    this.commits = new Commits({ parts: this, members, retained, bus, channel, gate, onKept, onAnswered: () => this.backlog.taken() });
+    this.commits = new Commits({ parts: this, members, retained, bus, channel, gate, onKept, onAnswered: () => this.taken() });
     const patienceMs = timeoutMs + handoverMs;
     this.ownership = new SessionOwnership({ parts: this, members, patienceMs, mayBury: () => this.liveness.mayBury() });
     const { commits, ownership } = this;
@@ -214,6 +216,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
 
   flush(): void {
     this.commits.flush();
+  }
+
+  private taken(): void {
+    this.backlog.taken();
+    this.incoming.taken();
   }
 
   private keep(message: Message): void {
@@ -325,7 +332,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     }
     this.state = "closed";
     this.backlog.clear();
-    this.commitGate.open();
+    this.commitGate.close();
     this.incoming.lost();
     this.redis.close();
   }

@@ -65,6 +65,10 @@ export class RedisSessionStore implements SessionStore {
   private notedBytes = 0;
   /** Of the values and messages that are not taken. */
   heldBytes = 0;
+  /** Of them those of messages of other brokers. */
+  heldOfOthers = 0;
+  /** What is counted now is of others. */
+  private isOfOthers = false;
   private readonly options: RedisSessionStoreOptions;
 
   constructor(options: RedisSessionStoreOptions) {
@@ -84,6 +88,17 @@ export class RedisSessionStore implements SessionStore {
   private count(bytes: number): void {
     this.notedBytes += bytes;
     this.heldBytes += bytes;
+    if (this.isOfOthers) this.heldOfOthers += bytes;
+  }
+
+  /** What `apply` changes is caused by another broker. */
+  ofOthers(apply: () => void): void {
+    this.isOfOthers = true;
+    try {
+      apply();
+    } finally {
+      this.isOfOthers = false;
+    }
   }
 
   private set(clientId: string, field: string, value: string | undefined): void {
@@ -312,7 +327,7 @@ export class RedisSessionStore implements SessionStore {
     this.waits = [];
     this.changes = new Map();
     this.unwritten = new Set();
-    this.noted = this.notedBytes = this.heldBytes = 0;
+    this.noted = this.notedBytes = this.heldBytes = this.heldOfOthers = 0;
   }
 }
 

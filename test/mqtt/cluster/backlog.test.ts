@@ -12,6 +12,7 @@ it("[MQTT-248] publishers wait until every broker has read so much that there is
   let sent = 0;
   const backlog = new Backlog({
     sentBytes: () => sent,
+    untakenBytes: () => 0,
     brokers: () => 2,
     isConnected: () => connected,
     positions: () => Promise.resolve(positions),
@@ -50,15 +51,51 @@ it("[MQTT-364] what sessions got counts until Redis has taken it, and its bytes 
   queue("b", large());
   expect([store.hasMuchToCommit, store.heldBytes > 1_200_000]).toEqual([true, true]);
   expect([store.take().length, store.heldBytes, store.hasMuchToCommit]).toEqual([4, 0, false]);
+  queue("a", large());
+  store.ofOthers(() => queue("a", large()));
+  queue("a", large());
+  expect([Math.floor(store.heldBytes / 600_000), Math.floor(store.heldOfOthers / 600_000)]).toEqual([3, 1]);
+  expect([store.take().length > 0, store.heldBytes, store.heldOfOthers]).toEqual([true, 0, 0]);
 
-  let bytes = 7_000_000;
+  let bytes = 200_000;
   const none = () => Promise.resolve([]);
-  const backlog = new Backlog({ sentBytes: () => bytes, brokers: () => 1, isConnected: () => true, positions: none });
+  const backlog = new Backlog({
+    sentBytes: () => 0,
+    untakenBytes: () => bytes,
+    brokers: () => 1,
+    isConnected: () => true,
+    positions: none,
+  });
   const resumed: string[] = [];
   backlog.whenBelow(() => resumed.push("one"));
   bytes = 0;
   backlog.taken();
   expect(resumed).toEqual(["one"]);
+  backlog.clear();
+});
+
+it("[MQTT-470] those that have waited longest for Redis go on first, some at a time, so that it is known what they cause", async () => {
+  let bytes = 1_000_000;
+  const none = () => Promise.resolve([]);
+  const backlog = new Backlog({
+    sentBytes: () => 0,
+    untakenBytes: () => bytes,
+    brokers: () => 1,
+    isConnected: () => true,
+    positions: none,
+  });
+  const resumed: number[] = [];
+  for (let number = 0; number < 30; number++) backlog.whenBelow(() => resumed.push(number));
+  bytes = 0;
+  backlog.taken();
+  const first = resumed.length;
+  expect(first).toBeLessThan(15);
+  bytes = 1_000_000;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(resumed.length).toBe(first);
+  bytes = 0;
+  backlog.taken();
+  await expect.poll(() => resumed).toEqual(Array.from({ length: 30 }, (_, number) => number));
   backlog.clear();
 });
 

@@ -19,13 +19,14 @@ const framesOf = (from: string, topics: readonly string[]) =>
   topics.map((topic, index) => ({ id: `${index + 1}-0`, frame: { from, seq: index + 1, entries: [entryOf(topic)], broken: 0 } }));
 
 /** Each turn is over at once. */
-function incomingInTurns(onEntry: (entry: Entry) => void) {
+function incomingInTurns(onEntry: (entry: Entry) => void, waitsForRedis = () => false) {
   let waiting: (() => void)[] = [];
   const incoming = new Incoming({
     onEntry,
     onFrame: () => {},
     onBroken: () => {},
     onFault: (error) => expect.unreachable(String(error)),
+    waitsForRedis,
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
   });
   /** False if nothing waits. */
@@ -79,6 +80,39 @@ it("[MQTT-463] a frame of which a part was applied when Redis was lost does not 
   incoming.release();
   while (turn());
   expect([taken, incoming.position]).toEqual([["1", "3"], "2-0"]);
+});
+
+it("[MQTT-470] frames of other brokers wait while Redis has not taken what sessions got of those before", () => {
+  const taken: string[] = [];
+  let isBehind = false;
+  const onEntry = (entry: Entry) => {
+    if (entry.type === "message") taken.push(entry.message.topic);
+    isBehind = true;
+  };
+  const { incoming, turn } = incomingInTurns(onEntry, () => isBehind);
+  const answer = () => {
+    isBehind = false;
+    incoming.taken();
+    while (turn());
+  };
+  for (const { id, frame } of framesOf("other", ["1", "2", "3"])) incoming.receive(id, encodeFrame(frame));
+  incoming.release();
+  while (turn());
+  const states = [[...taken]];
+  for (let answers = 0; answers < 3; answers++) {
+    answer();
+    states.push([...taken]);
+  }
+  expect(states).toEqual([["1"], ["1", "2"], ["1", "2", "3"], ["1", "2", "3"]]);
+  // Redis was lost, and is back.
+  for (const { id, frame } of framesOf("third", ["4", "5"])) incoming.receive(`1${id}`, encodeFrame(frame));
+  incoming.lost();
+  incoming.hold();
+  isBehind = false;
+  incoming.release();
+  incoming.receive("20-0", encodeFrame({ from: "third", seq: 3, entries: [entryOf("6")] }));
+  while (turn());
+  expect(taken).toEqual(["1", "2", "3", "4", "6"]);
 });
 
 it("[MQTT-463] a frame has few messages that sessions keep, since it is applied at once with them, and many of QoS 0", () => {

@@ -232,21 +232,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       turn.holdUntilWritten(decoder.isPingNext);
       return;
     }
-    const { cluster } = this.context;
     while (this.holds === 0 && this.state !== "closed") {
-      if (decoder.isPublishNext) {
-        if (cluster?.isBehind) {
-          this.holdUntil((then) => cluster.whenCaughtUp(then));
-          break;
-        }
-        if (!turn.mayPublish()) {
-          turn.holdUntilWritten();
-          break;
-        }
-      } else if (decoder.isSubscribeNext && !turn.mayWork()) {
-        turn.holdUntilWork();
-        break;
-      }
+      if (!turn.takes(decoder)) break;
       const packet = decoder.next();
       if (!packet) break;
       this.lastPacketAt = this.context.now();
@@ -261,7 +248,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   published(message: Message, bytes: number): void {
     this.turn.routed(message);
     const { broadcasts } = this.context;
-    if (message.answerSteps > 0 && !broadcasts.isIdle) this.holdUntil((then) => broadcasts.whenIdle(then));
+    if (message.answerSteps > 0 && !broadcasts.isIdle) this.turn.holdUntil((then) => broadcasts.whenIdle(then));
     else if (isMuch(message.matched, bytes) || message.answersAreMuch) this.turn.holdUntilWritten();
   }
 
@@ -273,12 +260,6 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** The step may be much work, such as the end of an earlier session: it is done when there is time in a turn of the event loop. */
   inTurn(step: () => void): void {
     this.turn.inTurn(step);
-  }
-
-  /** It is read no further until that, such as that the other brokers have read what was published here, by whomever. */
-  private holdUntil(when: (then: () => void) => void): void {
-    this.hold();
-    when(() => this.context.scheduler.whenWritten(() => this.release()));
   }
 
   /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */

@@ -1,3 +1,4 @@
+import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Message } from "../routing/message.ts";
 import { visitsOfStep } from "../routing/route-message.ts";
@@ -24,6 +25,7 @@ export interface TurnParts {
     FlushScheduler,
     "isTurnOver" | "isCrowded" | "beginBroadcast" | "endBroadcast" | "turns" | "whenWritten" | "whenWorkBegins" | "mayBeginWork" | "works"
   >;
+  readonly cluster: Pick<ClusterLink, "isBehind" | "whenCaughtUp"> | undefined;
   /** Monotonic, in milliseconds; may be some hundred old. */
   now(): number;
 }
@@ -58,6 +60,8 @@ export class TurnShare {
   private publishes = false;
   /** It has been asked already. */
   private works = false;
+  /** For the other brokers: its next packet does not wait for them again. */
+  private hasCaughtUp = false;
 
   constructor(parts: TurnParts, owner: TurnOwner) {
     this.parts = parts;
@@ -94,8 +98,31 @@ export class TurnShare {
     return may;
   }
 
+  /** Whether the next packet may be handled now. If not, the connection is held until it may. */
+  takes({ isPublishNext, isSubscribeNext }: { readonly isPublishNext: boolean; readonly isSubscribeNext: boolean }): boolean {
+    const { cluster } = this.parts;
+    if (!isPublishNext && !isSubscribeNext) return true;
+    // Subscriptions of sessions that are kept go to Redis too.
+    if (cluster?.isBehind && !this.hasCaughtUp) {
+      this.holdUntil((then) =>
+        cluster.whenCaughtUp(() => {
+          this.hasCaughtUp = true;
+          then();
+        }),
+      );
+      return false;
+    }
+    if (isPublishNext ? !this.mayPublish() : !this.mayWork()) {
+      if (isPublishNext) this.holdUntilWritten();
+      else this.holdUntilWork();
+      return false;
+    }
+    this.hasCaughtUp = false;
+    return true;
+  }
+
   /** One packet may be much work, such as 10,000 filters, and each of many connections may send one. */
-  mayWork(): boolean {
+  private mayWork(): boolean {
     const { scheduler } = this.parts;
     const may = scheduler.mayBeginWork && (this.works || !scheduler.isTurnOver());
     this.works = false;
@@ -103,7 +130,7 @@ export class TurnShare {
   }
 
   /** So may be the routing of a message, which its bytes do not tell. Thousands that publish one after the other are much together. */
-  mayPublish(): boolean {
+  private mayPublish(): boolean {
     if (this.publishes) return true;
     const { scheduler } = this.parts;
     const waits = this.didMuch || (!this.isCalm && scheduler.isCrowded);
@@ -131,8 +158,14 @@ export class TurnShare {
     this.parts.scheduler.whenWritten(() => this.releaseIt(), line, this.addressKey);
   }
 
+  /** It is read no further until that, such as that what it has caused is done. */
+  holdUntil(when: (then: () => void) => void): void {
+    this.owner.hold();
+    when(() => this.parts.scheduler.whenWritten(() => this.owner.release()));
+  }
+
   /** The same before a packet that may be much work. */
-  holdUntilWork(): void {
+  private holdUntilWork(): void {
     this.owner.hold();
     this.parts.scheduler.whenWorkBegins(() => this.releaseIt(), this.addressKey);
   }

@@ -5,8 +5,8 @@ import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
 /** A socket or WebSocket. */
 export interface Transport {
-  /** Returns true if the bytes were written synchronously, so that the memory may be reused. */
-  write(bytes: Buffer): boolean;
+  /** Returns true if the bytes were written synchronously, so that the memory may be reused. `isUrgent`: they go before those of others, where they wait. */
+  write(bytes: Buffer, isUrgent?: boolean): boolean;
   /** Bytes that the operating system has not accepted yet. */
   readonly pendingBytes: number;
   /** Received and not passed on, such as parts of a WebSocket's message. */
@@ -200,7 +200,7 @@ export class Output {
 
   /** Never throws. */
   flush(): void {
-    this.dirty = this.hasCalmAnswer = false;
+    this.dirty = false;
     try {
       this.flushAll();
     } catch (error) {
@@ -219,6 +219,7 @@ export class Output {
       for (const bytes of full) if (!this.write(bytes)) this.scheduler.sharedInUse = true;
     }
     this.flushCurrent();
+    this.hasCalmAnswer = false;
     if (this.onHandedOver) this.handedOver();
     if (this.congested || this.countedBytes > 0) this.settle();
   }
@@ -352,7 +353,7 @@ export class Output {
     }
     // It may wait for earlier bytes, and a few bytes must not keep a whole slab in use.
     const waiting = this.transport.pendingBytes > 0 ? compacted(bytes) : bytes;
-    return this.transport.write(waiting) || waiting !== bytes;
+    return this.transport.write(waiting, this.hasCalmAnswer && bytes.length <= largeBytes) || waiting !== bytes;
   }
 
   private release(slab: Buffer): void {
@@ -387,8 +388,7 @@ export class Output {
     this.held = later < 0 ? undefined : held.slice(later);
     clearTimeout(this.heldTimer);
     this.heldTimer = undefined;
-    const [next] = this.held ?? [];
-    if (next) this.releaseHeldLater(next.dueAt);
+    if (this.held?.[0]) this.releaseHeldLater(this.held[0].dueAt);
     for (const { bytes, onHandedOver } of due) {
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);
