@@ -39,7 +39,7 @@ const programFlags = {
   "dashboard-connections": {
     type: "string",
     argument: "N",
-    help: "Most connections to the dashboard's port without its token (256); no window either",
+    help: "Most connections to the dashboard's port without its token (256), at a URL instead of in a window",
   },
   json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
   help: { type: "boolean", help: "Show this text" },
