@@ -92,3 +92,20 @@ it("[MQTT-466] the chosen topic is filled in to publish, and what is wrong is sa
   await dialog.getByText("Fix the fields above to see the command.").waitFor();
   expect(await dialog.getByRole("button", { name: "Publish", exact: true }).isDisabled()).toBe(true);
 });
+
+it("[BL-433] the topic tree has room for ten rows in a window of 900 x 700", async () => {
+  const { page, host } = await open();
+  await page.setViewportSize({ width: 900, height: 700 });
+  const client = await connectAsync(`mqtt://${host}`);
+  onTestFinished(() => client.endAsync(true));
+  for (let index = 0; index < 20; index++) await client.publishAsync(`row-${index}`, "on");
+  const tree = page.getByRole("tree");
+  await tree.getByRole("treeitem").nth(12).waitFor();
+  const inSight = () =>
+    tree.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      const rows = [...element.querySelectorAll("[role=treeitem]")].map((row) => row.getBoundingClientRect());
+      return rows.filter((row) => row.top >= top - 1 && row.bottom <= Math.min(bottom, innerHeight) + 1).length;
+    });
+  await expect.poll(inSight).toBeGreaterThanOrEqual(10);
+});

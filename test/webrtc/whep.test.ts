@@ -164,6 +164,14 @@ describe("a session of WHEP", () => {
     expect((await offer("/whep/test", playerOffer(), { authorization: "Bearer anna:wrong" })).status).toBe(401);
   });
 
+  it("[WEBRTC-316] wrong credentials are limited by the address of the client, with those of the RTSP service", async () => {
+    const { offer } = await startMediaServices({ rtsp: { users: ["anna:secret"], loginFailures: 3 } });
+    const authorization = `Basic ${Buffer.from("anna:wrong").toString("base64")}`;
+    for (let attempt = 0; attempt < 3; attempt++) expect((await offer("/whep/test", playerOffer(), { authorization })).status).toBe(401);
+    const right = await offer("/whep/test", playerOffer(), { authorization: "Bearer anna:secret" });
+    expect([right.status, (await problemOf(right)).detail]).toEqual([403, "Too many failed logins."]);
+  });
+
   it("[WEBRTC-317] beyond the limit is refused with 503; what never connects ends", async () => {
     const { offer, webrtc } = await startMediaServices({ webrtc: { viewers: 1, mediaConnectSeconds: 1 } });
     expect((await offer("/whep/test", playerOffer())).status).toBe(201);
