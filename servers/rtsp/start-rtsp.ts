@@ -188,7 +188,7 @@ export async function startRtsp(
     idleMs: Math.max(10, 3 * config.hlsSegmentSeconds) * 1_000,
   });
   onStop(() => readers.close(serviceStops));
-  const faultControl = createFaultControl({ faults, sessions, endReaders: (path, reason) => readers.endAnswers(path, reason) });
+  const faultControl = createFaultControl({ faults, sessions, turns, endReaders: (path, reason) => readers.endAnswers(path, reason) });
   const httpPort = await listenManagement({
     port: config.httpPort,
     openToLan: config.openToLan,

@@ -2,10 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { parseSdp } from "../../servers/core/rtp/sdp.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
+import { createFaultControl } from "../../servers/rtsp/faults/fault-control.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
+import { faultRoutes } from "../../servers/rtsp/management/fault-routes.ts";
 import { trackOfMedia } from "../../servers/rtsp/protocol/media-description.ts";
 import { AmfError, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { Announcement } from "../../servers/rtsp/sessions/announcement.ts";
+import type { RtspSession } from "../../servers/rtsp/sessions/rtsp-session.ts";
+import { onEnd } from "../support/start-service.ts";
 
 it("[RTSP-211] of a description some parameters and parameter sets are read, and it counts with its objects", () => {
   const sets = Array.from({ length: 1_000 }, (_, index) => Buffer.of(0x67, index >> 8, index & 0xff).toString("base64")).join(",");
@@ -47,4 +52,32 @@ it("[RTSP-212] faults that begin or end at once are shown at once", async () => 
   await nextTurn();
   expect(shown).toBe(2);
   expect(faults.isQuiet).toBe(true);
+});
+
+it("[RTSP-225] a path with thousands of sessions is closed in turns, and of thousands of targets the first 1,000 are listed", async () => {
+  let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  onEnd(() => turns.close());
+  const faults = new Faults();
+  onEnd(() => faults.stopAll());
+  let ended = 0;
+  const sessions = Array.from({ length: 3_000 }, (_, index) => ({
+    path: "live",
+    publicId: `${index}`,
+    end() {
+      nowMs += 0.125;
+      ended++;
+    },
+  })) as unknown as readonly RtspSession[];
+  const control = createFaultControl({ faults, sessions: { list: () => [...sessions] }, turns, endReaders() {} });
+  control.startOnPath("live", { fault: { kind: "close" }, forMs: 60_000 });
+  expect(ended).toBeLessThan(100);
+  for (let before = ended; ended < 3_000; before = ended) {
+    await nextTurn();
+    expect(ended - before).toBeLessThan(100);
+  }
+  for (const session of sessions) faults.start(session, { fault: { kind: "stall" }, forMs: 60_000 });
+  const [list] = faultRoutes({ faults, control, sessions: { list: () => [...sessions] } });
+  const answer = (await list?.answer([], new URLSearchParams())) as { body: { paths: object[]; sessions: { session: string }[] } };
+  expect([answer.body.paths.length, answer.body.sessions.length, answer.body.sessions.at(-1)?.session]).toEqual([1, 999, "998"]);
 });

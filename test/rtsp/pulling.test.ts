@@ -1,10 +1,13 @@
-import { createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { maskedAddressLines, restoredAddressLines, withoutUserinfo } from "../../servers/core/credentials/masked-secrets.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { pullUpstream } from "../../servers/rtsp/client/pull-upstream.ts";
 import { rtspConfig } from "../../servers/rtsp/rtsp-config.ts";
+import { PulledSource } from "../../servers/rtsp/streams/pulled-source.ts";
+import { WaitingPlaces } from "../../servers/rtsp/streams/waiting-readers.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
@@ -94,6 +97,40 @@ it("[RTSP-82] an upstream that cannot be reached is a 503 in time, and one that 
   expect((await client.request("DESCRIBE", "/door")).status).toBe(503);
   expect((await client.request("DESCRIBE", "/other")).status).toBe(503);
   expect(server.logs.some(({ text }) => text.includes("DESCRIBE was answered 404"))).toBe(true);
+});
+
+it("[RTSP-85] an upstream that is given up before it has answered, and wanted again, is fetched once", async () => {
+  const upstream = await startRtsp();
+  const waiting: Socket[] = [];
+  const proxy = createServer((socket) => void waiting.push(socket.on("error", () => {})));
+  onEnd(() => void proxy.close());
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const turns = new WorkTurns();
+  const source = new PulledSource({
+    ...{ name: "door", url: `rtsp://127.0.0.1:${port}/stream`, tls: async () => ({}), waitMs: 10_000, idleMs: 10_000, turns },
+    ...{ packetBytes: 1_400, keptBytes: 1 << 20, media: new SharedBudget(1 << 30), places: new WaitingPlaces(10), onReceived() {} },
+    log: createLog({ level: () => "error", write() {} }),
+  });
+  onEnd(() => {
+    source.close("the test is over");
+    turns.close();
+  });
+  const first = source.open();
+  await until(() => waiting.length === 1);
+  source.close("nobody waits");
+  await expect(first).rejects.toThrow("nobody waits");
+  const second = source.open();
+  await until(() => waiting.length === 2);
+  const ended: number[] = [];
+  for (const [index, socket] of waiting.entries()) {
+    socket.once("close", () => void ended.push(index));
+    socket.pipe(connect(upstream.port, "127.0.0.1").on("error", () => {})).pipe(socket);
+  }
+  let packets = 0;
+  (await second).addPacketReader({ onPackets: () => packets++, onReport() {}, onGap() {}, onEnd() {} });
+  await until(() => ended.length > 0 && packets > 10);
+  expect(ended).toEqual([0]);
 });
 
 it("[RTSP-83] the passwords of upstreams are not shown, and come back with the same address only", () => {

@@ -67,6 +67,34 @@ it("[RTSP-206] of a client that leaves answers unread nothing more is carried ou
   turns.close();
 });
 
+it("[RTSP-226] an error of ours in a message of a client ends that client, with the reason", async () => {
+  const socket = new UnreadSocket();
+  socket.takeAll();
+  const turns = new WorkTurns();
+  const reasons: string[] = [];
+  new RtmpConnection(socket as unknown as Socket, {
+    limits: { messageBytes: 1 << 20, silenceMs: 60_000 },
+    turns,
+    held: new SharedBudget(1 << 30),
+    onPublish() {
+      throw new TypeError("it cannot be published");
+    },
+    onMedia() {},
+    onClosed: (reason) => void reasons.push(reason),
+  });
+  onEnd(() => void socket.destroy());
+  socket.push(Buffer.concat([Buffer.from([3]), Buffer.alloc(2 * 1_536)]));
+  const command = (...values: Parameters<typeof writeAmf>[0]) =>
+    socket.push(writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values) }));
+  command("connect", 1, { app: "live" });
+  command("publish", 2, null, "a", "live");
+  await until(() => socket.writableEnded);
+  socket.destroy();
+  await until(() => reasons.length > 0);
+  expect(reasons).toEqual([expect.stringContaining("it cannot be published")]);
+  turns.close();
+});
+
 it("[RTSP-207] a parameter set of a picture of megabytes is kept alone, and a long one not at all", () => {
   const picture = Buffer.alloc(4 << 20, 1);
   const unit = (at: number, length: number) => {

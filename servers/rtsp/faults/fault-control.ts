@@ -1,4 +1,5 @@
 import { multicastSessionFaults, publisherFaults } from "../../../contract/services/rtsp-faults.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { FaultStart, Faults } from "./faults.ts";
 
@@ -19,6 +20,7 @@ export interface FaultControlParts {
   readonly sessions: Pick<SessionTable, "list">;
   /** Ends what readers over HTTP are sent of a path. */
   readonly endReaders: (path: string, reason: string) => void;
+  readonly turns: WorkTurns;
 }
 
 function canHave(session: Session, { kind }: FaultStart["fault"]): boolean {
@@ -26,11 +28,13 @@ function canHave(session: Session, { kind }: FaultStart["fault"]): boolean {
   return !session.isMulticast || multicastSessionFaults.has(kind);
 }
 
-export const createFaultControl = ({ faults, sessions, endReaders }: FaultControlParts): FaultControl => ({
+export const createFaultControl = ({ faults, sessions, endReaders, turns }: FaultControlParts): FaultControl => ({
   startOnPath(path, start) {
     faults.start(path, start);
     if (start.fault.kind !== "close") return;
-    for (const session of sessions.list()) if (session.path === path) session.end(closed, "fault");
+    // There may be thousands.
+    const ofPath = sessions.list().filter((session) => session.path === path);
+    void turns.each(ofPath, (session) => session.end(closed, "fault"));
     endReaders(path, closed);
   },
   startOnSession(session, start) {

@@ -14,6 +14,8 @@ export interface FaultRouteParts {
 }
 
 const done: ManagementAnswer = { body: { status: "ok" } };
+/** Paths and sessions in an answer; thousands may have faults. */
+const mostListed = 1_000;
 
 /** Faults on demand over HTTP: the query has what the page's dialog has. docs/rtsp-faults.md explains them. */
 export function faultRoutes({ faults, control, sessions }: FaultRouteParts): readonly ManagementRoute[] {
@@ -74,12 +76,10 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
     const ofSessions: object[] = [];
     const shown = (active: readonly ActiveFault[]) =>
       active.map(({ fault, until, seed }) => ({ ...fault, until: new Date(until).toISOString(), ...(seed !== undefined && { seed }) }));
-    for (const { target, faults: active } of faults.list()) {
+    const ids = new Map<FaultTarget, string>(sessions.list().map((session) => [session, session.publicId]));
+    for (const { target, faults: active } of faults.list(mostListed)) {
       if (typeof target === "string") paths.push({ path: target, faults: shown(active) });
-      else {
-        const session = sessions.list().find((one) => one === target);
-        ofSessions.push({ session: session?.publicId, path: target.path, faults: shown(active) });
-      }
+      else ofSessions.push({ session: ids.get(target), path: target.path, faults: shown(active) });
     }
     return { paths, sessions: ofSessions };
   }

@@ -155,7 +155,8 @@ export class HttpReaders {
 
   /** Closes the answers that go on; readers of HLS have none. */
   endAnswers(path: string, reason: string): void {
-    for (const reader of [...this.#open]) if (reader.path === path && reader.id !== "") reader.end(reason, "fault");
+    const ofPath = [...this.#open].filter((reader) => reader.path === path && reader.id !== "");
+    void this.#options.turns.each(ofPath, (reader) => reader.end(reason, "fault"));
   }
 
   close(reason: string): void {

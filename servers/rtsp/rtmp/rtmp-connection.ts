@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
 import { addressText, plainAddress } from "../../core/net/client-socket.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import type { WorkShare } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { AmfError, type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
@@ -200,8 +201,8 @@ export class RtmpConnection {
   };
 
   #fail(error: unknown): void {
-    if (!(error instanceof RtmpError || error instanceof AmfError)) throw error;
-    this.close(error.message);
+    const isOfClient = error instanceof RtmpError || error instanceof AmfError;
+    this.close(isOfClient ? error.message : `an error of the service: ${errorText(error)}`);
   }
 
   /** It may have been closed by what was received. */

@@ -195,7 +195,12 @@ export class RtmpIngest {
         const { publisher, kind, timestamp, payload } = message;
         this.bytesReceived += payload.length;
         this.#post({ type: "taken", publisher, cost: costOfMedia(payload) });
-        this.#publishers.get(publisher)?.receive(kind, timestamp, Buffer.from(payload.buffer, payload.byteOffset, payload.length));
+        this.#receiveMedia(
+          this.#publishers.get(publisher),
+          kind,
+          timestamp,
+          Buffer.from(payload.buffer, payload.byteOffset, payload.length),
+        );
         return;
       }
       case "gone":
@@ -205,6 +210,15 @@ export class RtmpIngest {
         return;
       default:
         message satisfies never;
+    }
+  }
+
+  #receiveMedia(publisher: RtmpPublisher | undefined, kind: number, timestamp: number, payload: Buffer): void {
+    try {
+      publisher?.receive(kind, timestamp, payload);
+    } catch (error) {
+      this.#options.log.error(`RTMP ${publisher?.path}: ${errorText(error)}`);
+      publisher?.end("internal error", "server");
     }
   }
 

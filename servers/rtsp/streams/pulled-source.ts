@@ -38,6 +38,8 @@ export class PulledSource implements PathSource {
   /** When the stream began, of `performance.now()`. */
   #beganMs = 0;
   #isWanted = false;
+  /** Changes when it is no longer wanted: what was under way before is of no use then. */
+  #turn = 0;
   #retryMs = firstRetryMs;
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -80,6 +82,8 @@ export class PulledSource implements PathSource {
 
   async #fetch(): Promise<void> {
     const { url, tls, turns, packetBytes, keptBytes, media, onReceived } = this.#options;
+    const turn = this.#turn;
+    const dropped = (reason: string) => turn === this.#turn && this.#dropped(reason);
     try {
       const upstream = await pullUpstream({
         url,
@@ -91,9 +95,9 @@ export class PulledSource implements PathSource {
         onReaders: () => this.#restartIdle(),
         onPacket: (_, bytes) => onReceived(bytes),
         continues: this.stream && { stream: this.stream, afterSeconds: (performance.now() - this.#beganMs) / 1_000 },
-        onDropped: (reason) => this.#dropped(reason),
+        onDropped: dropped,
       });
-      if (!this.#isWanted) {
+      if (turn !== this.#turn) {
         void upstream.close();
         return;
       }
@@ -107,13 +111,12 @@ export class PulledSource implements PathSource {
       this.#waiting.resolve(stream);
       this.#restartIdle();
     } catch (error) {
-      this.#dropped(errorText(error));
+      dropped(errorText(error));
     }
   }
 
   #dropped(reason: string): void {
     this.#upstream = undefined;
-    if (!this.#isWanted) return;
     if (reason !== this.#lastFault) this.#options.log.warning(`/${this.#options.name}: ${this.title} dropped: ${reason}`);
     this.#lastFault = reason;
     this.#retry = setTimeout(() => void this.#fetch(), this.#retryMs);
@@ -128,6 +131,7 @@ export class PulledSource implements PathSource {
 
   #release(reason: string): void {
     this.#isWanted = false;
+    this.#turn++;
     clearTimeout(this.#idle);
     clearTimeout(this.#retry);
     void this.#upstream?.close();
