@@ -10,6 +10,7 @@ export class RecentSamples<Series extends string> {
   readonly #values: readonly Float32Array[];
   readonly #at = new Float64Array(capacity);
   #count = 0;
+  #newestAt = Number.NEGATIVE_INFINITY;
 
   constructor(names: readonly Series[]) {
     this.#names = names;
@@ -17,6 +18,9 @@ export class RecentSamples<Series extends string> {
   }
 
   add(at: number, values: Readonly<Partial<Record<Series, number>>>): void {
+    // The clock was set back. A plot needs times that go on.
+    if (at < this.#newestAt) this.#count = 0;
+    this.#newestAt = at;
     const place = this.#count++ % capacity;
     this.#at[place] = at;
     for (const [index, name] of this.#names.entries()) (this.#values[index] as Float32Array)[place] = values[name] ?? Number.NaN;
