@@ -49,15 +49,13 @@ export async function* readJournal(redis: Redis, after: string): AsyncIterable<{
 }
 
 /** Skips frames that cannot be decoded: the live path has logged them. */
-export async function framesAfter(redis: Redis, after: string): Promise<Received[]> {
-  const frames: Received[] = [];
+export async function* framesAfter(redis: Redis, after: string): AsyncIterable<Received> {
   for await (const { id, bytes } of readJournal(redis, after)) {
     if (bytes.length === 0) continue;
     try {
-      frames.push({ id, frame: decodeFrame(bytes) });
+      yield { id, frame: decodeFrame(bytes) };
     } catch (error) {
       if (!(error instanceof PacketError)) throw error;
     }
   }
-  return frames;
 }

@@ -114,7 +114,9 @@ export class Liveness {
     const applied: Received[] = [];
     const stop = incoming.record((received) => applied.push(received));
     try {
-      return [...(await framesAfter(redis.commands, place)), ...applied];
+      const frames: Received[] = [];
+      for await (const received of framesAfter(redis.commands, place)) frames.push(received);
+      return [...frames, ...applied];
     } finally {
       stop();
     }

@@ -1,66 +1,133 @@
+import { resultOf } from "../../core/turns/work-connection.ts";
+import { isSharedFilter } from "../codec/topic.ts";
+import type { EngineLimits } from "../engine/engine-limits.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type Subscriber, Subscription } from "../engine/routing/subscription.ts";
 import { SubscriptionTrie } from "../engine/routing/subscription-trie.ts";
-import type { StoredSession } from "../engine/session/session-store.ts";
 import { isLater, type Received } from "./journal.ts";
-import type { StateAt } from "./session-fields.ts";
+import type { ReadSession, StateAt } from "./session-fields.ts";
 
-/** Frames in their order, each once: of the journal, and those that are applied meanwhile. */
-export class FrameHistory {
-  readonly frames: Received[] = [];
-  private readonly keys = new Set<string>();
+type QueueLimits = Pick<EngineLimits, "queueMessages" | "queueBytes" | "queuePolicy">;
 
-  readonly add = (received: Received): void => {
-    const { from, seq } = received.frame;
-    const key = `${seq} ${from}`;
-    if (this.keys.has(key)) return;
-    this.keys.add(key);
-    this.frames.push(received);
-  };
+/** In order, no more than a queue has room for. */
+class BoundedMessages {
+  readonly messages: Message[] = [];
+  private bytes = 0;
+  /** Those for which there was no room. */
+  dropped = 0;
+  private readonly limits: QueueLimits;
 
-  /** Index of the first frame after this place. */
-  after(id: string): number {
-    let [from, to] = [0, this.frames.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (isLater((this.frames[middle] as Received).id, id)) to = middle;
-      else from = middle + 1;
+  constructor(limits: QueueLimits) {
+    this.limits = limits;
+  }
+
+  private get isFull(): boolean {
+    return this.messages.length >= this.limits.queueMessages || this.bytes >= this.limits.queueBytes;
+  }
+
+  add(message: Message): void {
+    while (this.isFull) {
+      this.dropped++;
+      const oldest = this.limits.queuePolicy === "drop oldest" ? this.messages.shift() : undefined;
+      if (!oldest) return;
+      this.bytes -= oldest.bytes;
     }
-    return from;
+    // It is a view of a page of the journal.
+    message.compact();
+    this.bytes += message.bytes;
+    this.messages.push(message);
   }
 }
 
 /** Only what matches is asked for. */
-const nobody: Subscriber = { clientId: "", recipient: undefined, expirySeconds: 0, hasEnded: false, readiness: () => 0, deliver: () => {} };
+class MissedBySession implements Subscriber {
+  readonly clientId: string;
+  readonly recipient = undefined;
+  readonly expirySeconds = 0;
+  readonly hasEnded = false;
+  readonly at: StateAt;
+  readonly ofJournal: BoundedMessages;
+  /** Applied while the journal is read. */
+  readonly applied: BoundedMessages;
 
-/** The messages for a session that it has not seen. */
-export class MissedMessages {
-  readonly messages: Message[] = [];
-  private readonly history: FrameHistory;
-  private readonly at: StateAt;
-  private readonly trie = new SubscriptionTrie();
-  private next: number;
-
-  constructor(history: FrameHistory, at: StateAt, { subscriptions }: Pick<StoredSession, "subscriptions">) {
-    this.history = history;
+  constructor(clientId: string, at: StateAt, limits: QueueLimits) {
+    this.clientId = clientId;
     this.at = at;
-    this.next = history.after(at.id);
-    for (const { filter, options } of subscriptions) this.trie.add(filter, nobody, new Subscription(nobody, filter, options, undefined));
+    this.ofJournal = new BoundedMessages(limits);
+    this.applied = new BoundedMessages(limits);
   }
 
-  /** True when it has all up to this place of the journal; false if the turn was over before. */
-  gather(upTo: string, isTurnOver: () => boolean): boolean {
-    const { history, at } = this;
-    for (; this.next < history.frames.length; this.next++) {
-      const { id, frame } = history.frames[this.next] as Received;
-      if (isLater(id, upTo)) return true;
-      if (isTurnOver()) return false;
-      if (frame.from === at.from && frame.seq <= at.seq) continue;
-      for (const entry of frame.entries) {
-        if (entry.type === "message" && entry.routed && this.trie.match(entry.message.topic).subscriptions.length > 0)
-          this.messages.push(entry.message);
-      }
+  readiness = () => 0;
+  deliver(): void {}
+
+  hasSeen({ id, frame }: Received): boolean {
+    return !isLater(id, this.at.id) || (frame.from === this.at.from && frame.seq <= this.at.seq);
+  }
+}
+
+/** The messages for sessions of a batch that they have not seen. The journal is read once for all of them, and kept is only what they get. */
+export class MissedMessages {
+  private readonly trie = new SubscriptionTrie();
+  private readonly sessions = new Map<string, MissedBySession>();
+  /** Of the frames of the journal, by broker: some are there twice, after Redis was lost. */
+  private readonly lastSeq = new Map<string, number>();
+  private readonly limits: QueueLimits;
+
+  constructor(limits: QueueLimits) {
+    this.limits = limits;
+  }
+
+  /** A step for each subscription. */
+  *add({ session: { clientId, subscriptions }, at }: Pick<ReadSession, "session" | "at">): Generator<undefined, void> {
+    if (!at) return;
+    const session = new MissedBySession(clientId, at, this.limits);
+    this.sessions.set(clientId, session);
+    for (const { filter, options } of subscriptions) {
+      if (options.qos > 0 && !isSharedFilter(filter)) this.trie.add(filter, session, new Subscription(session, filter, options, undefined));
+      yield;
     }
-    return true;
+  }
+
+  /** The places between which the states of the sessions are; undefined if none has missed anything. */
+  get places(): { readonly earliest: string; readonly latest: string } | undefined {
+    const [first, ...others] = [...this.sessions.values()].map(({ at }) => at.id);
+    if (first === undefined) return undefined;
+    return {
+      earliest: others.reduce((one, other) => (isLater(one, other) ? other : one), first),
+      latest: others.reduce((one, other) => (isLater(other, one) ? other : one), first),
+    };
+  }
+
+  /** A frame of the journal, in its order. */
+  *read(received: Received): Generator<undefined, void> {
+    const { from, seq } = received.frame;
+    if (seq <= (this.lastSeq.get(from) ?? 0)) return;
+    this.lastSeq.set(from, seq);
+    yield* this.take(received, "ofJournal");
+  }
+
+  /** A frame that was applied here meanwhile. */
+  readonly applied = (received: Received): void => resultOf(this.take(received, "applied"));
+
+  private *take(received: Received, list: "ofJournal" | "applied"): Generator<undefined, void> {
+    for (const entry of received.frame.entries) {
+      if (entry.type !== "message" || !entry.routed || entry.message.qos === 0) continue;
+      const { message } = entry;
+      if (!this.trie.isQuick(message.topic)) yield* this.trie.prepare(message.topic);
+      for (const { session } of this.trie.match(message.topic).subscriptions) {
+        const missed = this.sessions.get(session.clientId);
+        if (missed && !missed.hasSeen(received)) missed[list].add(message);
+      }
+      yield;
+    }
+  }
+
+  /** All of them, in order, when the session is opened; nothing more is kept for it. */
+  takeOf(clientId: string): { readonly messages: readonly Message[]; readonly dropped: number } {
+    const missed = this.sessions.get(clientId);
+    if (!missed) return { messages: [], dropped: 0 };
+    this.sessions.delete(clientId);
+    const { ofJournal, applied } = missed;
+    return { messages: [...ofJournal.messages, ...applied.messages], dropped: ofJournal.dropped + applied.dropped };
   }
 }

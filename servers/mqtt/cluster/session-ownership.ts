@@ -3,15 +3,15 @@ import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { isOver } from "../engine/session/away-sessions.ts";
-import { adoptSession, surrenderSession } from "../engine/session/move-session.ts";
+import { abandonSession, adoptSession, restoreSubscriptions, surrenderSession } from "../engine/session/move-session.ts";
 import type { Session } from "../engine/session/session.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { firstJournalId, framesAfter, isLater, type Received } from "./journal.ts";
-import { FrameHistory, MissedMessages } from "./missed-messages.ts";
+import { framesAfter, isLater } from "./journal.ts";
+import { MissedMessages } from "./missed-messages.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 import type { LoadedMessages } from "./stored-messages.ts";
 
@@ -20,12 +20,15 @@ const ownersKey = `${keyPrefix}owners`;
 const answerMs = 500;
 const retryMs = 100;
 const clientsAtOnce = 200;
+/** Names and values of the fields of sessions that are opened together. */
+const valuesAtOnce = 100_000;
 
-/** The fields of its hash, as Redis answers, and the `term` in which it has them. */
+/** The fields of its hash, as Redis answers, and the `term` in which it has them, with the broker's name then. */
 interface Claimed {
   readonly clientId: string;
   readonly values: readonly Reply[];
   readonly term: number;
+  readonly brokerId: string;
 }
 
 type Claim = { readonly kind: "mine"; readonly claimed: Claimed } | { readonly kind: "theirs"; readonly owner: string };
@@ -46,6 +49,10 @@ export class SessionOwnership {
   private readonly answered = new Map<string, () => void>();
   /** Clients that connected while Redis was lost: their sessions were not requested. */
   private readonly unclaimed = new Set<string>();
+  /** To be opened by `nextAdoption`. */
+  private readonly claimed: Claimed[] = [];
+  private nextAdoption: Promise<void> | undefined = undefined;
+  private lastAdoption: Promise<void> = Promise.resolve();
   private readonly parts: ClusterParts;
   private readonly options: OwnershipOptions;
 
@@ -122,11 +129,12 @@ export class SessionOwnership {
     // Earlier changes of the client are committed first.
     parts.flush();
     const { term } = parts.scripts;
-    const reply = await parts.scripts.run("claim", parts.brokerId, [clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0]);
+    const { brokerId } = parts;
+    const reply = await parts.scripts.run("claim", brokerId, [clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0]);
     const [kind, owner, fields] = replyList(reply);
     if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
     if (replyText(kind) !== "mine") throw new Error("it gave an answer that says nothing of a session");
-    return { kind: "mine", claimed: { clientId, values: replyList(fields), term } };
+    return { kind: "mine", claimed: { clientId, values: replyList(fields), term, brokerId } };
   }
 
   private async answer(clientId: string): Promise<void> {
@@ -188,31 +196,68 @@ export class SessionOwnership {
     this.parts.note({ type: "release", clientId });
   }
 
-  /** Opens sessions that this broker has taken over, in the state in which the other broker stored them. */
-  private async adopt(claims: readonly Claimed[]): Promise<void> {
-    const { parts } = this;
-    const { brokerId } = parts;
-    const read: (ReadSession & { readonly term: number })[] = [];
-    for (const { clientId, values, term } of claims) {
-      const session = await this.inTurns(readSession(clientId, values));
-      if (session) read.push({ ...session, term });
-      else if (values.length > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
+  /**
+   * Opens sessions that this broker has taken over, in the state in which the other broker stored them. One search of the journal takes place
+   * at a time: those that come meanwhile share the next one.
+   */
+  private adopt(claims: readonly Claimed[]): Promise<void> {
+    this.claimed.push(...claims);
+    this.nextAdoption ??= this.lastAdoption.then(() => {
+      this.nextAdoption = undefined;
+      return this.adoptAll(this.claimed.splice(0));
+    });
+    this.lastAdoption = this.nextAdoption.catch(() => {});
+    return this.nextAdoption;
+  }
+
+  private async adoptAll(claims: readonly Claimed[]): Promise<void> {
+    for (let at = 0; at < claims.length; ) {
+      const batch: Claimed[] = [];
+      for (let values = 0; at < claims.length && (batch.length === 0 || values < valuesAtOnce); at++) {
+        const claim = claims[at] as Claimed;
+        batch.push(claim);
+        values += claim.values.length;
+      }
+      await this.adoptBatch(batch);
     }
-    if (read.length === 0) return;
-    const { history, stop } = await this.historySince(read);
+  }
+
+  private async adoptBatch(claims: readonly Claimed[]): Promise<void> {
+    const { parts } = this;
+    const { incoming, engine } = parts;
+    const read: (ReadSession & Claimed)[] = [];
+    const missed = new MissedMessages(engine.limits);
+    for (const claimed of claims) {
+      const { clientId, values } = claimed;
+      const session = await this.inTurns(readSession(clientId, values));
+      if (session) {
+        read.push({ ...claimed, ...session, values: [] });
+        await this.inTurns(missed.add(session));
+      } else if (values.length > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
+    }
+    const { places } = missed;
+    if (places) await incoming.reached(places.latest);
+    const stop = incoming.record(missed.applied);
     try {
+      if (places) await this.readJournal(missed, places.earliest, incoming.position);
       for (const one of read) {
         const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
-        const missed = one.at && new MissedMessages(history, one.at, one.session);
-        const { scheduler } = parts.engine;
-        while (missed && !missed.gather(parts.incoming.position, () => scheduler.isTurnOver())) await scheduler.nextTurn();
-        // They were claimed under an identifier that the others have declared dead meanwhile.
-        if (parts.brokerId !== brokerId) return;
-        this.adoptOne(one, loaded, missed?.messages ?? []);
-        if (scheduler.isTurnOver()) await scheduler.nextTurn();
+        await this.inTurns(this.adoptOne(one, loaded, missed));
       }
     } finally {
       stop();
+    }
+  }
+
+  /** Up to what was applied here. */
+  private async readJournal(missed: MissedMessages, after: string, upTo: string): Promise<void> {
+    try {
+      for await (const received of framesAfter(this.parts.redis.commands, after)) {
+        if (isLater(received.id, upTo)) return;
+        await this.inTurns(missed.read(received));
+      }
+    } catch (error) {
+      this.parts.log.warning(`Messages published while a session moved cannot be read: ${errorText(error)}`);
     }
   }
 
@@ -225,47 +270,36 @@ export class SessionOwnership {
     }
   }
 
-  /** `missed` has all that was applied here and is not in its state. */
-  private adoptOne(read: ReadSession & { readonly term: number }, loaded: LoadedMessages, missed: readonly Message[]): void {
+  /** `missed` has all that was applied here and is not in its state. A step for each subscription, and one in which it is opened. */
+  private *adoptOne(read: ReadSession & Claimed, loaded: LoadedMessages, missed: MissedMessages): Generator<undefined, void> {
     const { parts } = this;
+    const { engine, store } = parts;
     const { session: kept, deliveries, at, broken } = read;
-    // Messages published here before go into a frame.
-    parts.flush();
+    // Claimed under an identifier that the others have declared dead meanwhile, or open already.
+    const isNotWanted = () => parts.brokerId !== read.brokerId || engine.sessions.has(kept.clientId);
+    if (isNotWanted()) return;
     const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
     if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
-    if (parts.engine.sessions.has(kept.clientId)) return;
+    const session = yield* restoreSubscriptions(engine, kept);
+    if (isNotWanted()) {
+      abandonSession(engine, session);
+      return;
+    }
+    // Messages published here before go into a frame.
+    parts.flush();
     let isAsStored = !read.isFormer && unreadable === 0;
     const onDiffering = () => {
       isAsStored = false;
     };
-    const stored = { ...kept, deliveries: parts.store.restored(read, loaded, onDiffering) };
-    const session = adoptSession(parts.engine, stored, at ? [...missed, ...this.notReceivedBack(at)] : []);
+    const stored = { ...kept, deliveries: store.restored(read, loaded, onDiffering) };
+    const { messages, dropped } = missed.takeOf(kept.clientId);
+    adoptSession(engine, session, stored, at ? [...messages, ...this.notReceivedBack(at)] : []);
+    session.dropped += dropped;
+    engine.counters.dropped["queue full"] += dropped;
     // Redis may have lost it since.
-    if (isAsStored && session.store && read.term === parts.scripts.term) parts.store.keep(session);
-    else parts.store.rewrite(session);
-    if (isOver(session, steadyNow())) parts.engine.endSession(session);
-  }
-
-  /** Goes on with what is applied, until `stop`. */
-  private async historySince(read: readonly ReadSession[]): Promise<{ readonly history: FrameHistory; stop(): void }> {
-    const { incoming, redis, log } = this.parts;
-    const history = new FrameHistory();
-    const places = read.flatMap(({ at }) => (at ? [at.id] : []));
-    const [place] = places;
-    if (place === undefined) return { history, stop: () => {} };
-    const earliest = places.reduce((one, other) => (isLater(one, other) ? other : one), place);
-    const latest = places.reduce((one, other) => (isLater(other, one) ? other : one), firstJournalId);
-    const applied: Received[] = [];
-    const stopGathering = incoming.record((received) => applied.push(received));
-    try {
-      await incoming.reached(latest);
-      (await framesAfter(redis.commands, earliest)).forEach(history.add);
-    } catch (error) {
-      log.warning(`Messages published while a session moved cannot be read: ${errorText(error)}`);
-    }
-    stopGathering();
-    applied.forEach(history.add);
-    return { history, stop: incoming.record(history.add) };
+    if (isAsStored && session.store && read.term === parts.scripts.term) store.keep(session);
+    else store.rewrite(session);
+    if (isOver(session, steadyNow())) engine.endSession(session);
   }
 
   /** Messages published here and not received back yet: no applied frame contains them. */

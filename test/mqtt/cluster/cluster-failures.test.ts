@@ -56,6 +56,29 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     expect(await (await openRedis(url)).scard("backlot:mqtt:brokers")).toBe(2);
   });
 
+  it("[MQTT-472] its clients that come back together get what they missed, and the journal is not read for each of them", async () => {
+    const url = nextUrl();
+    const [dying, living] = [await spawnMember(url), await startMember(url)];
+    const names = Array.from({ length: 20 }, (_, index) => `client ${index}`);
+    for (const clientId of names) {
+      const client = await connectWire(dying, 5, kept(clientId));
+      await client.subscribe("q", { qos: 2 });
+      await leave(client);
+    }
+    await dying.kill();
+    const publisher = await connectWire(living, 5);
+    const payloads = Array.from({ length: 300 }, (_, index) => String(index));
+    for (const [index, payload] of payloads.entries()) publisher.publish("q", payload, { qos: 1, packetId: 1 + index });
+    for (const _ of payloads) await publisher.expect("puback");
+    const redis = await openRedis(url);
+    const reads = async () => Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info("commandstats"))?.[1] ?? 0);
+    const before = await reads();
+    const clients = await Promise.all(names.map((clientId) => connectWire(living, 5, kept(clientId))));
+    const inboxes = clients.map((client) => new Inbox(client));
+    for (const inbox of inboxes) await expect.poll(() => inbox.payloads, { timeout: 10_000 }).toEqual(payloads);
+    expect((await reads()) - before).toBeLessThan(30);
+  });
+
   it("[MQTT-216] its sessions continue at another broker, with messages queued before, published meanwhile and later", async () => {
     const url = nextUrl();
     const [dying, living] = [await spawnMember(url), await startMember(url)];

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { decodeFrame, type Entry, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
-import { FrameHistory, MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
+import { MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
 import { Outgoing } from "../../../servers/mqtt/cluster/outgoing.ts";
+import type { ReadSession } from "../../../servers/mqtt/cluster/session-fields.ts";
 import { SharedTurns } from "../../../servers/mqtt/cluster/shared-turns.ts";
 import type { Qos } from "../../../servers/mqtt/codec/packet.ts";
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
@@ -141,24 +142,57 @@ it("[MQTT-307] the messages of a tick are sent in frames that take little time e
   );
 });
 
-it("[MQTT-307] what a session missed is searched for over several turns, each frame once, from where its state ends", () => {
-  const history = new FrameHistory();
-  const frames = framesOf("other", ["a/1", "a/2", "b/3", "a/4", "a/5"]);
-  for (const frame of [...frames.slice(0, 3), ...frames.slice(2, 4)]) history.add(frame);
-  const options = { qos: 1 as const, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
-  const missed = new MissedMessages(
-    history,
-    { id: "1-0", from: "mine", seq: 1 },
-    { subscriptions: [{ filter: "a/+", options, storedId: 0 }] },
+const queue = { queueMessages: 100, queueBytes: 1_000_000, queuePolicy: "drop newest" as const };
+const stepsOf = (steps: Iterator<undefined>) => {
+  let count = 0;
+  while (!steps.next().done) count++;
+  return count;
+};
+/** Sessions with these filters, and the places at which their states are. */
+function missedOf(
+  limits: ConstructorParameters<typeof MissedMessages>[0],
+  sessions: Record<string, readonly [filter: string, at: string, qos?: Qos]>,
+) {
+  const missed = new MissedMessages(limits);
+  for (const [clientId, [filter, id, qos = 1]] of Object.entries(sessions)) {
+    const options = { qos, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
+    const session = { clientId, subscriptions: [{ filter, options, storedId: 0 }] } as unknown as ReadSession["session"];
+    stepsOf(missed.add({ session, at: { id, from: "mine", seq: 1 } }));
+  }
+  const topicsOf = (clientId: string) => missed.takeOf(clientId).messages.map(({ topic }) => topic);
+  return { missed, topicsOf };
+}
+
+it("[MQTT-307] what sessions missed is found in steps, each frame once, from where the state of each ends, with what is applied meanwhile", () => {
+  const { missed, topicsOf } = missedOf(queue, { one: ["a/+", "1-0"], other: ["#", "3-0"], late: ["a/+", "4-0"], none: ["#", "1-0", 0] });
+  expect(missed.places).toEqual({ earliest: "1-0", latest: "4-0" });
+  const frames = framesOf("other", ["a/1", "a/2", "b/3", "a/4", "a/5", "a/6"]);
+  const own = framesOf("mine", ["a/mine"]).map((frame) => ({ ...frame, id: "2-1" }));
+  expect(stepsOf(missed.read(frames[0] as (typeof frames)[number]))).toBeGreaterThan(0);
+  for (const frame of [...frames.slice(0, 2), ...own, ...frames.slice(1, 3)]) stepsOf(missed.read(frame));
+  missed.applied(frames[4] as (typeof frames)[number]);
+  stepsOf(missed.read(frames[3] as (typeof frames)[number]));
+  expect(topicsOf("one")).toEqual(["a/2", "a/4", "a/5"]);
+  missed.applied(frames[5] as (typeof frames)[number]);
+  expect(["one", "other", "late", "none"].map(topicsOf)).toEqual([[], ["a/4", "a/5", "a/6"], ["a/5", "a/6"], []]);
+});
+
+it("[MQTT-472] of what sessions missed no more is kept than their queues have room for, and the rest counts as dropped", () => {
+  const frames = framesOf(
+    "other",
+    Array.from({ length: 50 }, (_, index) => String(index)),
   );
-  let asked = 0;
-  let turns = 1;
-  while (!missed.gather("4-0", () => ++asked % 2 === 0)) turns++;
-  expect(turns).toBeGreaterThan(1);
-  for (const frame of frames) history.add(frame);
-  const topics = () => missed.messages.map(({ topic }) => topic);
-  expect([missed.gather("4-0", () => false), topics()]).toEqual([true, ["a/2", "a/4"]]);
-  expect([missed.gather("5-0", () => false), topics()]).toEqual([true, ["a/2", "a/4", "a/5"]]);
+  const kept = (limits: Partial<typeof queue> | { queuePolicy: "drop oldest"; queueMessages: number }) => {
+    const { missed } = missedOf({ ...queue, ...limits }, { a: ["#", "0-1"], b: ["+", "0-1"] });
+    for (const frame of frames) stepsOf(missed.read(frame));
+    const { messages, dropped } = missed.takeOf("a");
+    expect(missed.takeOf("b").messages).toEqual(messages);
+    return [messages.length, dropped, messages.at(0)?.topic, messages.at(-1)?.topic];
+  };
+  expect(kept({})).toEqual([50, 0, "0", "49"]);
+  expect(kept({ queueMessages: 20 })).toEqual([20, 30, "0", "19"]);
+  expect(kept({ queueMessages: 20, queuePolicy: "drop oldest" })).toEqual([20, 30, "30", "49"]);
+  expect(kept({ queueMessages: 0, queuePolicy: "drop oldest" })).toEqual([0, 50, undefined, undefined]);
 });
 
 it("[MQTT-356] without Redis few short messages are kept for other brokers, as their memory counts, and all that were are sent under a new name", () => {

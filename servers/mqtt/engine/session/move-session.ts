@@ -34,6 +34,13 @@ export interface MoveParts extends RestoreParts {
  * dropped.
  */
 export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Generator<undefined, Session> {
+  const session = yield* restoreSubscriptions(parts, kept);
+  yield* restoreMessages(parts, session, kept);
+  return session;
+}
+
+/** A session that is not open yet: nothing is delivered to it before `restoreMessages`. */
+export function* restoreSubscriptions(parts: RestoreParts, kept: Omit<StoredSession, "deliveries">): Generator<undefined, Session> {
   const session = new Session(kept.clientId, kept.v5, parts);
   // Set last, so that the restored data is not written to the store again.
   session.expirySeconds = 0;
@@ -42,14 +49,22 @@ export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Gener
   session.address = kept.address;
   // MQTT 5.0 §3.1.2.5: a server that was down publishes the will after its restart.
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
-  parts.sessions.set(kept.clientId, session);
   session.storedId = kept.storedId;
+  session.hasEnded = true;
   for (const { filter, options, storedId } of kept.subscriptions) {
     subscribe(parts, session, filter, options);
     const subscription = session.subscriptions.get(filter);
     if (subscription) subscription.storedId = storedId;
     yield;
   }
+  return session;
+}
+
+function* restoreMessages(parts: RestoreParts, session: Session, kept: StoredSession): Generator<undefined, void> {
+  session.hasEnded = false;
+  parts.sessions.set(kept.clientId, session);
+  // What was said of it before is that it is not here.
+  for (const { name } of session.groups ?? []) parts.cluster?.memberChanged(name, kept.clientId);
   for (const packetId of kept.received) session.receive(packetId);
   for (const delivery of kept.deliveries) {
     restoreDelivery(parts, session, delivery);
@@ -58,7 +73,6 @@ export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Gener
   session.expirySeconds = kept.expirySeconds;
   parts.away.add(session);
   if (kept.disconnectedAt === 0) parts.store?.saveSession(session);
-  return session;
 }
 
 function restoreDelivery({ store }: RestoreParts, session: Session, stored: StoredDelivery): void {
@@ -83,13 +97,18 @@ function restoreDelivery({ store }: RestoreParts, session: Session, stored: Stor
   inflight.lastPacketId = Math.max(inflight.lastPacketId, stored.packetId);
 }
 
-/** Adopts a session of another broker; `missed` are the messages that were published since and not routed to it. */
-export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
-  const session = resultOf(restoreInSteps(parts, kept));
+/** Opens a session of another broker, whose subscriptions were restored; `missed` are the messages that were published since and not routed to it. */
+export function adoptSession(parts: MoveParts, session: Session, kept: StoredSession, missed: readonly Message[]): void {
+  resultOf(restoreMessages(parts, session, kept));
   routeToSession(session, missed);
   parts.handover.offer(session);
   parts.departures.begin();
-  return session;
+}
+
+/** A session whose subscriptions were restored is not opened. */
+export function abandonSession(parts: Pick<MoveParts, "endedSubscriptions">, session: Session): void {
+  session.release();
+  parts.endedSubscriptions.remove(session);
 }
 
 /** Releases a session to the broker where the client is now: its connection here ends. True if the store has a session to hand over. */
