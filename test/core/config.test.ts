@@ -220,6 +220,10 @@ describe("configuration", () => {
     ["postgres://ada:ses@me/a:me@db/events", `postgres://ada:${secretMask}@db/events`],
     ["redis://:sesame@[::1]:6379/0", `redis://:${secretMask}@[::1]:6379/0`],
     ["postgres://db/events?user=ada&password=sesame&x=1", `postgres://db/events?user=ada&password=${secretMask}&x=1`],
+    [
+      "rtsp://cam/1?api_key=a&session=b&sig=c&auth=d&user=ada&author=e",
+      `rtsp://cam/1?api_key=${secretMask}&session=${secretMask}&sig=${secretMask}&auth=${secretMask}&user=ada&author=e`,
+    ],
     ["POSTGRES:/ada:sesame@db", `POSTGRES:/ada:${secretMask}@db`],
   ])("[BL-27] shows the URL %s without its passwords", (database, shown) => {
     const shownField = fieldNamed("database", { file: { database } });

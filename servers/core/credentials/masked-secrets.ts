@@ -1,4 +1,5 @@
 import { secretMask } from "../../../contract/config.ts";
+import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 
 /** Lines `name:secret` as the form shows them: each name once, with everything after the first colon masked. */
 export function maskedCredentials(lines: readonly string[]): string[] {
@@ -40,13 +41,12 @@ const nameOf = (line: string): string => line.slice(0, Math.max(0, line.indexOf(
 /** "postgres://user:" "secret" "@host/database": a password may hold an @ that nobody encoded, so the last one ends it. */
 const userinfo = /^([a-z][a-z0-9+.-]*:[^:@]*:)(.+)(@[^@]*)$/is;
 const queryFields = /([?&][^=?&#]*=)([^&#]+)/g;
-const secretName = /pass|pwd|secret|token/i;
 
 /** An address as the form shows it, with its passwords masked; an address without one, such as a file, is unchanged. */
 export const maskedPassword = (text: string): string =>
   text
     .replace(userinfo, `$1${secretMask}$3`)
-    .replace(queryFields, (field, name: string) => (secretName.test(name) ? name + secretMask : field));
+    .replace(queryFields, (field, name: string) => (namesSecret(name) ? name + secretMask : field));
 
 /** An address without its user and password, which may hold an @ that nobody encoded; also one that is malformed. */
 export const withoutUserinfo = (address: string): string => address.replace(/\/\/[^/?#]*@/, "//");
