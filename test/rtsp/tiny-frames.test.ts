@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { GatheredBytes } from "../../servers/core/net/gathered-bytes.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { HlsMuxer } from "../../servers/rtsp/hls/hls-muxer.ts";
 import { Snapshots } from "../../servers/rtsp/management/snapshots.ts";
@@ -8,7 +9,6 @@ import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { messageType } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { FlvMedia } from "../../servers/rtsp/rtmp/flv-media.ts";
 import { createDepacketizer } from "../../servers/rtsp/rtp/create-depacketizer.ts";
-import { FragmentBuffer } from "../../servers/rtsp/rtp/fragment-buffer.ts";
 import { Stream } from "../../servers/rtsp/streams/stream.ts";
 import { WaitingPlaces } from "../../servers/rtsp/streams/waiting-readers.ts";
 import { h264Pps, h264Sps } from "./mp4-builder.ts";
@@ -71,10 +71,10 @@ it("[RTSP-195] a unit that was received with much else keeps its own bytes alone
 });
 
 it("[RTSP-195] fragments are joined in any sizes, and keep nothing that came with them", () => {
-  const fragments = new FragmentBuffer();
+  const fragments = new GatheredBytes();
   for (const sizes of [[1], [3_000, 1, 70_000, 0, 5], Array.from({ length: 4_000 }, () => 1)]) {
     const parts = sizes.map((size, index) => Buffer.alloc(64 << 10, index).subarray(0, Math.min(size, 64 << 10)));
-    for (const part of parts) fragments.append(part);
+    for (const part of parts) fragments.add(part);
     const whole = fragments.take();
     expect(whole.equals(Buffer.concat(parts))).toBe(true);
     expect(whole.buffer.byteLength).toBe(whole.length);

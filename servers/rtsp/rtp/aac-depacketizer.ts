@@ -1,7 +1,7 @@
+import { GatheredBytes } from "../../core/net/gathered-bytes.ts";
 import { parseAacConfig } from "../media/aac.ts";
 import { BitReader } from "../media/bit-reader.ts";
 import type { AacTrack, DepacketizedFrame, Depacketizer } from "../media/track.ts";
-import { FragmentBuffer } from "./fragment-buffer.ts";
 
 /** RFC 3640 §3.3.6. */
 const highBitRate = { sizelength: 13, indexlength: 3, indexdeltalength: 3 } as const;
@@ -17,7 +17,7 @@ export class AacDepacketizer implements Depacketizer {
   readonly #deltaBits: number;
   readonly #auxiliaryBits: number;
   readonly #frameDuration: number;
-  readonly #fragments = new FragmentBuffer();
+  readonly #fragments = new GatheredBytes();
   #wholeBytes = 0;
   #timestamp = 0;
 
@@ -104,7 +104,7 @@ export class AacDepacketizer implements Depacketizer {
     if (this.#fragments.length > 0 && wholeBytes !== this.#wholeBytes) throw new RangeError("The fragments have different sizes.");
     this.#timestamp = timestamp;
     this.#wholeBytes = wholeBytes;
-    this.#fragments.append(data);
+    this.#fragments.add(data);
     // A fragment of nothing would never come to an end.
     if (this.#fragments.length > wholeBytes || data.length === 0) throw new RangeError("The fragments are longer than their frame.");
     return this.#fragments.length < wholeBytes ? undefined : this.#fragments.take();

@@ -1,14 +1,14 @@
+import { GatheredBytes } from "../../core/net/gathered-bytes.ts";
 import { aacLcConfig, parseAacConfig } from "../media/aac.ts";
 import { BitReader } from "../media/bit-reader.ts";
 import type { DepacketizedFrame, Depacketizer } from "../media/track.ts";
-import { FragmentBuffer } from "./fragment-buffer.ts";
 
 const mostElementBytes = 64 << 10;
 
 /** AAC in LATM payloads without a configuration in band (RFC 6416 §6.1), as GStreamer sends it: an element is a packet or several, the last one is marked. */
 export class LatmDepacketizer implements Depacketizer {
   dropped = 0;
-  readonly #fragments = new FragmentBuffer();
+  readonly #fragments = new GatheredBytes();
   #timestamp = 0;
   #isBroken = false;
 
@@ -24,7 +24,7 @@ export class LatmDepacketizer implements Depacketizer {
     if (this.#fragments.length > 0 && (isAfterLoss || timestamp !== this.#timestamp)) this.#break();
     if (timestamp !== this.#timestamp) this.#isBroken = false;
     this.#timestamp = timestamp;
-    this.#fragments.append(payload);
+    this.#fragments.add(payload);
     if (this.#fragments.length > mostElementBytes) this.#break();
     if (!isMarked) return [];
     const element = this.#isBroken ? undefined : unitOf(this.#fragments.take());

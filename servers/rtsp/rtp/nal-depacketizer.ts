@@ -1,7 +1,7 @@
+import { GatheredBytes } from "../../core/net/gathered-bytes.ts";
 import { compact, unitOverheadBytes } from "../media/frame-memory.ts";
 import { mostUnits } from "../media/nal-units.ts";
 import type { DepacketizedFrame, Depacketizer } from "../media/track.ts";
-import { FragmentBuffer } from "./fragment-buffer.ts";
 import type { NalPayloads } from "./nal-payload-reader.ts";
 
 /** A key frame in 4K has about a megabyte. */
@@ -18,7 +18,7 @@ export class NalDepacketizer implements Depacketizer {
   #isKey = false;
   /** Something of this access unit is missing or wrong: the rest of it is passed over. */
   #isBroken = false;
-  readonly #fragments = new FragmentBuffer();
+  readonly #fragments = new GatheredBytes();
 
   constructor(payloads: NalPayloads) {
     this.#payloads = payloads;
@@ -63,8 +63,8 @@ export class NalDepacketizer implements Depacketizer {
       this.#break();
       return;
     }
-    if (isFirst) this.#fragments.append(header);
-    this.#fragments.append(data);
+    if (isFirst) this.#fragments.add(header);
+    this.#fragments.add(data);
     this.#bytes += data.length;
     if (this.#bytes > mostFrameBytes) this.#break();
     else if (isLast) this.#add(this.#fragments.take(), 0);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { maySendCloseCode } from "../../../../contract/services/websocket-try.ts";
+import { GatheredBytes } from "../../net/gathered-bytes.ts";
 import { closeCode } from "./close-code.ts";
-import { MessageBytes } from "./message-bytes.ts";
 
 /** RFC 6455 §5.2 */
 export const opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -36,8 +36,8 @@ const wordsFrom = 128;
 export class FrameParser {
   readonly #mostBytes: number;
   #messageOpcode = 0;
-  readonly #message = new MessageBytes();
-  #control: MessageBytes | undefined;
+  readonly #message = new GatheredBytes();
+  #control: GatheredBytes | undefined;
   /** Of the head: how many bytes were read, and how long it is as far as that is known. */
   #headRead = 0;
   #headLength = 2;
@@ -156,9 +156,9 @@ export class FrameParser {
     else this.#endFrame(whole);
   }
 
-  get #gathered(): MessageBytes {
+  get #gathered(): GatheredBytes {
     if (!this.#isControl) return this.#message;
-    this.#control ??= new MessageBytes();
+    this.#control ??= new GatheredBytes();
     return this.#control;
   }
 

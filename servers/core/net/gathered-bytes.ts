@@ -3,8 +3,11 @@ const largestBlock = 64 << 10;
 /** The object of a Buffer with memory of its own. */
 const blockBytes = 200;
 
-/** What has arrived of a message: copied to blocks of its own, since a view of few bytes would keep all that was read with them. */
-export class MessageBytes {
+/**
+ * Bytes that come in pieces of any length. They are copied to blocks of its own: a view of few bytes would keep all that was read with them, and a piece in memory of
+ * its own takes hundreds. A block is at most as large as what came before it, so that no piece costs much more memory than its length.
+ */
+export class GatheredBytes {
   #blocks: Buffer[] = [];
   /** In the last block. */
   #end = 0;
@@ -12,8 +15,8 @@ export class MessageBytes {
   /** Memory of it. */
   heldBytes = 0;
 
-  /** At most `following` bytes of it follow. Returns the copy, to be changed in place, in one part or two. */
-  add(piece: Uint8Array, following: number): Buffer[] {
+  /** At most `following` bytes follow. Returns the copy, which may be changed in place, in one part or two. */
+  add(piece: Uint8Array, following = Number.POSITIVE_INFINITY): Buffer[] {
     const parts: Buffer[] = [];
     const last = this.#blocks.at(-1);
     const first = last ? Math.min(piece.length, last.length - this.#end) : 0;
@@ -38,12 +41,25 @@ export class MessageBytes {
     return copy;
   }
 
-  /** All of it; nothing is left. */
+  /** All of it, in one piece of memory that is no longer; nothing is left. */
   take(): Buffer {
     const [first] = this.#blocks;
-    const all = this.#blocks.length === 1 && first ? first.subarray(0, this.length) : Buffer.concat(this.#blocks, this.length);
+    const all = first?.length === this.length ? first : Buffer.allocUnsafeSlow(this.length);
+    if (all !== first) {
+      let at = 0;
+      for (const block of this.#blocks) at += block.copy(all, at, 0, this.length - at);
+    }
     this.clear();
     return all;
+  }
+
+  /** All of it as it was gathered, in pieces; nothing is left. */
+  takePieces(): Buffer[] {
+    const pieces = this.#blocks;
+    const last = pieces.pop();
+    if (last) pieces.push(last.subarray(0, this.#end));
+    this.clear();
+    return pieces;
   }
 
   clear(): void {
