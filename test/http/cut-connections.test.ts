@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { onEnd, rawConnection, startHttp, until } from "./harness.ts";
 
@@ -44,4 +45,22 @@ it("[HTTP-151] more connections than the limits are closed at once, and a log li
   await service.ended(({ tone }) => tone === "aborted");
   const next = await rawConnection(service.port, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
   await next.received(/"status":"ok"/);
+});
+
+it("[HTTP-264] one that is too large is recorded from its beginning, also where it comes in several packets", async () => {
+  const service = await startHttp();
+  for (const [target, rest, status] of [
+    ["/many", "a:\r\n".repeat(1_000), 431],
+    [`/${"long".repeat(20)}`, "x".repeat(40_000), 414],
+  ] as const) {
+    const connection = await rawConnection(service.port);
+    for (const piece of [`GET ${target}`, ...(status === 414 ? [] : [" HTTP/1.1\r\nHost: a\r\n"]), rest]) {
+      connection.send(piece);
+      // Until it is read.
+      for (let turn = 0; turn < 20; turn++) await nextTurn();
+    }
+    expect(await connection.closed()).toContain(`HTTP/1.1 ${status} `);
+    const row = await service.ended(({ outcome }) => outcome.startsWith(`${status}, `));
+    expect([row.verb, row.target.startsWith(target)]).toEqual(["GET", true]);
+  }
 });

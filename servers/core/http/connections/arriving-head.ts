@@ -32,6 +32,11 @@ export class ArrivingHead {
     return this.#bytes.length + fieldBytes * this.#lines;
   }
 
+  /** So far. A view. */
+  get bytes(): Buffer {
+    return this.#bytes.all();
+  }
+
   /** Of the body that arrives. */
   get bodyBytesLeft(): number {
     return this.#body?.bytesLeft ?? 0;

@@ -145,7 +145,7 @@ export class Pipeline {
     this.#unparsed.length = 0;
     const error: ClientError = Object.assign(new StacklessError("Parse Error: Header overflow"), {
       code: "HPE_HEADER_OVERFLOW",
-      rawPacket: piece,
+      rawPacket: this.#head.bytes,
       bytesParsed: 0,
     });
     this.#socket.server?.emit("clientError", error, this.#socket);
