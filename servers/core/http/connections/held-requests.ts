@@ -8,6 +8,11 @@ interface HeldRequest {
   readonly rawHeaders: readonly string[];
   /** Of its head and body, in memory. */
   heldBytes: number;
+  /** Of these, of its body: they came, and its reader has not begun or is behind. */
+  waitingBytes: number;
+  /** Its body was dropped before it was read. */
+  refusal: HttpRefusal | undefined;
+  resume(): unknown;
 }
 
 /** What a request takes with its answer and its row, besides what it has sent. */
@@ -26,6 +31,8 @@ export class HeldRequests implements PipelineMemory {
   #isOver = false;
   /** Refuses the body that is being read; a connection has one at a time. */
   #refuse: Refuse | undefined;
+  /** Some of its body waits for its reader. */
+  #waiting: HeldRequest | undefined;
 
   constructor(held: SharedBudget, address: string, disconnect: (reason: string) => void) {
     this.#budget = held;
@@ -40,6 +47,15 @@ export class HeldRequests implements PipelineMemory {
 
   read(refuse: Refuse): void {
     if (this.#refuse === refuse) this.#refuse = undefined;
+  }
+
+  /** So many bytes of the request's body wait for its reader. */
+  waiting(request: HeldRequest, bytes: number): void {
+    if (this.#isOver || request.refusal) return;
+    const more = bytes - request.waitingBytes;
+    request.waitingBytes = bytes;
+    this.#waiting = bytes > 0 ? request : undefined;
+    this.hold(request, more);
   }
 
   /** The head of a request is in memory, until it is answered. */
@@ -81,6 +97,8 @@ export class HeldRequests implements PipelineMemory {
     this.#bytes -= request.heldBytes;
     this.#share?.add(-request.heldBytes);
     request.heldBytes = 0;
+    request.waitingBytes = 0;
+    if (this.#waiting === request) this.#waiting = undefined;
   }
 
   /** The connection is closed. */
@@ -91,9 +109,16 @@ export class HeldRequests implements PipelineMemory {
     this.#bytes = 0;
   }
 
+  #drop(request: HeldRequest): void {
+    request.refusal = tooManyBytes();
+    this.releaseBody(request);
+    request.resume();
+  }
+
   #lose(excess: number): void {
     const before = this.#bytes;
     this.#refuse?.(tooManyBytes());
+    if (this.#waiting) this.#drop(this.#waiting);
     if (this.#bytes === 0 || before - this.#bytes >= excess) return;
     // Their handlers are at work on them, and the connection closes in its turn.
     this.#share?.leave();

@@ -32,6 +32,7 @@ export function dropUnreadBody(request: IncomingMessage): void {
  */
 export async function readBody(request: RecordedRequest, response: ServerResponse, limitBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
+  if (request.refusal) throw request.refusal;
   const isTooLarge = Number(request.headers["content-length"] ?? 0) > limitBytes;
   if (request.headers.expect !== undefined && request.httpVersion === "1.1") {
     // RFC 9110 §10.1.1: the refusal replaces the 100, so that the body is never sent.

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { HttpRefusal } from "../messages/http-refusal.ts";
 import type { HttpEntry } from "./http-entry.ts";
 
 export interface RecordedRequest extends IncomingMessage {
@@ -7,6 +8,10 @@ export interface RecordedRequest extends IncomingMessage {
   entry: HttpEntry | undefined;
   /** Of its head and body, in memory. */
   heldBytes: number;
+  /** Of these, of its body: they came, and its reader has not begun or is behind. */
+  waitingBytes: number;
+  /** Its body was dropped before it was read. */
+  refusal: HttpRefusal | undefined;
 }
 
 export interface RecordedResponse extends ServerResponse {
@@ -24,6 +29,8 @@ export function createRecordedClasses(): RecordedClasses {
   class Request extends IncomingMessage implements RecordedRequest {
     entry: HttpEntry | undefined = undefined;
     heldBytes = 0;
+    waitingBytes = 0;
+    refusal: HttpRefusal | undefined = undefined;
 
     // Called for every byte of a body, whether a handler reads it or not.
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
@@ -31,7 +38,19 @@ export function createRecordedClasses(): RecordedClasses {
         if (chunk === null) this.entry.receivedAll();
         else this.entry.received(chunk as Uint8Array);
       }
-      return super.push(chunk, encoding);
+      const mayGoOn = super.push(chunk, encoding);
+      this.#countWaiting();
+      return mayGoOn;
+    }
+
+    override read(size?: number): unknown {
+      const taken: unknown = super.read(size);
+      this.#countWaiting();
+      return taken;
+    }
+
+    #countWaiting(): void {
+      if (this.readableLength !== this.waitingBytes) this.entry?.head.connection.held?.waiting(this, this.readableLength);
     }
   }
 

@@ -1,0 +1,78 @@
+import { expect, it, onTestFinished } from "vitest";
+import { createHttpServers } from "../../servers/core/http/http-server.ts";
+import { HttpRefusal } from "../../servers/core/http/messages/http-refusal.ts";
+import { readBody } from "../../servers/core/http/messages/request-body.ts";
+import { createHttpRecorder } from "../../servers/core/http/record/http-recorder.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { createLog } from "../../servers/core/service/log.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
+import { rawConnection } from "../http/harness.ts";
+import { until } from "../support/until.ts";
+
+const limits = {
+  headerBytes: 16_384,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 10_000,
+  unansweredRequests: 32,
+  allUnsentBytes: 1 << 20,
+  unreadTimeoutMs: 10_000,
+};
+
+it("[HTTP-148] a body counts while it waits for its reader: where there is too much, it is dropped and its request is 503", async () => {
+  const log = createLog({ level: () => "error", write() {} });
+  let nextId = 1;
+  const traffic = { nextId: () => nextId++, touch() {}, end() {} };
+  const turns = new WorkTurns();
+  onTestFinished(() => turns.close());
+  const login = Promise.withResolvers<void>();
+  let waiting = 0;
+  const server = createHttpServers({
+    recorder: createHttpRecorder({ traffic, log, bodyLimit: 0, turns }),
+    log,
+    limits,
+    held: new SharedBudget(200_000),
+    errors: {} as never,
+    cors: { prepare() {} } as never,
+    fields: [],
+    async dispatch(request, response) {
+      if (request.url === "/later") {
+        waiting++;
+        await login.promise;
+      }
+      try {
+        response.end(String((await readBody(request, response, 1 << 20)).length));
+      } catch (error) {
+        response.writeHead(error instanceof HttpRefusal ? error.status : 500).end();
+      }
+    },
+  })();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const head = (target: string, length: number) => `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+  const later = async (length: number, sent: number) => {
+    const connection = await rawConnection(port, head("/later", length));
+    connection.send("x".repeat(sent));
+    return connection;
+  };
+  const large = await later(80_000, 60_000);
+  const small = await later(30_001, 30_000);
+  await until(() => waiting === 2);
+  const other = await rawConnection(port, head("/now", 50_001));
+  other.send("x".repeat(50_000));
+  // Of the heads and bodies of all there is too much with these, where those that wait count.
+  const last = await later(100, 100);
+  await until(() => waiting === 3);
+  other.send("x");
+  await other.received(/200 OK/);
+  login.resolve();
+  small.send("x");
+  large.send("x".repeat(20_000));
+  await large.received(/^HTTP\/1.1 503 /);
+  await small.received(/^HTTP\/1.1 200 OK[\s\S]*30001$/);
+  await last.received(/^HTTP\/1.1 200 OK[\s\S]*100$/);
+  // The connection goes on.
+  large.send(head("/now", 1).concat("x"));
+  await large.received(/^HTTP\/1.1 503 [\s\S]*HTTP\/1.1 200 OK/);
+});
