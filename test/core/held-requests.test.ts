@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from "vitest";
+import { it, onTestFinished } from "vitest";
 import { createHttpServers } from "../../servers/core/http/http-server.ts";
 import { HttpRefusal } from "../../servers/core/http/messages/http-refusal.ts";
 import { readBody } from "../../servers/core/http/messages/request-body.ts";

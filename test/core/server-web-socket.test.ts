@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { HeldWebSocket } from "../../servers/core/http/websocket/held-web-socket.ts";
@@ -123,6 +124,31 @@ it("[HTTP-263] where many WebSockets have begun messages, those that give way en
   expect(messages).toEqual(["xx"]);
   for (const socket of clients) socket.destroy();
   await until(() => ended === connections);
+});
+
+it("[HTTP-270] frames of a few bytes that wait for their client count with the memory that they take", async () => {
+  const turns = sharedTurns();
+  const { promise: opening, resolve } = Promise.withResolvers<ServerWebSocket>();
+  let socket: Socket | undefined;
+  const port = await webSocketServer((accepted) => {
+    socket = accepted;
+    return turns();
+  }, resolve);
+  openedClient(port);
+  const webSocket = await opening;
+  let gaveWay = 0;
+  const held = new HeldWebSocket(webSocket, "127.0.0.1", new SharedBudget(1 << 20), () => gaveWay++);
+  socket?.cork();
+  for (let sent = 0; sent < 1_000; sent++) webSocket.send("x");
+  expect([webSocket.bufferedAmount, webSocket.unsentMemory]).toEqual([3_000, 3_000 + (1_000 << 10)]);
+  held.count();
+  expect(gaveWay).toBe(0);
+  socket?.uncork();
+  await until(() => webSocket.unsentMemory === 0);
+  socket?.cork();
+  for (let sent = 0; sent < 1_100; sent++) webSocket.send("x");
+  held.count();
+  expect(gaveWay).toBe(1);
 });
 
 it("[HTTP-265] the close is answered, and what comes behind it is not handed over", async () => {

@@ -12,7 +12,7 @@ import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
 import { offersWebSocket } from "./websocket-handshake.ts";
 
-/** Unsent bytes of one client above which reading from it pauses. */
+/** Memory of what waits for one client above which reading from it pauses. */
 const queuedBytes = 1 << 20;
 
 export interface WebSocketEcho extends HttpUpgrade {
@@ -60,10 +60,10 @@ export function createWebSocketEcho(options: {
           error ? { tone: "aborted", outcome: "not sent", bytesBack: 0 } : { tone: "ok", outcome: "echoed", bytesBack: bytes.length },
         );
         heldBytes.count();
-        if (webSocket.isPaused && webSocket.bufferedAmount <= queuedBytes / 2) webSocket.resume();
+        if (webSocket.isPaused && webSocket.unsentMemory <= queuedBytes / 2) webSocket.resume();
       });
       heldBytes.count();
-      if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
+      if (webSocket.unsentMemory > queuedBytes) webSocket.pause();
     });
     webSocket.on("error", ({ message }) => {
       why = message;

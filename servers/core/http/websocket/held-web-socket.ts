@@ -32,7 +32,7 @@ export class HeldWebSocket {
 
   /** To be called when a message was taken or sent, or another one waits. */
   count(): void {
-    if (!this.#isOver) this.#share.set(this.#webSocket.arrivingBytes + this.waitingBytes + this.#webSocket.bufferedAmount);
+    if (!this.#isOver) this.#share.set(this.#webSocket.arrivingBytes + this.waitingBytes + this.#webSocket.unsentMemory);
   }
 
   #release(): void {

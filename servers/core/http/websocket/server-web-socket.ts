@@ -37,6 +37,8 @@ const mostPongs = 64;
 const bytesOfStep = 16 << 10;
 /** Read of a connection in a poll of the event loop. */
 const bytesAtOnce = 64 << 10;
+/** Of a frame that waits for the client: what its write takes beside its bytes, and what its sender keeps until it has left. */
+const frameMemory = 1 << 10;
 /** Payloads up to this are copied, so that a frame is one write. */
 const copiedBytes = 1 << 10;
 const ignoreResult: Sent = () => {};
@@ -68,6 +70,8 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
   /** RFC 6455 §7.1.5 */
   #closed: { readonly code: number; readonly reason: string } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Frames whose write is not over. */
+  #unsentFrames = 0;
   #pongs = 0;
   #latestPing: Buffer | undefined;
 
@@ -102,6 +106,12 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
     return this.#socket.writableLength;
   }
 
+  /** Memory of that: a client may ask for thousands of frames of a few bytes. */
+  get unsentMemory(): number {
+    const { writableLength } = this.#socket;
+    return writableLength === 0 ? 0 : writableLength + frameMemory * this.#unsentFrames;
+  }
+
   /** Memory of the message that arrives, and of what was read behind it. */
   get arrivingBytes(): number {
     return this.#chunks.reduce((sum, { length }) => sum + length, 0) + this.#socket.readableLength + this.#parser.heldBytes;
@@ -131,6 +141,11 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
       return;
     }
     const socket = this.#socket;
+    this.#unsentFrames++;
+    const onWritten: Sent = (error) => {
+      this.#unsentFrames--;
+      sent(error);
+    };
     const length = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
     const head = frameHead(kind, length);
     if (length <= copiedBytes) {
@@ -138,12 +153,12 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
       frame.set(head);
       if (typeof data === "string") frame.write(data, head.length);
       else frame.set(data, head.length);
-      socket.write(frame, sent);
+      socket.write(frame, onWritten);
       return;
     }
     socket.cork();
     socket.write(head);
-    socket.write(data, sent);
+    socket.write(data, onWritten);
     socket.uncork();
   }
 
