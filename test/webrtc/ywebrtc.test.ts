@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { Connection } from "../../servers/core/turns/work-connection.ts";
 import { onEnd } from "../support/start-service.ts";
 import { connectWire, startWebrtc } from "./dialect-harness.ts";
 
@@ -69,40 +70,49 @@ describe("y-webrtc", () => {
   });
 
   it.each([
-    ["both messages in a packet", true],
-    ["each message in a packet", false],
-  ])("[WEBRTC-248] of two that subscribe and announce themselves at once, one hears of the other: %s", async (_case, isOnePacket) => {
-    const webrtc = await startWebrtc();
-    // A share is over after each step: what may be divided by turns is.
-    let ahead = 0;
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, "now").mockImplementation(() => now() + ++ahead * 0.3);
-    onEnd(() => void vi.restoreAllMocks());
-    const heard: unknown[] = [];
-    const sockets = [1, 2].map(() => new WebSocket(`ws://${webrtc.host}/y-webrtc`));
-    onEnd(() => sockets.forEach((socket) => void socket.terminate()));
-    await Promise.all(sockets.map((socket) => once(socket, "open")));
-    const streams = sockets.map((socket) => (socket as unknown as { readonly _socket: Socket })._socket);
-    const topics = ["t1", "t2"];
-    for (const [index, socket] of sockets.entries()) {
-      socket.on("message", (text) => {
-        const { type, topic, data } = JSON.parse(String(text));
-        if (type === "publish" && data !== index) heard.push(topic);
-        else if (type === "pong") socket.emit("answered");
-      });
-      if (isOnePacket) streams[index]?.cork();
-      socket.send(JSON.stringify({ type: "subscribe", topics }));
-      for (const topic of topics) socket.send(JSON.stringify({ type: "publish", topic, data: index }));
-    }
-    if (isOnePacket) for (const stream of streams) stream.uncork();
-    // The first answers say that all was published, the second ones that it has arrived.
-    for (let round = 0; round < 2; round++) {
-      const answers = sockets.map((socket) => once(socket, "answered"));
-      for (const socket of sockets) socket.send('{"type":"ping"}');
-      await Promise.all(answers);
-    }
-    expect(heard.sort()).toEqual(topics);
-  });
+    ["both messages in a packet", true, false],
+    ["each message in a packet", false, false],
+    ["announcements that wait for their turn longer than the client has to announce itself", true, true],
+  ])(
+    "[WEBRTC-248] of two that subscribe and announce themselves at once, one hears of the other: %s",
+    async (_case, isOnePacket, isLate) => {
+      const webrtc = await startWebrtc();
+      if (isLate)
+        vi.spyOn(Connection.prototype, "wait").mockImplementation((_ms, act) => {
+          const over = setImmediate(act);
+          return () => clearImmediate(over);
+        });
+      // A share, or a turn, is over after each step: what may be divided by turns is.
+      let ahead = 0;
+      const now = performance.now.bind(performance);
+      vi.spyOn(performance, "now").mockImplementation(() => now() + ++ahead * (isLate ? 5 : 0.3));
+      onEnd(() => void vi.restoreAllMocks());
+      const heard: unknown[] = [];
+      const sockets = [1, 2].map(() => new WebSocket(`ws://${webrtc.host}/y-webrtc`));
+      onEnd(() => sockets.forEach((socket) => void socket.terminate()));
+      await Promise.all(sockets.map((socket) => once(socket, "open")));
+      const streams = sockets.map((socket) => (socket as unknown as { readonly _socket: Socket })._socket);
+      const topics = ["t1", "t2"];
+      for (const [index, socket] of sockets.entries()) {
+        socket.on("message", (text) => {
+          const { type, topic, data } = JSON.parse(String(text));
+          if (type === "publish" && data !== index) heard.push(topic);
+          else if (type === "pong") socket.emit("answered");
+        });
+        if (isOnePacket) streams[index]?.cork();
+        socket.send(JSON.stringify({ type: "subscribe", topics }));
+        for (const topic of topics) socket.send(JSON.stringify({ type: "publish", topic, data: index }));
+      }
+      if (isOnePacket) for (const stream of streams) stream.uncork();
+      // The first answers say that all was published, the second ones that it has arrived.
+      for (let round = 0; round < 2; round++) {
+        const answers = sockets.map((socket) => once(socket, "answered"));
+        for (const socket of sockets) socket.send('{"type":"ping"}');
+        await Promise.all(answers);
+      }
+      expect(heard.sort()).toEqual(topics);
+    },
+  );
 
   it("[WEBRTC-241] a signal for a client that the service knows by its id goes to that client", async () => {
     const webrtc = await startWebrtc();

@@ -103,6 +103,11 @@ export class WebSocketClient {
     return this.#socket.isOpen;
   }
 
+  /** More of it has arrived, or may have, than was carried out. */
+  get isBehind(): boolean {
+    return this.input.isHeld || this.#socket.arrivingBytes > 0;
+  }
+
   sendText(text: string | Buffer): void {
     if (this.isOpen) this.#socket.send(text, textFrame);
   }

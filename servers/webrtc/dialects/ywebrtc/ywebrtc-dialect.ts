@@ -66,9 +66,8 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
         return;
       case "subscribe":
         // Together with its announcement: two that connect at once call one another if both are in before either has announced itself.
-        link.subscribed.add(taken(request, peer, as), () =>
-          client.work.wait(joinWaitMs, () => webSockets.run(client, () => joinSubscribed(client, peer, link))),
-        );
+        link.subscribed.add(taken(request, peer, as));
+        joinLater(client, peer, link);
         return;
       case "unsubscribe":
         inTurns(client, peer, taken(request, peer, as), (topic, part) => void hub.leave(peer, topic, part));
@@ -79,6 +78,16 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
       default:
         request satisfies never;
     }
+  }
+
+  /** What it has sent meanwhile, such as its announcement, comes first, in its order. */
+  function joinLater(client: WebSocketClient, peer: Peer, link: YWebrtcLink): void {
+    link.subscribed.wait(() =>
+      client.work.wait(joinWaitMs, () => {
+        if (client.isBehind) joinLater(client, peer, link);
+        else webSockets.run(client, () => joinSubscribed(client, peer, link));
+      }),
+    );
   }
 
   function joinSubscribed(client: WebSocketClient, peer: Peer, link: YWebrtcLink, then?: () => void): void {
@@ -164,10 +173,13 @@ class SubscribedTopics {
     return this.#topics.size === 0;
   }
 
-  /** `wait` calls for them later; it returns the function that ends the wait. There are none before. */
-  add(topics: readonly NamedTopic[], wait: () => () => void): void {
+  add(topics: readonly NamedTopic[]): void {
     for (const [topic, part] of topics) this.#topics.set(topic, part);
-    if (!this.isEmpty) this.#endWait = wait();
+  }
+
+  /** `begin` calls for them later; it returns the function that ends the wait. */
+  wait(begin: () => () => void): void {
+    if (!this.isEmpty) this.#endWait = begin();
   }
 
   take(topic: string): ClientMessage | undefined {
