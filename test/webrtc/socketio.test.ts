@@ -126,6 +126,18 @@ describe("Socket.IO", () => {
     await one.log.until(({ event, data }) => event === "peer-left" && (data as { id: string }).id === byQuery.id);
   });
 
+  it.each(["websocket", "polling"])("[WEBRTC-531] a join is acknowledged with what the event joined has, over %s", async (transport) => {
+    const webrtc = await startWebrtc();
+    const anna = await joinJson(webrtc, 'r "1"', { name: "Anna" });
+    const one = await connect(webrtc, { transports: [transport] });
+    const expected = { room: 'r "1"', peers: [{ id: anna.id, name: "Anna" }] };
+    expect(await one.socket.emitWithAck("join", { room: 'r "1"' })).toEqual(expected);
+    expect(await one.socket.emitWithAck("join", { room: 'r "1"', name: "One" })).toEqual(expected);
+    const joined = one.log.items.filter(({ event, data }) => event === "joined" && (data as { room: string }).room !== "default");
+    expect(joined.map(({ data }) => data)).toEqual([expected, expected]);
+    expect(await one.socket.emitWithAck("join", { room: "" })).toMatchObject({ error: { code: "bad-message" } });
+  });
+
   it("[WEBRTC-223] rooms may have a password; a refusal is an error event and in the acknowledgement", async () => {
     const webrtc = await startWebrtc();
     await connect(webrtc, { auth: { room: "r1", password: "secret" } });

@@ -43,18 +43,27 @@ function roomsView(hub: Hub): WebrtcViews["rooms"] {
   return { rooms, more: hub.roomCount - rooms.length };
 }
 
-function roomView({ name, since, password, members, chat, chatMessages }: Room): WebrtcRoomView {
-  const here = [...members.values()].filter((peer) => !peer.isElsewhere);
+function roomView({ name, since, password, members, elsewhereCount, chat, chatMessages }: Room): WebrtcRoomView {
   return {
     name,
     since,
     hasPassword: password !== undefined,
     peerCount: members.size,
-    elsewhereCount: members.size - here.length,
+    elsewhereCount,
     chatMessages,
     chatKept: chat.length,
-    peers: here.slice(0, mostShownMembers).map(({ id }) => id),
+    peers: firstHere(members.values()),
   };
+}
+
+/** Of those that are connected here. Rooms have thousands of members, and are shown every second. */
+function firstHere(members: Iterable<Peer>): string[] {
+  const ids: string[] = [];
+  for (const { id, isElsewhere } of members) {
+    if (ids.length >= mostShownMembers) break;
+    if (!isElsewhere) ids.push(id);
+  }
+  return ids;
 }
 
 const sumOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + name.length, 0);

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
 import { MemberList } from "./member-list.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
-import type { ChatEvent, Member } from "./signalling-event.ts";
+import type { ChatEvent } from "./signalling-event.ts";
 
 /** Of clients that name no room, in dialects that know none. */
 export const defaultRoom = "default";
@@ -59,8 +59,9 @@ export class Room implements JoinedRoom {
   /** The same. */
   readonly list = new MemberList();
   readonly #dialects = new Map<WebrtcDialect, number>();
-  /** Its members at each other instance. */
+  /** Its members at each other instance, and at all of them. */
   readonly #elsewhere = new Map<string, number>();
+  elsewhereCount = 0;
   /** The kept part of its chat, the oldest first. */
   readonly chat: KeptChat[] = [];
   chatMessages = 0;
@@ -98,6 +99,7 @@ export class Room implements JoinedRoom {
   #count({ dialect, facts: { instance } }: Peer, by: 1 | -1): void {
     this.#dialects.set(dialect, this.countOf(dialect) + by);
     if (instance === undefined) return;
+    this.elsewhereCount += by;
     const there = (this.#elsewhere.get(instance) ?? 0) + by;
     if (there > 0) this.#elsewhere.set(instance, there);
     else this.#elsewhere.delete(instance);
@@ -111,12 +113,6 @@ export class Room implements JoinedRoom {
   /** Members that speak this dialect. */
   countOf(dialect: WebrtcDialect): number {
     return this.#dialects.get(dialect) ?? 0;
-  }
-
-  membersBeside(peer: Peer): Member[] {
-    const members: Member[] = [];
-    for (const { id, name } of this.#members.values()) if (id !== peer.id) members.push({ id, name });
-    return members;
   }
 }
 

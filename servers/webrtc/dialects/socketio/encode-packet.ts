@@ -7,6 +7,8 @@ export type EncodePacket = (event: PeerEvent) => string | undefined;
 
 /** EVENT in the namespace "/", in the protocol of Socket.IO. */
 const eventPacket = "2";
+/** ACK, with the number of the event. */
+const ackPacket = "3";
 
 /** What is sent to all in a room, one after the other, is written once. */
 export function createPacketEncoder(): EncodePacket {
@@ -22,7 +24,7 @@ export function createPacketEncoder(): EncodePacket {
 }
 
 function textOf(event: PeerEvent): string | undefined {
-  if (event.type === "joined") return `["joined",{"room":${JSON.stringify(event.room)},"peers":${event.peers.json}}]`;
+  if (event.type === "joined") return `${joinedStart}{"room":${JSON.stringify(event.room)},"peers":${event.peers.json}}]`;
   const emitted = emittedFor(event);
   return emitted && JSON.stringify(emitted);
 }
@@ -53,3 +55,9 @@ function emittedFor(event: Exclude<PeerEvent, { type: "joined" }>): readonly [na
       return event satisfies never;
   }
 }
+
+const joinedStart = '["joined",';
+
+/** The acknowledgement of a join has what the packet of `joined` has. */
+export const acknowledgedJoin = (id: number, joined: string): string =>
+  `${ackPacket}${id}[${joined.slice(eventPacket.length + joinedStart.length)}`;

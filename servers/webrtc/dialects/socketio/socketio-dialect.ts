@@ -12,17 +12,18 @@ import { connectionHead } from "../../../core/net/client-socket.ts";
 import type { FaultLog } from "../../../core/net/fault-log.ts";
 import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
-import type { Peer, PeerLink } from "../../signalling/peer.ts";
+import type { Peer } from "../../signalling/peer.ts";
 import { defaultRoom } from "../../signalling/room.ts";
-import type { PeerEvent, Refusal } from "../../signalling/signalling-event.ts";
+import type { Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
 import { redactedStart } from "../redacted-start.ts";
 import { clientFileRoutes } from "./client-files.ts";
-import { createPacketEncoder, type EncodePacket } from "./encode-packet.ts";
+import { createPacketEncoder } from "./encode-packet.ts";
 import { takeInTurns } from "./polling-input.ts";
 import { type PollingLimits, PollingSessions } from "./polling-sessions.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
+import { SocketIoLink } from "./socketio-link.ts";
 import { signalOfSocketIo } from "./socketio-signal.ts";
 
 export interface SocketIoDialectOptions {
@@ -45,7 +46,10 @@ const path = "/socket.io";
 const tickMs = 1_000;
 const pollingCloseMs = 500;
 
-type Acknowledge = (answer: object) => void;
+type Acknowledge = ((answer: object) => void) & {
+  /** Of the event. */
+  readonly id: number;
+};
 
 /** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
 export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
@@ -131,6 +135,7 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
   }
 
   function accept(socket: Socket, connection: SocketIoConnection): void {
+    numberAcknowledgements(socket);
     const { headers } = socket.request;
     const client = new SocketIoClient(hub, socket, new SocketIoLink(socket, connection, encode), limits);
     const peer = hub.connect(
@@ -203,6 +208,13 @@ const serverFor = (held: SharedBudget, turns: WorkTurns) =>
     /** Of the engine's own, which closes its clients before. */
     close(): void {}
   };
+
+/** Without a public name in Socket.IO, which would write the members of a room anew for each answer. */
+function numberAcknowledgements(socket: Socket): void {
+  const own = socket as unknown as { ack(id: number): (answer: object) => void };
+  const ack = own.ack.bind(socket);
+  own.ack = (id) => Object.assign(ack(id), { id });
+}
 
 /** A connected client, and what it asks for. */
 class SocketIoClient {
@@ -303,9 +315,12 @@ class SocketIoClient {
       this.#refuse(peer, { code: "bad-message", message }, as, acknowledge);
       return;
     }
+    this.link.acknowledgesJoin = acknowledge?.id;
     const hasJoined = this.#hub.join(peer, { room, name: name ?? undefined, password: password || undefined }, as);
-    const joined = this.#hub.findRoom(room);
-    this.#answer(peer, hasJoined, { room, peers: (acknowledge && joined?.membersBeside(peer)) ?? [] }, acknowledge);
+    if (!hasJoined) {
+      this.link.acknowledgesJoin = undefined;
+      this.#answer(peer, false, {}, acknowledge);
+    }
     if (!hasJoined || !this.#isInDefaultRoom || room === defaultRoom) return;
     this.#isInDefaultRoom = false;
     this.#hub.leave(peer, defaultRoom, messageOf("leave", { room: defaultRoom }));
@@ -318,53 +333,6 @@ class SocketIoClient {
   #refuse(peer: Peer, refusal: Refusal, as: ClientMessage, acknowledge: Acknowledge | undefined): void {
     this.#hub.refuse(peer, refusal, as);
     if (acknowledge) this.#hub.unsent.watch(peer, () => acknowledge({ error: refusal }));
-  }
-}
-
-class SocketIoLink implements PeerLink {
-  readonly #socket: Socket;
-  readonly #connection: SocketIoConnection;
-  readonly #encode: EncodePacket;
-  #refusal: Refusal | undefined;
-
-  constructor(socket: Socket, connection: SocketIoConnection, encode: EncodePacket) {
-    this.#socket = socket;
-    this.#connection = connection;
-    this.#encode = encode;
-  }
-
-  get unsentBytes(): number {
-    return this.#connection.unsentBytes;
-  }
-
-  get sentBytes(): number {
-    return this.#connection.sentBytes;
-  }
-
-  /** Of the message that was just refused. */
-  takeRefusal(): Refusal | { readonly code: "refused" } {
-    const refusal = this.#refusal ?? { code: "refused" as const };
-    this.#refusal = undefined;
-    return refusal;
-  }
-
-  deliver(event: PeerEvent): void {
-    if (event.type === "error") this.#refusal = { code: event.code, message: event.message };
-    const packet = this.#encode(event);
-    if (packet !== undefined) this.#socket.conn.write(packet);
-  }
-
-  hold(): void {
-    this.#connection.input.hold();
-  }
-
-  release(): void {
-    this.#connection.input.release();
-  }
-
-  close(): void {
-    this.#connection.end();
-    this.#socket.disconnect(true);
   }
 }
 
