@@ -161,4 +161,35 @@ describe("across dialects", () => {
     await log.until(({ event, data: left }) => event === "peer-left" && left.id === "pj");
     await json.log.until(({ type, id }) => type === "peer-left" && id === "pj");
   });
+
+  it.each(["\n", "\u001b[31m", "\u0085", "\u2028", "\0"])(
+    "[WEBRTC-532] a name with control characters, or of several lines, is refused in every dialect: %j",
+    async (bad) => {
+      const webrtc = await startWebrtc();
+      const name = `a${bad}b`;
+      const json = await connectWire(webrtc, "/ws");
+      for (const join of [{ room: name }, { room, name }]) {
+        json.send({ type: "join", ...join });
+        expect(await json.log.next(({ type }) => type === "error")).toMatchObject({ code: "bad-name", re: "join" });
+      }
+      const y = await connectWire(webrtc, "/y-webrtc");
+      y.send({ type: "subscribe", topics: [name] });
+      y.send({ type: "ping" });
+      expect(await y.until("error")).toMatchObject({ code: "bad-name", re: "subscribe" });
+      const peerJs = async (id: string, key: string) => {
+        const client = await connectWire(webrtc, `/peerjs?${new URLSearchParams({ id, key, token: "t" })}`);
+        return (await client.log.until(() => true)).type;
+      };
+      expect(await peerJs(name, "peerjs")).toBe("ERROR");
+      expect(await peerJs("pj", name)).toBe("INVALID-KEY");
+      const socket = io(`http://${webrtc.host}`, { forceNew: true, reconnection: false, transports: ["websocket"] });
+      onEnd(() => socket.disconnect());
+      for (const join of [{ room: name }, { room, name }])
+        expect(await socket.emitWithAck("join", join)).toMatchObject({ error: { code: "bad-name" } });
+      expect(webrtc.service.views.get("rooms")?.rooms.map((one) => one.name) ?? []).not.toContain(name);
+      const nameOfJoiners = "\u{1f469}\u200d\u{1f680} \u05d0\u200f";
+      json.send({ type: "join", room: nameOfJoiners, name: nameOfJoiners });
+      expect(await json.until("joined")).toEqual({ type: "joined", room: nameOfJoiners, peers: [] });
+    },
+  );
 });

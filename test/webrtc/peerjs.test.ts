@@ -133,10 +133,8 @@ describe("PeerJS", () => {
     expect([queue.heldBytes, expired]).toEqual([3 * one, []]);
     queue.add("b", "anna", text);
     expect([queue.heldBytes, expired]).toEqual([3 * one, ["b"]]);
-    expect(queue.take("ben2")).toEqual([
-      { src: "anna", text },
-      { src: "anna", text },
-    ]);
+    for (let taken = 0; taken < 2; taken++) expect(queue.take("ben2")).toEqual({ src: "anna", text });
+    expect(queue.take("ben2")).toBe(undefined);
     expect(queue.heldBytes).toBe(one);
     // Long identifiers count too.
     queue.add("x".repeat(2_000), "anna", text);

@@ -196,7 +196,7 @@ it("[WEBRTC-520] the view of peers and rooms has few of long names, and counts t
   const clients = await Promise.all(Array.from({ length: 100 }, () => service.connect()));
   await Promise.all(
     clients.map(async (client, index) => {
-      for (let room = 0; room < 30; room++) await client.join(`${index} ${room} ${"\u0001".repeat(180)}`);
+      for (let room = 0; room < 30; room++) await client.join(`${index} ${room} ${"\u200b".repeat(180)}`);
     }),
   );
   const views = await until(() => {

@@ -34,6 +34,7 @@ export function openDialects({ hub, webSockets, iceServers, config, faults, held
   const peerJs = peerJsDialect({
     hub,
     webSockets,
+    turns,
     messageDepth,
     recordCredentials,
     nameLength: config.nameLength,

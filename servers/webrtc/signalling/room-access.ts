@@ -30,6 +30,11 @@ export interface JoinRequest {
   readonly password?: string | undefined;
 }
 
+const controls = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+/** Whether it would end a line, or drive a terminal, where a client shows it. */
+export const hasControls = (name: string): boolean => controls.test(name);
+
 /** Decides who may join a room, by its password and the limits, and what may be said in it. */
 export class RoomAccess {
   readonly #limits: RoomLimits;
@@ -46,6 +51,8 @@ export class RoomAccess {
     const failures = this.#failures;
     if (name.length > limits.nameLength || ownName.length > limits.nameLength || (password ?? "").length > limits.nameLength)
       return { code: "too-long", message: `A name or password is longer than ${limits.nameLength} characters` };
+    if (hasControls(name) || hasControls(ownName))
+      return { code: "bad-name", message: "A name has control characters, or more than one line" };
     const room = rooms.get(name);
     if (room?.members.has(peer.id)) return undefined;
     // It would shut out all clients that name no room.

@@ -72,6 +72,7 @@ export type RefusalCode =
   | "bad-message"
   | "unknown-type"
   | "too-long"
+  | "bad-name"
   | "peer-unknown"
   | "not-in-room"
   | "wrong-password"

@@ -76,15 +76,15 @@ export class OfflineQueue {
     return this.#waiting.has(dst);
   }
 
-  /** The client is there: as many as one turn allows, in the order in which they came. */
-  take(dst: string): readonly WaitingMessage[] {
+  /** The client is there: the next one, in the order in which they came. */
+  take(dst: string): WaitingMessage | undefined {
     const waiting = this.#waiting.get(dst);
-    if (!waiting) return [];
-    const taken = waiting.messages.splice(0, messagesPerTurn);
+    const message = waiting?.messages.shift();
+    if (!waiting || !message) return undefined;
     if (waiting.messages.length > 0) waiting.timer.refresh();
     else this.#forget(dst, waiting);
-    for (const message of taken) this.#released(dst, message);
-    return taken;
+    this.#released(dst, message);
+    return message;
   }
 
   #forget(dst: string, { timer }: Waiting): void {

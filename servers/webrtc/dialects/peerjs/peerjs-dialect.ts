@@ -5,10 +5,11 @@ import { send } from "../../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../../core/http/messages/http-refusal.ts";
 import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
+import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
-import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import { Peer, type PeerLink, remoteHostOf } from "../../signalling/peer.ts";
 import { defaultRoom } from "../../signalling/room.ts";
-import type { JoinRequest } from "../../signalling/room-access.ts";
+import { hasControls, type JoinRequest } from "../../signalling/room-access.ts";
 import type { PeerEvent } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { jsonOf } from "../json-value.ts";
@@ -19,6 +20,8 @@ import { PeerJsConnections, type PeerJsMessage, parsePeerJsMessage, signalOfPeer
 export interface PeerJsDialectOptions {
   readonly hub: Hub;
   readonly webSockets: WebSocketClients;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   readonly messageDepth: number;
   readonly recordCredentials: boolean;
   /** Characters of an id. */
@@ -39,7 +42,7 @@ const otherPaths: ReadonlySet<string> = new Set(["whep", "whip"]);
 
 /** The protocol of PeerJS clients: a WebSocket at /peerjs, and identifiers over HTTP. A client's key names its room. */
 export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { close(): void } {
-  const { hub, webSockets, messageDepth, nameLength } = options;
+  const { hub, webSockets, turns, messageDepth, nameLength } = options;
   const offline = new OfflineQueue({
     holdMs: options.offlineMs,
     messages: options.offlineMessages,
@@ -60,18 +63,22 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     return link instanceof PeerJsLink ? link.owner : undefined;
   }
 
-  /** Also a client of another instance, or of another dialect. */
+  /** Also a client of another instance, or of another dialect. In turns: ten thousand may wait, for thousands of clients. */
   function deliverWaiting(peer: Peer): void {
-    for (const { src, text } of offline.take(peer.id)) {
+    if (offline.has(peer.id)) void turns.connection(remoteHostOf(peer)).run(waitingFor(peer));
+  }
+
+  function* waitingFor(peer: Peer): Generator<void, void> {
+    for (let waiting = offline.take(peer.id); waiting; waiting = peer.isConnected ? offline.take(peer.id) : undefined) {
+      const { src, text } = waiting;
       const sender = clientOf(src);
-      if (!sender) continue;
-      const { message, as } = waitingMessage(text);
-      pass(sender, peer.id, message, as);
+      if (sender)
+        webSockets.run(sender.link.client, () => {
+          const { message, as } = waitingMessage(text);
+          pass(sender, peer.id, message, as);
+        });
+      yield;
     }
-    if (offline.has(peer.id))
-      setImmediate(() => {
-        if (peer.isConnected) deliverWaiting(peer);
-      });
   }
 
   function open(client: WebSocketClient, query: URLSearchParams): void {
@@ -82,6 +89,10 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     }
     if (id.length > nameLength || token.length > nameLength) {
       refuse(client, "ERROR", `An id or token has at most ${nameLength} characters`);
+      return;
+    }
+    if (hasControls(id)) {
+      refuse(client, "ERROR", "An id has no control characters");
       return;
     }
     const known = clientOf(id);
@@ -206,22 +217,22 @@ class PeerJsLink implements PeerLink {
   owner: PeerJsClient | undefined;
   readonly connections = new PeerJsConnections(mostConnections);
   sentBytes = 0;
-  readonly #client: WebSocketClient;
+  readonly client: WebSocketClient;
   /** They come before it is in its room. */
   #iceServers: readonly IceServer[] = [];
 
   constructor(client: WebSocketClient) {
-    this.#client = client;
+    this.client = client;
   }
 
   get unsentBytes(): number {
-    return this.#client.unsentBytes;
+    return this.client.unsentBytes;
   }
 
   send(message: object): void {
     const bytes = Buffer.from(JSON.stringify(message));
     this.sentBytes += bytes.length;
-    this.#client.sendText(bytes);
+    this.client.sendText(bytes);
   }
 
   deliver(event: PeerEvent): void {
@@ -256,15 +267,15 @@ class PeerJsLink implements PeerLink {
   }
 
   hold(): void {
-    this.#client.input.hold();
+    this.client.input.hold();
   }
 
   release(): void {
-    this.#client.input.release();
+    this.client.input.release();
   }
 
   close(reason: string): void {
-    this.#client.close(closeCode.goingAway, reason);
+    this.client.close(closeCode.goingAway, reason);
   }
 }
 
