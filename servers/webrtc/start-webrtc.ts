@@ -116,7 +116,7 @@ export async function startWebrtc(
   peers = hub;
 
   if (config.cluster !== "") {
-    const cluster = await WebrtcCluster.join({ ...config, url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log });
+    const cluster = await WebrtcCluster.join({ ...config, url: config.cluster, timeoutMs: config.clusterTimeoutMs, hub, log, turns });
     onStop(() => cluster.close());
   }
   const media = config.media

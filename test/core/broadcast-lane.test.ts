@@ -77,6 +77,28 @@ it("a lane with few receivers does not wait for one with many, whose sender is a
   }
 });
 
+it("[WEBRTC-530] addresses take turns in the order of a lane, and the connections of each; what one has sent keeps its order", async () => {
+  const time = workTime();
+  const got: string[] = [];
+  const lane = new BroadcastLane<number, string>({
+    memory: new BroadcastMemory(),
+    receivers: () => Array.from({ length: 100 }, (_, index) => index),
+    deliver(receiver, message) {
+      time.pass();
+      if (receiver === 0) got.push(message);
+    },
+    bytesOf: () => 1,
+  });
+  const crowd = Array.from({ length: 20 }, () => time.turns.connection("10.0.0.1"));
+  const [one, other] = [time.turns.connection("10.0.0.2"), time.turns.connection("10.0.0.2")] as const;
+  const sent = crowd.map((sender, index) => lane.send(`crowd ${index}`, sender));
+  for (const text of ["a", "b"]) sent.push(lane.send(`one ${text}`, one));
+  sent.push(lane.send("other", other));
+  await Promise.all(sent);
+  expect(got.slice(0, 7)).toEqual(["crowd 0", "crowd 1", "one a", "crowd 2", "other", "crowd 3", "one b"]);
+  expect(got.filter((text) => text.startsWith("crowd"))).toEqual(crowd.map((_, index) => `crowd ${index}`));
+});
+
 it("[BL-349] beyond the bound of what waits, the sender that has most loses messages, the newest first; nothing is delivered at once", async () => {
   const time = workTime();
   const lost: string[] = [];

@@ -1,39 +1,22 @@
 import { randomBytes } from "node:crypto";
-import type { IceServer } from "../../../contract/services/webrtc.ts";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { memoryOf } from "../../core/limits/json-limits.ts";
-import type { WorkTurns } from "../../core/turns/work-turns.ts";
-import { ChatHistory, type ChatLimits } from "./chat-history.ts";
+import { ChatHistory } from "./chat-history.ts";
+import type { HubOptions } from "./hub-options.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
-import { type JoinRequest, notInRoom, type PasswordFailures, peerUnknown, RoomAccess, type RoomLimits } from "./room-access.ts";
-import { RoomBroadcasts } from "./room-broadcasts.ts";
+import { type JoinRequest, notInRoom, peerUnknown, RoomAccess } from "./room-access.ts";
+import { type BroadcastFrom, RoomBroadcasts } from "./room-broadcasts.ts";
 import { clearPath, type SignalPath } from "./signal-path.ts";
 import type { ChatEvent, PeerEvent, Refusal, Signal, SignalEvent } from "./signalling-event.ts";
-import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact, SignallingObserver } from "./signalling-observer.ts";
-import { UnsentBytes, type UnsentLimits } from "./unsent-bytes.ts";
-
-export interface HubLimits extends ChatLimits, RoomLimits, UnsentLimits {
-  /** Connected at the same time. */
-  readonly peers: number;
-}
+import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact } from "./signalling-observer.ts";
+import { UnsentBytes } from "./unsent-bytes.ts";
 
 /** A message of a client as it came, without passwords. */
 export interface ClientMessage {
   readonly raw: string | Uint8Array;
   /** Its type in the client's dialect, which a refusal names. */
   readonly re?: string | undefined;
-}
-
-export interface HubOptions {
-  readonly limits: HubLimits;
-  readonly observer: SignallingObserver;
-  readonly failures: PasswordFailures;
-  /** For the welcome of a peer. */
-  readonly iceServers: (peer: Peer) => readonly IceServer[];
-  readonly turns?: WorkTurns;
-  /** Between the hub and the clients: what a tester has asked for happens here. */
-  readonly path?: SignalPath;
 }
 
 interface Target {
@@ -141,7 +124,7 @@ export class Hub {
     this.unsent.forget(peer);
     // Its rooms are still known.
     this.#options.observer.onDisconnected(peer, reason, by);
-    for (const room of [...peer.rooms]) this.#remove(peer, room.name);
+    for (const room of [...peer.rooms]) this.#remove(peer, room.name, { by: peer });
     peer.facts.link.close(reason);
   }
 
@@ -163,8 +146,13 @@ export class Hub {
       peer.rooms.push(room);
     }
     this.#others?.joined(peer, room);
-    this.#broadcasts.welcome(room, peer, isNew ? room.chat.map((kept) => kept.message) : undefined);
-    if (isNew) this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, peer);
+    if (!isNew) {
+      this.#broadcasts.welcomeAgain(room, peer);
+      return true;
+    }
+    const history = room.chat.map((kept) => kept.message);
+    this.#broadcasts.welcome(room, peer, history);
+    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, { sender: peer });
     return true;
   }
 
@@ -172,7 +160,7 @@ export class Hub {
     const room = this.#roomOf(peer, name);
     const refusal = room ? undefined : notInRoom(name);
     this.#observe(peer, { kind: "leave", room: name, refusal, deliveries: room ? room.members.size - 1 : 0 }, message);
-    if (room) this.#remove(peer, name, peer);
+    if (room) this.#remove(peer, name, { sender: peer });
     return room !== undefined;
   }
 
@@ -181,7 +169,8 @@ export class Hub {
     const passed = to === undefined ? this.#signalIn(peer, name, signal) : this.#signalTo(peer, to, signal);
     this.#observe(peer, { kind: signal.kind, ...passed }, message);
     const room = isEchoed && name !== undefined ? this.#roomOf(peer, name) : undefined;
-    if (room && !passed.refusal) this.#broadcasts.tell(room, { type: "signal", from: peer.id, room: name, signal }, peer, [peer]);
+    if (room && !passed.refusal)
+      this.#broadcasts.tell(room, { type: "signal", from: peer.id, room: name, signal }, { sender: peer, to: [peer] });
     return passed.refusal === undefined;
   }
 
@@ -196,11 +185,15 @@ export class Hub {
     const [first] = rooms;
     if (!first) return { room: name, deliveries: 0, refusal: notInRoom(name) };
     const event: SignalEvent = { type: "signal", from: peer.id, room: name ?? first.name, signal };
-    if (!this.#path.isClear || rooms.length > 1) return { room: event.room, ...this.#pass(othersIn(rooms, peer), event, first, peer) };
+    if (!this.#path.isClear) return { room: event.room, ...this.#pass(othersIn(rooms, peer), event, first, peer) };
+    const deliveries = rooms.length === 1 ? first.members.size - 1 : othersIn(rooms, peer).length;
     // Nothing is kept or sent for each member: there may be thousands, and as many who send.
-    this.#others?.broadcast(first, event);
-    this.#broadcasts.tell(first, event, peer);
-    return { room: event.room, deliveries: first.members.size - 1 };
+    for (const [index, room] of rooms.entries()) {
+      const beside = rooms.slice(0, index);
+      this.#others?.broadcast(room, event, beside);
+      this.#broadcasts.tell(room, event, { sender: peer, beside });
+    }
+    return { room: event.room, deliveries };
   }
 
   /** To some peers, in the order of what else is for the members of a room. */
@@ -209,7 +202,7 @@ export class Hub {
     const bytes = () => memoryOf(signal.payload);
     const effects = receivers.flatMap((receiver) =>
       this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, () => {
-        if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, sender, [receiver]);
+        if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, { sender, to: [receiver] });
         else this.#broadcasts.send(receiver, event);
       }),
     );
@@ -274,7 +267,7 @@ export class Hub {
     if (!room) return;
     const members = ownMembers(room);
     for (const member of members) this.#takeOut(member, room);
-    this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed` }, undefined, members);
+    this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed` }, { to: members });
   }
 
   /** From now on they are told what happens here. */
@@ -297,7 +290,7 @@ export class Hub {
     if (room.members.has(known.id)) return;
     room.add(known);
     known.rooms.push(room);
-    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name }, undefined);
+    this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name });
     if (known.rooms.length === 1) for (const notify of this.appeared) notify(known);
   }
 
@@ -305,25 +298,30 @@ export class Hub {
   leaveElsewhere(id: string, name?: string): void {
     const peer = this.#elsewhere.get(id);
     if (!peer) return;
-    for (const room of [...peer.rooms]) if (name === undefined || room.name === name) this.#remove(peer, room.name);
+    for (const room of [...peer.rooms]) if (name === undefined || room.name === name) this.#remove(peer, room.name, {});
     if (peer.rooms.length > 0) return;
     peer.isConnected = false;
     this.#elsewhere.delete(id);
   }
 
   /** A signal of another instance for all members of a room that are connected here. */
-  broadcastHere(name: string, event: SignalEvent): void {
+  broadcastHere(name: string, event: SignalEvent, besideNames: readonly string[]): void {
     const room = this.#rooms.get(name);
     if (!room) return;
-    if (this.#path.isClear) this.#broadcasts.tell(room, event, undefined);
-    else this.#pass(ownMembers(room), event, room);
+    const beside = besideNames.flatMap((one) => this.#rooms.get(one) ?? []);
+    if (this.#path.isClear) this.#broadcasts.tell(room, event, { beside });
+    else {
+      const receivers = ownMembers(room).filter(({ id }) => !beside.some(({ members }) => members.has(id)));
+      this.#pass(receivers, event, room);
+    }
   }
 
-  /** A message of another instance for peers that are connected here. */
-  deliverHere(ids: readonly string[], event: PeerEvent): void {
-    const receivers = ids.flatMap((id) => this.#peers.get(id) ?? []);
-    if (event.type === "signal") this.#pass(receivers, event, event.room === undefined ? undefined : this.#rooms.get(event.room));
-    else for (const receiver of receivers) this.#broadcasts.send(receiver, event);
+  /** A message of another instance for a peer that is connected here. */
+  deliverHere(id: string, event: PeerEvent): void {
+    const receiver = this.#peers.get(id);
+    if (!receiver) return;
+    if (event.type === "signal") this.#pass([receiver], event, event.room === undefined ? undefined : this.#rooms.get(event.room));
+    else this.#broadcasts.send(receiver, event);
   }
 
   /** A message of chat of another instance. */
@@ -351,7 +349,7 @@ export class Hub {
 
   #sayToOwn(room: Room, event: ChatEvent, sender: Peer | undefined): void {
     this.#history.add(room, event);
-    this.#broadcasts.tell(room, event, sender);
+    this.#broadcasts.tell(room, event, { sender });
   }
 
   #roomOf(peer: Peer, name: string): Room | undefined {
@@ -359,12 +357,11 @@ export class Hub {
     return room?.members.has(peer.id) ? room : undefined;
   }
 
-  /** `sender`: it has left by a message, and not with its connection. */
-  #remove(peer: Peer, name: string, sender?: Peer): void {
+  #remove(peer: Peer, name: string, from: BroadcastFrom): void {
     const room = this.#roomOf(peer, name);
     if (!room) return;
     this.#takeOut(peer, room);
-    if (room.members.size > 0 && !this.#isClosing) this.#broadcasts.tell(room, { type: "peer-left", room: name, id: peer.id }, sender);
+    if (room.members.size > 0 && !this.#isClosing) this.#broadcasts.tell(room, { type: "peer-left", room: name, id: peer.id }, from);
   }
 
   /** The others are not told. */

@@ -10,36 +10,40 @@ import type { ChatEvent, PeerEvent } from "./signalling-event.ts";
 const broadcastBytes = 200;
 const referenceBytes = 8;
 
-interface Broadcast {
-  /** Absent for a welcome. */
-  readonly event: PeerEvent | undefined;
-  /** Of the room, for its new member. */
-  readonly history: readonly ChatEvent[];
-  /** It is read no further until all have the event. */
-  readonly sender: Peer | undefined;
-  /** Absent where it is for all members that are connected here, but for the sender. */
-  readonly to: readonly Peer[] | undefined;
+export interface BroadcastFrom {
+  /** In whose turns it is delivered; absent for what comes from other instances and from the service itself. */
+  readonly by?: Peer | undefined;
+  /** It does not get it, and is read no further until all have it. */
+  readonly sender?: Peer | undefined;
+  /** Absent where it is for all members that are connected here, but for the sender; which may be one of these. */
+  readonly to?: readonly Peer[] | undefined;
+  /** Their members get it by these. */
+  readonly beside?: readonly Room[];
+}
+
+interface Broadcast extends BroadcastFrom {
+  readonly event: PeerEvent;
 }
 
 /** What waits for the members of one room. */
 interface RoomLane {
   readonly room: Room;
   readonly lane: BroadcastLane<Peer, Broadcast>;
-  /** They have joined behind what waits: it is not for them. */
-  readonly newcomers: Set<Peer>;
+  /** Since its lane is there: the number of the first message that is for them. The others have joined before. */
+  readonly since: Map<Peer, number>;
+  /** Those that the others are still to be told of. */
+  readonly unannounced: Set<Peer>;
 }
 
 /**
  * Delivers what is for many in the turns of its sender, so that a large room delays nobody else. The members of a room get all in the same
- * order. A sender is held meanwhile, so that at most one message of each client waits.
+ * order, in which addresses and their connections take turns. A sender is held meanwhile, so that at most one message of each client waits.
  */
 export class RoomBroadcasts {
   readonly #hand: (peer: Peer, event: PeerEvent) => void;
   readonly #cutOff: (peer: Peer) => void;
   /** Those in which something waits. */
   readonly #lanes = new Map<JoinedRoom, RoomLane>();
-  /** Members whose welcome waits, in this room. */
-  readonly #welcoming = new Map<Peer, Room>();
   readonly #memory = new BroadcastMemory();
   readonly #turns: WorkTurns;
   readonly #senders = new WeakMap<Peer, WorkConnection>();
@@ -57,45 +61,17 @@ export class RoomBroadcasts {
     this.#service = turns.connection("");
   }
 
-  /** To all members that are connected here but the sender, or to some, which may include it. */
-  tell(room: Room, event: PeerEvent, sender: Peer | undefined, to?: readonly Peer[]): void {
-    this.#add(room, { event, history: [], sender, to });
-  }
-
-  /**
-   * To a member that joins: who is there, and what was said. Made when it is delivered: a thousand may join, and each is told of all others. Without
-   * a history it has joined again: nobody else waits for that.
-   */
-  welcome(room: Room, peer: Peer, history: readonly ChatEvent[] | undefined): void {
-    if (!history && this.#welcoming.get(peer) !== room) {
-      this.#welcomeAgain(room, peer);
-      return;
-    }
-    this.#welcoming.set(peer, room);
-    this.#add(room, { event: undefined, history: history ?? [], sender: peer, to: [peer] });
-  }
-
-  /** It comes behind the work for those who ask for less, and not behind what waits in the room: of that it is told in any case. */
-  #welcomeAgain(room: Room, peer: Peer): void {
-    const { link } = peer.facts;
-    link.hold();
-    const welcome = oneStep(() => {
-      if (this.#isClosed || room.members.get(peer.id) !== peer) return;
-      this.#welcome(peer, room, this.#lanes.get(room)?.newcomers, []);
-    });
-    const connection = this.#again.get(peer) ?? this.#turns.background(remoteHostOf(peer));
-    this.#again.set(peer, connection);
-    void connection.run(welcome).finally(() => link.release());
-  }
-
-  #add(room: Room, broadcast: Broadcast): void {
-    const { event, sender } = broadcast;
+  tell(room: Room, event: PeerEvent, from: BroadcastFrom = {}): void {
+    const { by, sender } = from;
     const known = this.#lanes.get(room);
     const roomLane = known ?? this.#laneOf(room);
-    const { lane, newcomers } = roomLane;
+    const { lane, since, unannounced } = roomLane;
     const joined = joinedBy(event, room);
-    if (joined) newcomers.add(joined);
-    const told = lane.send(broadcast, this.#connectionOf(sender));
+    if (joined) {
+      since.set(joined, lane.sent);
+      unannounced.add(joined);
+    }
+    const told = lane.send({ ...from, event }, this.#connectionOf(sender ?? by));
     if (!told) return;
     if (!known) this.#lanes.set(room, roomLane);
     sender?.facts.link.hold();
@@ -105,57 +81,70 @@ export class RoomBroadcasts {
     });
   }
 
-  #connectionOf(sender: Peer | undefined): WorkConnection {
-    if (!sender || sender.isElsewhere) return this.#service;
-    let connection = this.#senders.get(sender);
+  /**
+   * To a member that has just joined: who is there, and what was said. At once, whatever waits in the room: none of that is for it, and it knows those that
+   * the others are still to be told of.
+   */
+  welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
+    this.#hand(peer, { type: "joined", room: room.name, peers: room.list.without((other) => other === peer) });
+    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
+  }
+
+  /** To a member that joins once more. It comes behind the work for those who ask for less, and has those that the member knows already. */
+  welcomeAgain(room: Room, peer: Peer): void {
+    const { link } = peer.facts;
+    link.hold();
+    const welcome = oneStep(() => {
+      if (this.#isClosed || room.members.get(peer.id) !== peer) return;
+      const lane = this.#lanes.get(room);
+      const first = lane?.since.get(peer) ?? 0;
+      const isUnknown = (other: Peer) => lane?.unannounced.has(other) === true && (lane.since.get(other) ?? 0) >= first;
+      this.#hand(peer, { type: "joined", room: room.name, peers: room.list.without((other) => other === peer || isUnknown(other)) });
+    });
+    const connection = this.#again.get(peer) ?? this.#turns.background(remoteHostOf(peer));
+    this.#again.set(peer, connection);
+    void connection.run(welcome).finally(() => link.release());
+  }
+
+  #connectionOf(by: Peer | undefined): WorkConnection {
+    if (!by || by.isElsewhere) return this.#service;
+    let connection = this.#senders.get(by);
     if (!connection) {
-      connection = this.#turns.connection(remoteHostOf(sender));
-      this.#senders.set(sender, connection);
+      connection = this.#turns.connection(remoteHostOf(by));
+      this.#senders.set(by, connection);
     }
     return connection;
   }
 
   #laneOf(room: Room): RoomLane {
-    const newcomers = new Set<Peer>();
+    const since = new Map<Peer, number>();
+    const unannounced = new Set<Peer>();
     const lane = new BroadcastLane<Peer, Broadcast>({
       memory: this.#memory,
       receivers({ event, to }) {
         const joined = joinedBy(event, room);
-        if (joined) newcomers.delete(joined);
+        if (joined) unannounced.delete(joined);
         return (to ?? room.members).values();
       },
-      deliver: (receiver, { event, history, sender, to }) => {
+      deliver: (receiver, { event, sender, to, beside }, number) => {
         if (this.#isClosed) return;
-        if (!event) this.#welcome(receiver, room, newcomers, history);
-        else if (to || (receiver !== sender && !receiver.isElsewhere && !newcomers.has(receiver))) this.#hand(receiver, event);
+        const isFor = receiver !== sender && !receiver.isElsewhere && number >= (since.get(receiver) ?? 0);
+        if (to || (isFor && !beside?.some(({ members }) => members.has(receiver.id)))) this.#hand(receiver, event);
       },
-      bytesOf: ({ event, history, to }) =>
-        broadcastBytes + (event ? sizeOf(event) : 0) + referenceBytes * (history.length + (to?.length ?? 0)),
+      bytesOf: ({ event, to }) => broadcastBytes + sizeOf(event) + referenceBytes * (to?.length ?? 0),
       lost: ({ event, sender }) => {
-        if (!event && sender) this.#welcoming.delete(sender);
         const joined = joinedBy(event, room);
-        if (joined) newcomers.delete(joined);
+        if (joined) unannounced.delete(joined);
         if (sender && !sender.isElsewhere) this.#cutOff(sender);
       },
     });
-    return { room, lane, newcomers };
+    return { room, lane, since, unannounced };
   }
 
-  /** It hears of those that have joined and are not announced yet when they are. */
-  #welcome(peer: Peer, room: Room, newcomers: ReadonlySet<Peer> | undefined, history: readonly ChatEvent[]): void {
-    if (this.#welcoming.get(peer) === room) this.#welcoming.delete(peer);
-    const peers = room.list.without((other) => other === peer || newcomers?.has(other) === true);
-    this.#hand(peer, { type: "joined", room: room.name, peers });
-    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
-  }
-
-  /**
-   * To one. It stays behind a welcome that waits; what a peer of another instance sends, behind what waits in a room that both are in, such as the news
-   * that it has joined.
-   */
+  /** To one. What a peer of another instance sends stays behind what waits in a room that both are in, such as the news that it has joined. */
   send(peer: Peer, event: PeerEvent): void {
-    const room = this.#welcoming.get(peer) ?? (this.#lanes.size > 0 && "from" in event ? this.#roomOfBoth(peer, event.from) : undefined);
-    if (room) this.tell(room, event, undefined, [peer]);
+    const room = this.#lanes.size > 0 && "from" in event ? this.#roomOfBoth(peer, event.from) : undefined;
+    if (room) this.tell(room, event, { to: [peer] });
     else this.#hand(peer, event);
   }
 
@@ -168,20 +157,20 @@ export class RoomBroadcasts {
   }
 
   left(peer: Peer, room: Room): void {
-    this.#lanes.get(room)?.newcomers.delete(peer);
-    if (this.#welcoming.get(peer) === room) this.#welcoming.delete(peer);
+    const lane = this.#lanes.get(room);
+    lane?.since.delete(peer);
+    lane?.unannounced.delete(peer);
   }
 
   /** What waits is delivered to nobody. */
   close(): void {
     this.#isClosed = true;
     this.#lanes.clear();
-    this.#welcoming.clear();
   }
 }
 
-const joinedBy = (event: PeerEvent | undefined, { members }: Room): Peer | undefined =>
-  event?.type === "peer-joined" ? members.get(event.id) : undefined;
+const joinedBy = (event: PeerEvent, { members }: Room): Peer | undefined =>
+  event.type === "peer-joined" ? members.get(event.id) : undefined;
 
 function sizeOf(event: PeerEvent): number {
   if (event.type === "signal") return memoryOf(event.signal.payload);

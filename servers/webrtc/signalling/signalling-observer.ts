@@ -34,8 +34,8 @@ export interface OtherInstances {
   left(peer: Peer, room: Room): void;
   /** They keep it, and tell their members. */
   said(room: Room, event: ChatEvent): void;
-  /** They bring it to the members that are connected there. */
-  broadcast(room: Room, event: SignalEvent): void;
+  /** They bring it to the members that are connected there, and not in one of the rooms beside it. */
+  broadcast(room: Room, event: SignalEvent, beside: readonly Room[]): void;
   roomClosed(name: string): void;
 }
 

@@ -52,8 +52,8 @@ const frame = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("left"), room: id, peer: id }),
   z.strictObject({ type: z.literal("said"), room: id, event: chat }),
   z.strictObject({ type: z.literal("closed"), room: id }),
-  /** For the members of a room that are connected to the receiving instance. */
-  z.strictObject({ type: z.literal("broadcast"), room: id, event: signalEvent }),
+  /** For the members of a room that are connected to the receiving instance, and not in one of the rooms beside it. */
+  z.strictObject({ type: z.literal("broadcast"), room: id, event: signalEvent, beside: z.array(id).optional() }),
   /** For peers that are connected to it. */
   z.strictObject({ type: z.literal("deliver"), to: z.array(id), event: z.discriminatedUnion("type", [signalEvent, chat]) }),
 ]);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectRedis, type RedisConnections, type RedisSharers, unreachable } from "../../../core/redis/redis-connections.ts";
 import type { Log } from "../../../core/service/log.ts";
 import { errorText } from "../../../core/service/service-error.ts";
+import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import type { Hub } from "../hub.ts";
 import { Peer } from "../peer.ts";
 import type { Room } from "../room.ts";
@@ -9,6 +10,7 @@ import type { ChatEvent, SignalEvent } from "../signalling-event.ts";
 import type { OtherInstances } from "../signalling-observer.ts";
 import { ClusterBus } from "./cluster-bus.ts";
 import { type ClusterFrame, type MemberFrame, memberOf, parseFrame } from "./cluster-frame.ts";
+import { HeldSenders } from "./held-senders.ts";
 import { InstanceLink } from "./instance-link.ts";
 
 export interface WebrtcClusterOptions {
@@ -19,15 +21,16 @@ export interface WebrtcClusterOptions {
   readonly unsentBytes: number;
   readonly hub: Hub;
   readonly log: Log;
+  /** Of all clients: what instances send one another is worked off in them too. */
+  readonly turns: WorkTurns;
 }
 
 const instances: RedisSharers = { name: "instances", variable: "WEBRTC_CLUSTER", alone: "an instance of its own" };
 const beatsPerTimeout = 4;
 const retryMs = 250;
-const membersPerFrame = 500;
+/** Of its state, and of what is done in a step. */
+const membersPerFrame = 50;
 const foreignLogMs = 1_000;
-/** In one turn of the event loop. */
-const releasedAtOnce = 16;
 
 interface Other {
   /** In milliseconds of `performance.now`. */
@@ -51,9 +54,7 @@ export class WebrtcCluster implements OtherInstances {
   readonly #others = new Map<string, Other>();
   readonly #timer: NodeJS.Timeout;
   readonly #foreignTimer: NodeJS.Timeout;
-  /** They have sent something while too much waited for Redis. */
-  readonly #held = new Set<Peer>();
-  #releasing: NodeJS.Immediate | undefined;
+  readonly #held: HeldSenders;
   #state: State = "joining";
   #lostAt = 0;
   #beatAt = performance.now();
@@ -83,10 +84,12 @@ export class WebrtcCluster implements OtherInstances {
       onFrame: (frame, from) => this.#take(frame, from),
       onForeign: () => this.#foreign++,
       onFailure: (reason) => this.#lose(reason),
-      onSent: () => {
-        if (this.#held.size > 0) this.#releasing ??= setImmediate(this.#release);
-      },
+      onFault: (error) => options.log.error(`A frame of another instance: ${errorText(error)}`),
+      work: options.turns.connection(""),
+      onSent: () => this.#held.releaseLater(),
     });
+    // Redis has not taken what was published.
+    this.#held = new HeldSenders(() => this.#bus.unsentBytes > options.unsentBytes);
     redis.onBreak(() => this.#lose("the connection broke"));
     this.#timer = setInterval(() => this.#beat(), options.timeoutMs / beatsPerTimeout);
     this.#foreignTimer = setInterval(() => this.#logForeign(), foreignLogMs);
@@ -114,8 +117,10 @@ export class WebrtcCluster implements OtherInstances {
     this.#sendOf(event.from, { type: "said", room: room.name, event });
   }
 
-  broadcast(room: Room, event: SignalEvent): void {
-    for (const instance of room.instances()) this.#sendOf(event.from, { type: "broadcast", room: room.name, event }, instance);
+  broadcast(room: Room, event: SignalEvent, beside: readonly Room[]): void {
+    const names = beside.map(({ name }) => name);
+    const frame = { type: "broadcast", room: room.name, event, ...(names.length > 0 && { beside: names }) } as const;
+    for (const instance of room.instances()) this.#sendOf(event.from, frame, instance);
   }
 
   roomClosed(name: string): void {
@@ -132,36 +137,9 @@ export class WebrtcCluster implements OtherInstances {
   /** What a peer has caused. */
   #sendOf(id: string, frame: ClusterFrame, to?: string): void {
     this.#send(frame, to);
-    this.#hold(id);
-  }
-
-  #hold(id: string): void {
-    if (!this.#isBehind) return;
     const peer = this.#options.hub.find(id);
-    if (!peer || peer.isElsewhere || this.#held.has(peer)) return;
-    this.#held.add(peer);
-    peer.facts.link.hold();
+    if (peer && !peer.isElsewhere) this.#held.sent(peer);
   }
-
-  /** Redis has not taken what was published. */
-  get #isBehind(): boolean {
-    return this.#bus.unsentBytes > this.#options.unsentBytes;
-  }
-
-  /** In the order in which they were held: each has a message that waits. */
-  readonly #release = (): void => {
-    this.#releasing = undefined;
-    let released = 0;
-    for (const peer of this.#held) {
-      if (this.#isBehind) return;
-      if (released++ === releasedAtOnce) {
-        this.#releasing = setImmediate(this.#release);
-        return;
-      }
-      this.#held.delete(peer);
-      peer.facts.link.release();
-    }
-  };
 
   /** What is not sent while Redis is lost is made up for by the state that is sent when it is back. */
   #send(frame: ClusterFrame, to?: string): void {
@@ -173,7 +151,7 @@ export class WebrtcCluster implements OtherInstances {
     await this.#redis.look();
     await this.#bus.subscribe();
     this.#state = "connected";
-    this.#sendState();
+    await this.#bus.run(this.#sendState());
     const now = performance.now();
     for (const other of this.#others.values()) other.heardAt = now;
     const receivers = await this.#bus.announce({ type: "hello" });
@@ -183,18 +161,18 @@ export class WebrtcCluster implements OtherInstances {
     while (this.#state === "connected" && !isComplete() && performance.now() < endAt) await sleep(answerPollMs, undefined, { ref: false });
   }
 
-  #sendState(to?: string): void {
-    const members = [...this.#ownMembers()];
-    for (let at = 0; at === 0 || at < members.length; at += membersPerFrame)
-      this.#send(
-        {
-          type: "state",
-          isFirst: at === 0,
-          isLast: at + membersPerFrame >= members.length,
-          members: members.slice(at, at + membersPerFrame),
-        },
-        to,
-      );
+  /** In steps. Members that come and go meanwhile are told of as always, and are in a part or not. */
+  *#sendState(to?: string): Generator<void, void> {
+    let members: Omit<MemberFrame, "type">[] = [];
+    let isFirst = true;
+    for (const member of this.#ownMembers()) {
+      members.push(member);
+      if (members.length < membersPerFrame) continue;
+      this.#send({ type: "state", isFirst, isLast: false, members }, to);
+      [members, isFirst] = [[], false];
+      yield;
+    }
+    this.#send({ type: "state", isFirst, isLast: true, members }, to);
   }
 
   *#ownMembers(): Generator<Omit<MemberFrame, "type">> {
@@ -203,14 +181,17 @@ export class WebrtcCluster implements OtherInstances {
   }
 
   /** To a new instance; only one of those that know it sends it. */
-  #sendHistory(to: string): void {
+  *#sendHistory(to: string): Generator<void, void> {
     const elder = [...this.#others.keys()].every((id) => id === to || id > this.#bus.instance);
     if (!elder) return;
-    for (const { name, chat } of this.#options.hub.rooms())
-      if (chat.length > 0) this.#send({ type: "history", room: name, chat: chat.map(({ message }) => message) }, to);
+    for (const { name, chat } of this.#options.hub.rooms()) {
+      if (chat.length === 0) continue;
+      this.#send({ type: "history", room: name, chat: chat.map(({ message }) => message) }, to);
+      yield;
+    }
   }
 
-  #take(frame: ClusterFrame, from: string): void {
+  *#take(frame: ClusterFrame, from: string): Generator<void, void> {
     if (this.#state !== "connected") return;
     const { hub } = this.#options;
     const other = this.#other(from);
@@ -221,8 +202,8 @@ export class WebrtcCluster implements OtherInstances {
         if (other.stale) this.#send({ type: "hello" }, from);
         return;
       case "hello":
-        this.#sendState(from);
-        this.#sendHistory(from);
+        yield* this.#sendState(from);
+        yield* this.#sendHistory(from);
         return;
       case "gone":
         this.#forget(from, "was stopped");
@@ -230,12 +211,10 @@ export class WebrtcCluster implements OtherInstances {
       case "state":
         if (frame.isFirst) other.stale = new Set(other.members);
         for (const member of frame.members) {
-          other.stale?.delete(keyOf(member.peer.id, member.room.name));
           this.#addMember(member, from, other);
+          yield;
         }
-        if (!frame.isLast) return;
-        for (const key of other.stale ?? []) this.#removeMember(key, other);
-        other.stale = undefined;
+        if (frame.isLast) yield* this.#removeStale(other);
         return;
       case "joined":
         this.#addMember(frame, from, other);
@@ -253,14 +232,25 @@ export class WebrtcCluster implements OtherInstances {
         hub.closeRoomHere(frame.room);
         return;
       case "broadcast":
-        hub.broadcastHere(frame.room, frame.event);
+        hub.broadcastHere(frame.room, frame.event, frame.beside ?? []);
         return;
       case "deliver":
-        hub.deliverHere(frame.to, frame.event);
+        for (const id of frame.to) {
+          hub.deliverHere(id, frame.event);
+          yield;
+        }
         return;
       default:
         frame satisfies never;
     }
+  }
+
+  *#removeStale(other: Other): Generator<void, void> {
+    for (const key of other.stale ?? []) {
+      this.#removeMember(key, other);
+      yield;
+    }
+    other.stale = undefined;
   }
 
   #other(instance: string): Other {
@@ -287,7 +277,9 @@ export class WebrtcCluster implements OtherInstances {
       },
       facts.since,
     );
-    other.members.add(keyOf(facts.id, room.name));
+    const key = keyOf(facts.id, room.name);
+    other.members.add(key);
+    other.stale?.delete(key);
     const { password } = room;
     hub.joinElsewhere(peer, {
       name: room.name,
@@ -308,30 +300,38 @@ export class WebrtcCluster implements OtherInstances {
     return true;
   }
 
-  #removeMember(key: string, other: Other): void {
-    if (!other.members.delete(key)) return;
+  /** Returns the identifier of its peer. */
+  #removeMember(key: string, other: Other): string {
     const [id, room] = JSON.parse(key) as [string, string];
-    this.#options.hub.leaveElsewhere(id, room);
+    if (other.members.delete(key)) this.#options.hub.leaveElsewhere(id, room);
+    return id;
   }
 
   #forget(instance: string, why: string): void {
     const other = this.#others.get(instance);
     if (!other) return;
     this.#others.delete(instance);
-    const peers = new Set([...other.members].map((key) => (JSON.parse(key) as [string])[0]));
-    for (const key of [...other.members]) this.#removeMember(key, other);
+    void this.#bus.run(this.#removeAll(other, why));
+  }
+
+  *#removeAll(other: Other, why: string): Generator<void, void> {
+    const peers = new Set<string>();
+    for (const key of other.members) {
+      peers.add(this.#removeMember(key, other));
+      yield;
+    }
     this.#options.log.info(`An instance ${why}: ${peers.size} of its peers have left. ${this.size} share the Redis now.`);
   }
 
   #beat(): void {
     const now = performance.now();
     const { timeoutMs } = this.#options;
-    // After a suspension of this process, what the others sent meanwhile is still unread.
+    // After a suspension of this process, and while it has much to do, what the others sent meanwhile is still unread.
     const wasSuspended = now - this.#beatAt > timeoutMs / 2;
     this.#beatAt = now;
     if (this.#state === "connected") {
       this.#send({ type: "beat" });
-      if (wasSuspended) for (const other of this.#others.values()) other.heardAt = now;
+      if (wasSuspended || this.#bus.hasUnread) for (const other of this.#others.values()) other.heardAt = now;
       for (const [instance, { heardAt }] of [...this.#others]) if (now - heardAt > timeoutMs) this.#forget(instance, "stopped responding");
     } else if (this.#state === "lost" && now - this.#lostAt > timeoutMs) {
       for (const instance of [...this.#others.keys()]) this.#forget(instance, "cannot be reached without Redis");
@@ -373,8 +373,7 @@ export class WebrtcCluster implements OtherInstances {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearInterval(this.#foreignTimer);
-    clearImmediate(this.#releasing);
-    this.#held.clear();
+    this.#held.close();
     this.#options.hub.share(undefined);
     if (this.#state === "connected") {
       this.#send({ type: "gone" });
