@@ -8,6 +8,7 @@ class FakeConnection implements GuardedConnection {
   readonly used: number;
   readonly isCalm: boolean;
   isHeld = false;
+  unansweredBytes = 0;
   why = "";
   looks = 0;
 
@@ -113,7 +114,34 @@ describe("memory guard", () => {
     expect(state.lines[1]).toBe("9 connections were ended for the memory of the process, which is at 500 MiB.");
   });
 
-  it("[BL-437] where only calm connections are left, they are kept and read", () => {
+  it("[BL-437] where only calm connections are left, those are ended that have sent much without an answer", () => {
+    const small = new FakeConnection("10.0.0.7", 10, true);
+    const [large, larger, ofOther] = [
+      new FakeConnection("10.0.0.7", 0, true),
+      new FakeConnection("10.0.0.7", 0, true),
+      new FakeConnection("10.0.0.8", 0, true),
+    ];
+    for (const [connection, mebibytes] of [
+      [small, 3],
+      [large, 100],
+      [larger, 300],
+      [ofOther, 350],
+    ] as const)
+      connection.unansweredBytes = mebibytes * mebibyte;
+    const { state, look, ended } = guarded([small, large, larger, ofOther]);
+    state.inUse = 1_010;
+    for (const expected of [[larger], [larger, ofOther], [large, larger, ofOther], [large, larger, ofOther]]) {
+      look();
+      expect(ended()).toEqual(expected);
+    }
+    expect(small.isHeld).toBe(false);
+    // They are closed in their turns.
+    state.inUse = 100;
+    look();
+    expect(state.lines.length).toBe(2);
+  });
+
+  it("[BL-437] where only small calm connections are left, they are kept and read", () => {
     const calm = new FakeConnection("10.0.0.7", 10, true);
     const { state, look } = guarded([calm]);
     state.inUse = 1_200;

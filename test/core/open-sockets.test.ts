@@ -60,8 +60,12 @@ it("[BL-436] a connection that is held is not read, whoever starts it, and goes 
 });
 
 it("[BL-437] a connection that is idle is calm, and one is ended by who knows it, until it is closed", async () => {
-  const { turns, socket, opened } = await accept();
-  expect([opened.isCalm, opened.key]).toEqual([true, "127.0.0.1"]);
+  const { turns, client, socket, opened } = await accept();
+  expect([opened.isCalm, opened.key, opened.unansweredBytes]).toEqual([true, "127.0.0.1", 0]);
+  client.write("asked");
+  await once(socket, "data");
+  socket.write("no");
+  expect(opened.unansweredBytes).toBe(3);
   const work = takeSocket(socket, turns);
   await work.run(
     (function* () {

@@ -47,6 +47,11 @@ export class OpenSocket {
     return this.#works.reduce((sum, { usedMs }) => sum + usedMs, this.#read.at(performance.now()) / bytesOfMs);
   }
 
+  get unansweredBytes(): number {
+    const { bytesRead, bytesWritten } = this.#socket;
+    return Math.max(0, bytesRead - bytesWritten);
+  }
+
   /** It has little to do, or nothing. */
   get isCalm(): boolean {
     return this.used < shareMs || (this.#works.length > 0 && this.#works.every(({ isCalm, usedMs }) => isCalm || usedMs < shareMs));

@@ -10,6 +10,8 @@ export interface GuardedConnection {
   readonly isCalm: boolean;
   /** What it has used lately, in milliseconds. */
   readonly used: number;
+  /** Bytes that it has sent beyond what it was answered: what is kept for it is not much more. */
+  readonly unansweredBytes: number;
   /** To be called at intervals, before `isCalm` and `used`. */
   look(): void;
   holdReading(isHeld: boolean): void;
@@ -53,7 +55,9 @@ const firstMark = 3 / 4;
 const step = 1 / 16;
 /** Of the bound: how much more there may be after a collection before the next one, which takes long where much is in use. V8 collects earlier by itself. */
 const growth = 1 / 8;
-/** Of the connections that are not calm: how many are ended before memory is looked at again. */
+/** Of the bound: what a calm connection has to have sent to be ended. */
+const large = 1 / 256;
+/** Of the connections that may be ended: how many are ended before memory is looked at again. */
 const endedAtOnce = 1 / 16;
 /** So fast memory may grow without passing a mark unseen. */
 const bytesPerMs = 1 << 20;
@@ -69,7 +73,8 @@ const mebibytes = (bytes: number): string => `${countText(Math.round(bytes / (1 
 /**
  * The last resort for the memory of a process: what no other limit counts, and what comes faster than V8 collects. Above a mark, connections that are not calm
  * are not read until V8 has collected. Where more than the bound is in use, connections of the address that has used most lately are ended, those that have used
- * most first, a part at a time.
+ * most first, a part at a time. Where none but calm ones are left, those are that have sent most without an answer: what came slowly may be much.
+ * It does not see what libraries allocate by themselves, such as the state of TLS: that grows with the number of connections, which is bounded.
  */
 export class MemoryGuard {
   readonly #options: MemoryGuardOptions;
@@ -156,12 +161,19 @@ export class MemoryGuard {
     this.#ended = 0;
   }
 
-  /** False if there are none but calm ones. */
+  /** What each connection that may be ended has used. */
+  #candidates(): { readonly connection: GuardedConnection; readonly used: number }[] {
+    const staying = Array.from(this.#options.connections()).filter((connection) => !this.#leaving.has(connection));
+    const busy = staying.filter(({ isCalm }) => !isCalm).map((connection) => ({ connection, used: connection.used }));
+    if (busy.length > 0) return busy;
+    const least = this.#options.mostBytes * large;
+    return staying.map((connection) => ({ connection, used: connection.unansweredBytes })).filter(({ used }) => used >= least);
+  }
+
+  /** False if there are none but small calm ones. */
   #endSome(bytes: number): boolean {
-    const { mostBytes, setting, log, connections } = this.#options;
-    const used = Array.from(connections())
-      .filter((connection) => !connection.isCalm && !this.#leaving.has(connection))
-      .map((connection) => ({ connection, used: connection.used }));
+    const { mostBytes, setting, log } = this.#options;
+    const used = this.#candidates();
     if (used.length === 0) return false;
     const ofAddresses = Map.groupBy(used, ({ connection }) => connection.key);
     const usedBy = new Map(Array.from(ofAddresses, ([key, ofOne]) => [key, ofOne.reduce((sum, one) => sum + one.used, 0)] as const));
