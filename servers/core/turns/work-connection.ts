@@ -201,7 +201,12 @@ export class Connection implements WorkConnection {
   }
 
   get isCalm(): boolean {
-    return this.#calmTimes > calmAfter && this.#longRowMs < shareMs && !this.isBackground;
+    return this.hasLittle && this.#longRowMs < shareMs;
+  }
+
+  /** No more than some shares at a time, for long. */
+  get hasLittle(): boolean {
+    return this.#calmTimes > calmAfter && this.#longRowMs < sharesOfCalm * shareMs && !this.isBackground;
   }
 
   get isWaiting(): boolean {

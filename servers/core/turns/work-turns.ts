@@ -54,6 +54,8 @@ export class WorkTurns {
   readonly #fresh = new FairOrder<Connection>();
   /** Those that had little to do several times: they come first, for half of the time. */
   readonly #calm = new FairOrder<Connection>();
+  /** Those that had little more: they come behind them. */
+  readonly #little = new FairOrder<Connection>();
   /** What goes on by itself: it has what the others leave, and a quarter of the time. */
   readonly #background = new FairOrder<Connection>();
   readonly #orders: Orders;
@@ -75,12 +77,12 @@ export class WorkTurns {
   constructor(now?: () => number, cpuMs?: () => number) {
     this.#now = now ?? (() => performance.now());
     this.#cpuMs = now ? cpuMs : systemCpuMs;
-    const [calm, fresh, waiting, background] = [this.#calm, this.#fresh, this.#waiting, this.#background];
+    const [calm, little, fresh, waiting, background] = [this.#calm, this.#little, this.#fresh, this.#waiting, this.#background];
     this.#orders = {
-      first: [calm, fresh, waiting, background],
-      half: [waiting, fresh, calm, background],
-      atTimes: [fresh, waiting, calm, background],
-      byItself: [background, waiting, fresh, calm],
+      first: [calm, little, fresh, waiting, background],
+      half: [waiting, fresh, calm, little, background],
+      atTimes: [fresh, waiting, calm, little, background],
+      byItself: [background, waiting, fresh, calm, little],
     };
   }
 
@@ -155,7 +157,7 @@ export class WorkTurns {
     if (this.#running !== connection) return;
     const owedMs = connection.spend(this.#sinceAsked(nowMs), nowMs);
     // Those that have little to do come first, and do not pay for it later; and where nobody waits it costs nobody anything.
-    if (owedMs <= 0 || connection.isCalm || !this.#hasWaiting) return;
+    if (owedMs <= 0 || connection.hasLittle || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
     this.#placeOf(connection).owe(connection.key, owed);
@@ -169,7 +171,7 @@ export class WorkTurns {
   }
 
   get #hasWaiting(): boolean {
-    return this.#waiting.size + this.#fresh.size + this.#calm.size + this.#background.size > 0;
+    return this.#waiting.size + this.#fresh.size + this.#calm.size + this.#little.size + this.#background.size > 0;
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -186,10 +188,14 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.isCalm) this.#calm.add(connection);
+    if (connection.hasLittle) this.#orderOfLittle(connection).add(connection);
     else if (connection.hadMuch || connection.isBackground) this.#wait(connection);
     else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
     this.#immediate ??= setImmediate(this.#next);
+  }
+
+  #orderOfLittle({ isCalm }: Connection): FairOrder<Connection> {
+    return isCalm ? this.#calm : this.#little;
   }
 
   #wait(connection: Connection): void {
@@ -238,7 +244,7 @@ export class WorkTurns {
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
     if (connection.isWaiting) {
-      if (connection.isCalm) this.#calm.add(connection);
+      if (connection.hasLittle) this.#orderOfLittle(connection).add(connection);
       else this.#wait(connection);
     }
     connection.begin(this.#turn);
@@ -267,6 +273,7 @@ export class WorkTurns {
     this.#waiting.clear();
     this.#fresh.clear();
     this.#calm.clear();
+    this.#little.clear();
     this.#background.clear();
     this.threads.close();
     this.reads.close();
