@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
+import type { ClusterLink } from "../../servers/mqtt/engine/cluster-link.ts";
 import { unsubscribe } from "../../servers/mqtt/engine/connection/subscribe-flow.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import type { Session } from "../../servers/mqtt/engine/session/session.ts";
@@ -8,8 +9,8 @@ import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
 const many = 1_000;
 
-async function startWithSubscribers(qos: 0 | 1) {
-  const { engine, bystander } = await startEngine();
+async function startWithSubscribers(qos: 0 | 1, cluster?: ClusterLink) {
+  const { engine, bystander } = await startEngine({ cluster });
   const subscribers = Array.from({ length: many }, (_, index) => new MemoryClient(engine, `subscriber ${index}`));
   for (const subscriber of subscribers) subscriber.subscribe("t", qos);
   await expect.poll(() => subscribers.every(({ received }) => received.at(-1)?.type === "suback")).toBe(true);
@@ -144,4 +145,37 @@ describe("[MQTT-442] a message for thousands is delivered over several turns of 
     await new Promise<void>((resolve) => engine.broadcasts.whenIdle(resolve));
     expect([message.isRouted, message.matched]).toEqual([true, many]);
   });
+});
+
+it("[MQTT-473] in a cluster a message with QoS 0 for thousands is delivered over several turns, and one that sessions keep at once", async () => {
+  const shared: string[] = [];
+  const cluster: ClusterLink = {
+    gate: (transport) => transport,
+    isBehind: false,
+    whenCaughtUp: (resume) => resume(),
+    bring: async () => true,
+    opened() {},
+    ended() {},
+    memberChanged() {},
+    routeShared: ({ payload }) => void shared.push(payload.toString()),
+    hasConnectedMemberElsewhere: () => false,
+    handOn: () => false,
+  };
+  const { engine, subscribers, payloadsOf, served } = await startWithSubscribers(1, cluster);
+  const publisher = new MemoryClient(engine, "publisher");
+  await expect.poll(() => publisher.received.length).toBe(1);
+  const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
+  publisher.send(publishPacket("t", "of a client"));
+  engine.publishInternal(messageOf("of the broker"));
+  // Whose groups get it is said to the other brokers with the message.
+  expect(shared).toContain("of the broker");
+  expect(engine.broadcasts.isIdle).toBe(false);
+  expect(served(2)).toBeLessThan(many);
+  turn.mockRestore();
+  await expect.poll(() => served(2)).toBe(many);
+  for (const subscriber of subscribers) expect(payloadsOf(subscriber).toSorted()).toEqual(["of a client", "of the broker"]);
+  turn.mockImplementation(isOverForMost);
+  engine.publishInternal(messageOf("kept", 1));
+  expect(engine.broadcasts.isIdle).toBe(true);
+  await expect.poll(() => served(3)).toBe(many);
 });

@@ -1,6 +1,7 @@
 import { resultOf } from "../../core/turns/work-connection.ts";
 import { PacketError } from "../codec/reason-code.ts";
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
+import type { Broadcasts } from "../engine/routing/broadcasts.ts";
 import { type DecodedFrame, decodeFrame, type Entry, isDurable } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
 
@@ -15,6 +16,8 @@ export interface IncomingOptions {
   readonly waitsForRedis: () => boolean;
   /** Of the clients of this broker, who have their time beside the others. */
   readonly scheduler: () => Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
+  /** What is for thousands is delivered over several turns. */
+  readonly broadcasts: () => Pick<Broadcasts, "isIdle" | "whenIdle">;
 }
 
 /** Frames of all brokers in the order of Redis, each once. */
@@ -64,7 +67,7 @@ export class Incoming {
     this.state = "idle";
     const { queue } = this;
     let taken = 0;
-    while (this.steps || taken < queue.length) {
+    while ((this.steps || taken < queue.length) && this.options.broadcasts().isIdle) {
       if (!this.steps && this.options.waitsForRedis()) {
         this.state = "waiting for Redis";
         break;
@@ -78,7 +81,7 @@ export class Incoming {
     this.queue = queue.slice(taken);
     if ((this.queue.length === 0 && !this.steps) || this.state === "waiting for Redis") return;
     this.state = "waiting for its turn";
-    this.options.scheduler().whenWritten(this.goOn);
+    this.options.broadcasts().whenIdle(() => this.options.scheduler().whenWritten(this.goOn));
   };
 
   /** Redis has taken some of what sessions got. */

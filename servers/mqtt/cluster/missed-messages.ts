@@ -1,9 +1,12 @@
 import { resultOf } from "../../core/turns/work-connection.ts";
+import type { Qos } from "../codec/packet.ts";
 import { isSharedFilter } from "../codec/topic.ts";
 import type { EngineLimits } from "../engine/engine-limits.ts";
 import type { Message } from "../engine/routing/message.ts";
+import { deliver } from "../engine/routing/route-message.ts";
 import { type Subscriber, Subscription } from "../engine/routing/subscription.ts";
 import { SubscriptionTrie } from "../engine/routing/subscription-trie.ts";
+import type { MissedMessage } from "../engine/session/move-session.ts";
 import { isLater, type Received } from "./journal.ts";
 import type { ReadSession, StateAt } from "./session-fields.ts";
 
@@ -11,7 +14,7 @@ type QueueLimits = Pick<EngineLimits, "queueMessages" | "queueBytes" | "queuePol
 
 /** In order, no more than a queue has room for. */
 class BoundedMessages {
-  readonly messages: Message[] = [];
+  readonly messages: MissedMessage[] = [];
   private bytes = 0;
   /** Those for which there was no room. */
   dropped = 0;
@@ -25,21 +28,22 @@ class BoundedMessages {
     return this.messages.length >= this.limits.queueMessages || this.bytes >= this.limits.queueBytes;
   }
 
-  add(message: Message): void {
+  add(missed: MissedMessage): void {
+    const { message } = missed;
     while (this.isFull) {
       this.dropped++;
       const oldest = this.limits.queuePolicy === "drop oldest" ? this.messages.shift() : undefined;
       if (!oldest) return;
-      this.bytes -= oldest.bytes;
+      this.bytes -= oldest.message.bytes;
     }
     // It is a view of a page of the journal.
     message.compact();
     this.bytes += message.bytes;
-    this.messages.push(message);
+    this.messages.push(missed);
   }
 }
 
-/** Only what matches is asked for. */
+/** Keeps what would have been delivered to the session. */
 class MissedBySession implements Subscriber {
   readonly clientId: string;
   readonly recipient = undefined;
@@ -49,6 +53,8 @@ class MissedBySession implements Subscriber {
   readonly ofJournal: BoundedMessages;
   /** Applied while the journal is read. */
   readonly applied: BoundedMessages;
+  /** Where the next one belongs. */
+  source: "ofJournal" | "applied" = "ofJournal";
 
   constructor(clientId: string, at: StateAt, limits: QueueLimits) {
     this.clientId = clientId;
@@ -58,7 +64,9 @@ class MissedBySession implements Subscriber {
   }
 
   readiness = () => 0;
-  deliver(): void {}
+  deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined): void {
+    if (qos > 0) this[this.source].add({ message, qos, retain, identifiers });
+  }
 
   hasSeen({ id, frame }: Received): boolean {
     return !isLater(id, this.at.id) || (frame.from === this.at.from && frame.seq <= this.at.seq);
@@ -83,7 +91,7 @@ export class MissedMessages {
     const session = new MissedBySession(clientId, at, this.limits);
     this.sessions.set(clientId, session);
     for (const { filter, options } of subscriptions) {
-      if (options.qos > 0 && !isSharedFilter(filter)) this.trie.add(filter, session, new Subscription(session, filter, options, undefined));
+      if (!isSharedFilter(filter)) this.trie.add(filter, session, new Subscription(session, filter, options, undefined));
       yield;
     }
   }
@@ -109,23 +117,30 @@ export class MissedMessages {
   /** A frame that was applied here meanwhile. */
   readonly applied = (received: Received): void => resultOf(this.take(received, "applied"));
 
-  private *take(received: Received, list: "ofJournal" | "applied"): Generator<undefined, void> {
+  private *take(received: Received, source: MissedBySession["source"]): Generator<undefined, void> {
     for (const entry of received.frame.entries) {
       if (entry.type !== "message" || !entry.routed || entry.message.qos === 0) continue;
       const { message } = entry;
       if (!this.trie.isQuick(message.topic)) yield* this.trie.prepare(message.topic);
-      for (const { session } of this.trie.match(message.topic).subscriptions) {
-        const missed = this.sessions.get(session.clientId);
-        if (missed && !missed.hasSeen(received)) missed[list].add(message);
-      }
+      this.route(message, source, (missed) => !missed.hasSeen(received));
       yield;
     }
   }
 
-  /** All of them, in order, when the session is opened; nothing more is kept for it. */
-  takeOf(clientId: string): { readonly messages: readonly Message[]; readonly dropped: number } {
+  private route(message: Message, source: MissedBySession["source"], isFor: (missed: MissedBySession) => boolean): void {
+    for (const matching of this.trie.match(message.topic).subscriptions) {
+      const missed = this.sessions.get(matching.session.clientId);
+      if (!missed || !isFor(missed)) continue;
+      missed.source = source;
+      deliver(matching, message);
+    }
+  }
+
+  /** All of them, in order, when the session is opened, and after them those of `last` that match; nothing more is kept for it. */
+  takeOf(clientId: string, last: readonly Message[]): { readonly messages: readonly MissedMessage[]; readonly dropped: number } {
     const missed = this.sessions.get(clientId);
     if (!missed) return { messages: [], dropped: 0 };
+    for (const message of last) this.route(message, "applied", (one) => one === missed);
     this.sessions.delete(clientId);
     const { ofJournal, applied } = missed;
     return { messages: [...ofJournal.messages, ...applied.messages], dropped: ofJournal.dropped + applied.dropped };

@@ -106,6 +106,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       },
       onFault,
       scheduler: () => this.engine.scheduler,
+      broadcasts: () => this.engine.broadcasts,
       waitsForRedis: () => this.isConnected && this.store.heldOfOthers + this.commits.bytesOfOthers > mostUntakenBytes,
     });
     this.backlog = new Backlog({

@@ -292,8 +292,8 @@ export class SessionOwnership {
       isAsStored = false;
     };
     const stored = { ...kept, deliveries: store.restored(read, loaded, onDiffering) };
-    const { messages, dropped } = missed.takeOf(kept.clientId);
-    adoptSession(engine, session, stored, at ? [...messages, ...this.notReceivedBack(at)] : []);
+    const { messages, dropped } = missed.takeOf(kept.clientId, at ? this.notReceivedBack(at) : []);
+    adoptSession(engine, session, stored, messages);
     session.dropped += dropped;
     engine.counters.dropped["queue full"] += dropped;
     // Redis may have lost it since.

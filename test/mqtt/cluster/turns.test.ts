@@ -20,7 +20,11 @@ const framesOf = (from: string, topics: readonly string[]) =>
   topics.map((topic, index) => ({ id: `${index + 1}-0`, frame: { from, seq: index + 1, entries: [entryOf(topic)], broken: 0 } }));
 
 /** Each turn is over at once. */
-function incomingInTurns(onEntry: (entry: Entry) => void, waitsForRedis = () => false) {
+function incomingInTurns(
+  onEntry: (entry: Entry) => void,
+  waitsForRedis = () => false,
+  broadcasts = { isIdle: true, whenIdle: (act: () => void) => act() },
+) {
   let waiting: (() => void)[] = [];
   const incoming = new Incoming({
     onEntry,
@@ -29,6 +33,7 @@ function incomingInTurns(onEntry: (entry: Entry) => void, waitsForRedis = () => 
     onFault: (error) => expect.unreachable(String(error)),
     waitsForRedis,
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
+    broadcasts: () => broadcasts,
   });
   /** False if nothing waits. */
   const turn = () => {
@@ -116,6 +121,32 @@ it("[MQTT-470] frames of other brokers wait while Redis has not taken what sessi
   expect(taken).toEqual(["1", "2", "3", "4", "6"]);
 });
 
+it("[MQTT-473] frames of other brokers wait while a message of one is delivered to thousands", () => {
+  const taken: string[] = [];
+  let waiting: (() => void)[] = [];
+  const broadcasts = { isIdle: true, whenIdle: (act: () => void) => (broadcasts.isIdle ? act() : void waiting.push(act)) };
+  const onEntry = (entry: Entry) => {
+    taken.push(entry.type === "message" ? entry.message.topic : entry.type);
+    broadcasts.isIdle = false;
+  };
+  const { incoming, turn } = incomingInTurns(onEntry, undefined, broadcasts);
+  incoming.release();
+  incoming.receive("", encodeFrame({ from: "other", seq: 1, entries: ["1", "2"].map((topic) => entryOf(topic, 0)) }));
+  while (turn());
+  incoming.receive("", encodeFrame({ from: "other", seq: 2, entries: [entryOf("3", 0)] }));
+  while (turn());
+  const states = [[...taken]];
+  for (let count = 0; count < 3; count++) {
+    broadcasts.isIdle = true;
+    const acts = waiting;
+    waiting = [];
+    for (const act of acts) act();
+    while (turn());
+    states.push([...taken]);
+  }
+  expect(states).toEqual([["1"], ["1", "2"], ["1", "2", "3"], ["1", "2", "3"]]);
+});
+
 it("[MQTT-463] a frame has few messages that sessions keep, since it is applied at once with them, and many of QoS 0", () => {
   const outgoing = new Outgoing(() => {});
   const framesOfEntries = (qos: (index: number) => Qos) => {
@@ -159,7 +190,7 @@ function missedOf(
     const session = { clientId, subscriptions: [{ filter, options, storedId: 0 }] } as unknown as ReadSession["session"];
     stepsOf(missed.add({ session, at: { id, from: "mine", seq: 1 } }));
   }
-  const topicsOf = (clientId: string) => missed.takeOf(clientId).messages.map(({ topic }) => topic);
+  const topicsOf = (clientId: string) => missed.takeOf(clientId, []).messages.map(({ message }) => message.topic);
   return { missed, topicsOf };
 }
 
@@ -185,9 +216,9 @@ it("[MQTT-472] of what sessions missed no more is kept than their queues have ro
   const kept = (limits: Partial<typeof queue> | { queuePolicy: "drop oldest"; queueMessages: number }) => {
     const { missed } = missedOf({ ...queue, ...limits }, { a: ["#", "0-1"], b: ["+", "0-1"] });
     for (const frame of frames) stepsOf(missed.read(frame));
-    const { messages, dropped } = missed.takeOf("a");
-    expect(missed.takeOf("b").messages).toEqual(messages);
-    return [messages.length, dropped, messages.at(0)?.topic, messages.at(-1)?.topic];
+    const { messages, dropped } = missed.takeOf("a", []);
+    expect(missed.takeOf("b", []).messages).toEqual(messages);
+    return [messages.length, dropped, messages.at(0)?.message.topic, messages.at(-1)?.message.topic];
   };
   expect(kept({})).toEqual([50, 0, "0", "49"]);
   expect(kept({ queueMessages: 20 })).toEqual([20, 30, "0", "19"]);

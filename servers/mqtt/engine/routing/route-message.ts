@@ -1,11 +1,10 @@
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { EngineObserver } from "../engine-observer.ts";
-import type { Session } from "../session/session.ts";
 import type { Broadcasts } from "./broadcasts.ts";
 import type { Message } from "./message.ts";
 import { Overlap, type SharedGroup, type Subscription } from "./subscription.ts";
-import { type Match, SubscriptionTrie } from "./subscription-trie.ts";
+import type { Match, SubscriptionTrie } from "./subscription-trie.ts";
 
 export interface RoutingParts {
   readonly trie: SubscriptionTrie;
@@ -37,8 +36,8 @@ export function countAnswer(message: Message, answer: Message): void {
 
 /**
  * Delivers to every session that has a matching subscription (MQTT §3.3.4). What is for thousands, or whose subscriptions take long to find, is delivered in
- * steps: by the message's publisher, where it says so, or else by `Broadcasts`. In a cluster it is delivered at once, since a session that is moved to another
- * broker takes what it got here with it.
+ * steps: by the message's publisher, where it says so, or else by `Broadcasts`. In a cluster this is so of QoS 0 only: what a session keeps it takes with it to
+ * another broker, with the place of the last message.
  */
 export function routeMessage(parts: RoutingParts, message: Message): void {
   const { trie, cluster, scheduler, broadcasts } = parts;
@@ -48,17 +47,21 @@ export function routeMessage(parts: RoutingParts, message: Message): void {
     return;
   }
   const match = matchOf(trie, message);
-  const { subscriptions, groups } = match;
+  const { subscriptions } = match;
+  // Those of a cluster are chosen with the message, before it is sent to the other brokers.
+  const groups = cluster ? [] : match.groups;
+  const isKept = cluster !== undefined && message.qos > 0;
   const isForFew = subscriptions.length + groups.length <= fewReceivers;
-  if (cluster || (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic)))) {
+  if (isKept || (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic)))) {
     if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
     deliverToAll(subscriptions, message);
-    if (cluster) cluster.routeShared(message, groups);
-    else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
+    cluster?.routeShared(message, match.groups);
+    for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
     endRouting(parts, message);
     return;
   }
-  const deliveries = deliverInSteps(parts, match, message);
+  cluster?.routeShared(message, match.groups);
+  const deliveries = deliverInSteps(parts, { subscriptions, groups }, message);
   if (message.publisherTakesTurns) message.undelivered = deliveries;
   else broadcasts.add(message.topic, deliveries);
 }
@@ -77,7 +80,11 @@ function* findInSteps(parts: RoutingParts, message: Message): Generator<undefine
 }
 
 /** A step for each delivery. */
-function* deliverInSteps(parts: RoutingParts, { subscriptions, groups }: Match, message: Message): Generator<undefined, void> {
+function* deliverInSteps(
+  parts: RoutingParts,
+  { subscriptions, groups }: Pick<Match, "subscriptions" | "groups">,
+  message: Message,
+): Generator<undefined, void> {
   const areMuch = isMuch(subscriptions.length, message.payload.length);
   for (let index = 0; index < subscriptions.length; index++) {
     if (areMuch && index % deliveriesOfMuch === 0) parts.scheduler.expectMuch();
@@ -113,20 +120,13 @@ export function deliverTo(member: Subscription, message: Message): void {
   session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
 }
 
-/** Delivers to one session that was not at this broker when the messages were routed; without its shared subscriptions. */
-export function routeToSession(session: Session, messages: readonly Message[]): void {
-  if (messages.length === 0) return;
-  const trie = new SubscriptionTrie();
-  for (const subscription of session.subscriptions.values()) if (!subscription.group) trie.add(subscription.filter, session, subscription);
-  for (const message of messages) deliverToAll(trie.match(message.topic).subscriptions, message);
-}
-
 /** [MQTT5-3.3.4-2] to -5: once to each session. */
 function deliverToAll(subscriptions: Match["subscriptions"], message: Message): void {
   for (let index = 0; index < subscriptions.length; index++) deliver(subscriptions[index] as Subscription | Overlap, message);
 }
 
-function deliver(matching: Subscription | Overlap, message: Message): void {
+/** To the session of the subscriptions, as these want it. */
+export function deliver(matching: Subscription | Overlap, message: Message): void {
   let found = matching;
   if (found.session.hasEnded) return;
   // [MQTT5-3.8.3-3]

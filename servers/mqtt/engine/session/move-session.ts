@@ -1,9 +1,9 @@
 import { resultOf } from "../../../core/turns/work-connection.ts";
+import type { Qos } from "../../codec/packet.ts";
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import { type SubscriptionParts, subscribe } from "../connection/subscribe-flow.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
-import { routeToSession } from "../routing/route-message.ts";
 import type { HandoverParts, SharedHandover } from "../routing/shared-handover.ts";
 import { fromComputerTime } from "../steady-clock.ts";
 import type { AwaySessions } from "./away-sessions.ts";
@@ -97,10 +97,18 @@ function restoreDelivery({ store }: RestoreParts, session: Session, stored: Stor
   inflight.lastPacketId = Math.max(inflight.lastPacketId, stored.packetId);
 }
 
-/** Opens a session of another broker, whose subscriptions were restored; `missed` are the messages that were published since and not routed to it. */
-export function adoptSession(parts: MoveParts, session: Session, kept: StoredSession, missed: readonly Message[]): void {
+/** What would have been delivered to a session that was at another broker. */
+export interface MissedMessage {
+  readonly message: Message;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[] | undefined;
+}
+
+/** Opens a session of another broker, whose subscriptions were restored. */
+export function adoptSession(parts: MoveParts, session: Session, kept: StoredSession, missed: readonly MissedMessage[]): void {
   resultOf(restoreMessages(parts, session, kept));
-  routeToSession(session, missed);
+  for (const { message, qos, retain, identifiers } of missed) session.deliver(message, qos, retain, identifiers, undefined);
   parts.handover.offer(session);
   parts.departures.begin();
 }
