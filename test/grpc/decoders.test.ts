@@ -15,6 +15,7 @@ import { requireValues } from "../../servers/grpc/engine/message-values.ts";
 import { requestedBehaviour } from "../../servers/grpc/engine/requested-behaviour.ts";
 import { StatusError } from "../../servers/grpc/engine/status.ts";
 import { CallEntry } from "../../servers/grpc/observe/call-entry.ts";
+import { noCalls } from "../../servers/grpc/observe/call-metrics.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { clientMessage, dataResponse, helloRequest, streamItem, streamRequest } from "../../servers/grpc/services/example-messages.ts";
 import { connectErrorOf, createConnectErrors } from "../../servers/grpc/web/connect-error.ts";
@@ -195,7 +196,7 @@ it("[GRPC-60] damaged records of calls decode in part or throw a RecordError, no
     client: "test",
     messageLimit: 100,
     counts: { received: 0, sent: 0 },
-    methodCounts: { begun: 1, open: 1, errors: 0, ended: new Map() },
+    methodCounts: noCalls(),
     touch: () => {},
   });
   const message = Buffer.from("message");

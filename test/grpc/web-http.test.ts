@@ -308,7 +308,5 @@ it("[GRPC-129] a call is one row, with its protocol, the version of HTTP, and it
     requestHeaders: expect.arrayContaining([[":method", "POST"]]) as unknown,
   });
   expect(grpc.parts(stream.id).length).toBe(3);
-  expect(await (await fetch(grpc.metricsUrl)).text()).toContain(
-    'grpc_server_requests_total{method="/example.Greeter/StreamData",code="OK"} 1',
-  );
+  expect(await (await fetch(grpc.metricsUrl)).text()).toContain('grpc_server_requests_total{method="/example.Greeter/StreamData"} 1');
 });

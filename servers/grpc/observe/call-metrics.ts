@@ -18,8 +18,9 @@ export interface MethodCounts {
   begun: number;
   open: number;
   errors: number;
-  /** By their code. */
-  readonly ended: Map<string, Latencies>;
+  readonly latencies: Latencies;
+  /** Calls that have ended, by their code. */
+  readonly ended: Map<string, number>;
 }
 
 /** In seconds: the default buckets of Prometheus's clients. */
@@ -46,6 +47,7 @@ class Latencies {
 const methodLabel = (method: string): string => `method="${method.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 
 const requests = "grpc_server_requests_total";
+const handled = "grpc_server_handled_total";
 const latency = "grpc_server_request_latency_seconds";
 const active = "grpc_server_active_requests";
 
@@ -61,28 +63,32 @@ function latencyLines(labels: string, { count, sum, inBucket }: Latencies): stri
   return `${text}${latency}_bucket{le="+Inf",${labels}} ${count}\n${latency}_sum{${labels}} ${sum}\n${latency}_count{${labels}} ${count}\n`;
 }
 
+export const noCalls = (): MethodCounts => ({ begun: 0, open: 0, errors: 0, latencies: new Latencies(), ended: new Map() });
+
 export function createCallMetrics(): CallMetrics {
   const byMethod = new Map<string, MethodCounts>();
 
-  function* linesOf(line: (labels: string, latencies: Latencies) => string): Generator<void, string> {
+  function* linesOf(linesOfMethod: (label: string, counts: MethodCounts) => string): Generator<void, string> {
     let lines = "";
-    for (const [method, { ended }] of byMethod) {
+    for (const [method, counts] of byMethod) {
       yield;
-      const label = methodLabel(method);
-      for (const [code, latencies] of ended) lines += line(`${label},code="${code}"`, latencies);
+      lines += linesOfMethod(methodLabel(method), counts);
     }
     return lines;
   }
 
   return {
     *text() {
-      const total = yield* linesOf((labels, { count }) => `${requests}{${labels}} ${count}\n`);
-      const times = yield* linesOf(latencyLines);
-      let open = "";
-      for (const [method, counts] of byMethod) open += `${active}{${methodLabel(method)}} ${counts.open}\n`;
+      const total = yield* linesOf((label, { latencies }) => `${requests}{${label}} ${latencies.count}\n`);
+      const codes = yield* linesOf((label, { ended }) =>
+        [...ended].map(([code, count]) => `${handled}{${label},code="${code}"} ${count}\n`).join(""),
+      );
+      const times = yield* linesOf((label, { latencies }) => latencyLines(label, latencies));
+      const open = yield* linesOf((label, counts) => `${active}{${label}} ${counts.open}\n`);
       return [
-        head(requests, "counter", "Calls that have ended, by method and status code.") + total,
-        head(latency, "histogram", "Time from a call's headers to its end, by method and status code.") + times,
+        head(requests, "counter", "Calls that have ended, by method.") + total,
+        head(handled, "counter", "The same by method and status code.") + codes,
+        head(latency, "histogram", "Time from a call's headers to its end, by method.") + times,
         head(active, "gauge", "Open calls, by method.") + open,
       ].join("\n");
     },
@@ -91,7 +97,7 @@ export function createCallMetrics(): CallMetrics {
       const label = method?.path ?? "unknown";
       let counts = byMethod.get(label);
       if (!counts) {
-        counts = { begun: 0, open: 0, errors: 0, ended: new Map() };
+        counts = noCalls();
         byMethod.set(label, counts);
       }
       counts.begun++;
@@ -101,12 +107,8 @@ export function createCallMetrics(): CallMetrics {
     end(counts, { status, httpStatus }, tookMs) {
       // A call without a status was cancelled by its client. An answer by HTTP has no gRPC code: it counts as UNKNOWN.
       const code = status ? statusName(status.code) : httpStatus === undefined ? "CANCELLED" : "UNKNOWN";
-      let latencies = counts.ended.get(code);
-      if (!latencies) {
-        latencies = new Latencies();
-        counts.ended.set(code, latencies);
-      }
-      latencies.add(tookMs / 1_000);
+      counts.ended.set(code, (counts.ended.get(code) ?? 0) + 1);
+      counts.latencies.add(tookMs / 1_000);
       counts.open--;
       if (code !== "OK") counts.errors++;
     },

@@ -9,7 +9,7 @@ import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
 import type { CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { GrpcConnections } from "../engine/connections.ts";
 import { CallEntry, type MessageCounts } from "./call-entry.ts";
-import type { CallMetrics } from "./call-metrics.ts";
+import { type CallMetrics, noCalls } from "./call-metrics.ts";
 import type { RecordedMethod } from "./call-record.ts";
 import { createMetricsHistory, type MetricsHistory } from "./metrics-history.ts";
 
@@ -47,7 +47,7 @@ const noHead = {
   connectionCalls: 0,
 } as const;
 /** It is no call of a method. */
-const uncounted = { begun: 0, open: 0, errors: 0, ended: new Map() };
+const uncounted = noCalls();
 
 export function createCallRecorder({ traffic, log, metrics, messageLimit, messageBudget }: CallRecorderOptions): CallRecorder {
   const clientNameOf = createClientNames();
