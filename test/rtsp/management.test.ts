@@ -134,6 +134,8 @@ it("[RTSP-70] /v3 has paths and sessions in pages, as MediaMTX has them, and end
   const client = await server.connect();
   await client.play("/stream");
   const { body: paths } = await json(`${server.httpUrl}/v3/paths/list`);
+  const order = ["name", "confName", "ready", "readyTime", "source", "tracks", "readers", "bytesReceived", "bytesSent"];
+  expect((paths.items as object[]).map((item) => Object.keys(item))).toEqual([order, order]);
   const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   const pathOf = (name: string, readers: readonly unknown[]) => ({

@@ -114,13 +114,13 @@ function describePath({ name, source, since }: Path, sessions: readonly RtspSess
   return {
     name,
     confName: isPublisher(source.kind) ? "all_others" : name,
-    source: { type: sourceTypes[source.kind], id: source.kind === "publisher" ? (publisher?.publicId ?? "") : source.title },
     ready: stream !== undefined,
     readyTime: stream ? new Date(since).toISOString() : null,
+    source: { type: sourceTypes[source.kind], id: source.kind === "publisher" ? (publisher?.publicId ?? "") : source.title },
     tracks: stream?.tracks.map(({ codec }) => trackNames[codec]) ?? [],
+    readers: sessions.filter(({ state }) => state === "playing").map(({ publicId }) => ({ type: "rtspSession", id: publicId })),
     bytesReceived: stream?.counts.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0,
     bytesSent: stream?.bytesSent ?? 0,
-    readers: sessions.filter(({ state }) => state === "playing").map(({ publicId }) => ({ type: "rtspSession", id: publicId })),
   };
 }
 
