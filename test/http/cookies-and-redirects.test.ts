@@ -8,18 +8,20 @@ import { startHttp } from "./harness.ts";
 
 it("[HTTP-58] cookies are returned, set and deleted", async () => {
   const { url } = await startHttp();
-  expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: 'a=1; b="two"; c=%C3%BC; a=3' } }))).toEqual({
-    cookies: { a: "1", b: "two", c: "ü" },
+  expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: 'a=1; b="two"; c=%C3%BC; a=3; d="%C3%BC"' } }))).toEqual({
+    cookies: { a: "1", b: "two", c: "%C3%BC", d: "ü" },
   });
   // What cannot be decoded is returned as it came.
-  expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: "a=%; b=%2; c=%FF; d=%C3%BC%C3; e=%41%20; f=%ED%A0%80" } }))).toEqual({
+  expect(
+    await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: 'a="%"; b="%2"; c="%FF"; d="%C3%BC%C3"; e="%41%20"; f="%ED%A0%80"' } })),
+  ).toEqual({
     cookies: { a: "%", b: "%2", c: "%FF", d: "%C3%BC%C3", e: "A ", f: "%ED%A0%80" },
   });
-  const set = await fetch(`${url}/cookies/set?one=1&two=a%20b%3B`, { redirect: "manual" });
+  const set = await fetch(`${url}/cookies/set?one=1%25&two=a%20b%3B`, { redirect: "manual" });
   expect([set.status, set.headers.get("location"), set.headers.getSetCookie()]).toEqual([
     302,
     "/cookies",
-    ["one=1; Path=/", "two=a%20b%3B; Path=/"],
+    ["one=1%; Path=/", 'two="a%20b%3B"; Path=/'],
   ]);
   expect((await fetch(`${url}/cookies/set/n/v`, { redirect: "manual" })).headers.getSetCookie()).toEqual(["n=v; Path=/"]);
   expect((await fetch(`${url}/cookies/delete?n`, { redirect: "manual" })).headers.getSetCookie()).toEqual([
@@ -32,7 +34,7 @@ it("[HTTP-58] cookies are returned, set and deleted", async () => {
 
 it("[HTTP-58] thousands of cookies that cannot be decoded take no longer than others", () => {
   const timeOf = (value: string) => {
-    const cookie = Array.from({ length: 20_000 }, (_, index) => `a${index}=${value}`).join(";");
+    const cookie = Array.from({ length: 20_000 }, (_, index) => `a${index}="${value}"`).join(";");
     const request = { headers: { cookie } } as HttpRequest;
     return Math.min(...Array.from({ length: 3 }, () => threadCpuMs(() => cookiesOf(request))));
   };

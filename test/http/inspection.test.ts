@@ -33,6 +33,7 @@ it("[HTTP-55] /get, /post, /put, /patch and /delete return the request, with htt
       origin: "127.0.0.1",
       url: `${url}/${method.toLowerCase()}?q=1`,
     });
+    expect(Object.keys(told)).toEqual(["args", "data", "files", "form", "headers", "json", "origin", "url"]);
   }
   const form = JSON.parse((await curl("-F", "a=1", "-F", "f=content;filename=x.txt", `${url}/post`)).body);
   expect(form).toMatchObject({ form: { a: "1" }, json: null, data: "" });
@@ -55,6 +56,8 @@ it("[HTTP-56] /anything accepts any method and any path below it", async () => {
       url: `${url}/anything/a/b%20c?d=1`,
     });
   }
+  const told = await jsonOf(fetch(`${url}/anything`));
+  expect(Object.keys(told)).toEqual(["args", "data", "files", "form", "headers", "json", "method", "origin", "url"]);
 });
 
 it("[HTTP-57] /headers, /ip, /user-agent, /uuid and /base64", async () => {

@@ -21,16 +21,25 @@ export interface RequestViewWithBody extends RequestView {
   readonly files: Files;
   readonly form: Fields;
   readonly json: WrittenJson | null;
+  /** Of /anything. */
+  readonly method?: string;
 }
 
 export function viewRequest(request: HttpRequest): RequestView {
   return { args: argsOf(request), headers: headersOf(request), origin: originOf(request), url: urlOf(request) };
 }
 
-export function* viewRequestWithBody(request: HttpRequest, content: BodyContent, body: Buffer): Generator<void, RequestViewWithBody> {
+/** In httpbin's order: by name. */
+export function* viewRequestWithBody(
+  request: HttpRequest,
+  content: BodyContent,
+  body: Buffer,
+  added: { readonly method?: string },
+): Generator<void, RequestViewWithBody> {
   const { args, headers, origin, url } = viewRequest(request);
   yield;
-  return { args, ...(yield* viewBody(content, body)), headers, origin, url };
+  const { json, ...others } = yield* viewBody(content, body);
+  return { args, ...others, headers, json, ...added, origin, url };
 }
 
 type BodyView = Pick<RequestViewWithBody, "data" | "files" | "form" | "json">;

@@ -45,20 +45,21 @@ export function cookiesOf(request: HttpRequest): Record<string, string> {
     if (equals < 1) continue;
     const name = pair.slice(0, equals).trim();
     // RFC 6265 §5.4: of two cookies with one name the more specific comes first.
-    const value = pair
-      .slice(equals + 1)
-      .trim()
-      .replace(/^"(.*)"$/, "$1");
-    cookies[name] ??= percentDecoded(value) ?? value;
+    const value = pair.slice(equals + 1).trim();
+    const quoted = /^"(.*)"$/.exec(value)?.[1];
+    cookies[name] ??= quoted === undefined ? value : (percentDecoded(quoted) ?? quoted);
   }
   return cookies;
 }
 
-/** RFC 6265 §4.1.1: a name is a token; characters that a value may not contain are percent-encoded. */
+/**
+ * RFC 6265 §4.1.1: a name is a token; a value with other characters than it may contain is percent-encoded, and quoted to mark that: a value that
+ * the client has made is shown as it came.
+ */
 function cookie([name, value]: readonly [string, string]): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new HttpRefusal(400, "Invalid cookie name");
-  const encoded = value.replace(/[^\x21\x23-\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu, encodeURIComponent);
-  return `${name}=${encoded}; Path=/`;
+  const isAllowed = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/.test(value);
+  return `${name}=${isAllowed ? value : `"${encodeURIComponent(value)}"`}; Path=/`;
 }
 
 function redirectWith(response: HttpResponse, cookies: readonly string[]): void {

@@ -17,7 +17,12 @@ import { type Route, routeGroup } from "./route.ts";
 export function inspectionRoutes(config: HttpConfig & BodyLimits): readonly Route[] {
   const { bodyBytes } = config;
 
-  async function show(request: HttpRequest, response: HttpResponse, { content, body }: ReadContent, added: object = {}): Promise<void> {
+  async function show(
+    request: HttpRequest,
+    response: HttpResponse,
+    { content, body }: ReadContent,
+    added: { readonly method?: string } = {},
+  ): Promise<void> {
     const shown = await runForClient(request, viewInSteps(request, content, body, added, bodyBytes));
     send(response, 200, jsonType, shown);
   }
@@ -26,7 +31,7 @@ export function inspectionRoutes(config: HttpConfig & BodyLimits): readonly Rout
   }
 
   async function showAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
-    await show(request, response, await readContentLeniently(request, response, config), { method: request.method });
+    await show(request, response, await readContentLeniently(request, response, config), { method: request.method ?? "" });
   }
 
   async function showLater(request: HttpRequest, response: HttpResponse): Promise<void> {
@@ -96,10 +101,10 @@ function* viewInSteps(
   request: HttpRequest,
   content: BodyContent,
   body: Buffer,
-  added: object,
+  added: { readonly method?: string },
   bodyBytes: number,
 ): Generator<void, readonly Buffer[]> {
-  const view = { ...(yield* viewRequestWithBody(request, content, body)), ...added };
+  const view = yield* viewRequestWithBody(request, content, body, added);
   const pieces = yield* jsonInSteps(view, { isIndented: true, mostIndentation: mostIndentation * bodyBytes });
   return [...pieces, Buffer.from("\n")];
 }

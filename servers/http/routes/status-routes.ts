@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { send, sendEmpty } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
-import { queryOf, textParam } from "./query.ts";
+import { decimalOf, queryOf, textParam } from "./query.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 export const statusRoutes = (): readonly Route[] =>
@@ -51,9 +51,10 @@ interface Choice {
 
 function parseChoices(text: string): readonly Choice[] {
   const choices = text.split(",").map((part): Choice => {
-    const match = /^\s*([2-5]\d\d)\s*(?::\s*(\d+(?:\.\d+)?)\s*)?$/.exec(part);
-    if (!match) throw new HttpRefusal(400, "Invalid status code");
-    return { status: Number(match[1]), weight: Number(match[2] ?? 1) };
+    const [, status, weightText = "1"] = /^\s*([2-5]\d\d)\s*(?::\s*(\S+)\s*)?$/.exec(part) ?? [];
+    const weight = decimalOf(weightText);
+    if (status === undefined || weight === undefined) throw new HttpRefusal(400, "Invalid status code");
+    return { status: Number(status), weight };
   });
   if (!choices.some(({ weight }) => weight > 0)) throw new HttpRefusal(400, "Invalid status code: every weight is 0");
   return choices;
