@@ -20,6 +20,7 @@ it("[AC-1] POST /login accepts a form or JSON and returns exactly a token and a 
     ["-d", JSON.stringify({ username: email, password })],
     ["-H", "Content-Type:", "-d", `username=${email}&password=${password}`],
     ["-d", `username=${email.toUpperCase()}&password=${password}`],
+    ["-F", `username=${email}`, "-F", `password=${password}`],
   ];
   for (const body of bodies) {
     const answer = await curl(...body, `${url}/login`);

@@ -78,7 +78,8 @@ it("[AC-43] a body that is not JSON, not an object or not UTF-8 is 400; unsuppor
   expect((await post(`username=${email}&password=${password}`))[0]).toBe(200);
   expect(await post("{bad", { "Content-Type": "application/x-www-form-urlencoded" })).toEqual([400, '{"error":["invalidjson"]}']);
   expect(await post(gzipSync("{}"), { "Content-Encoding": "gzip" })).toEqual([415, '{"error":["unsupportedencoding"]}']);
-  expect(await post("x", { "Content-Type": "multipart/form-data; boundary=x" })).toEqual([415, '{"error":["unsupportedtype"]}']);
+  expect(await post("x", { "Content-Type": "multipart/form-data; boundary=x" })).toEqual([400, '{"error":["badrequest"]}']);
+  expect(await post("x", { "Content-Type": "application/xml" })).toEqual([415, '{"error":["unsupportedtype"]}']);
   expect((await post(`\ufeff${JSON.stringify({ username: email, password })}`))[0]).toBe(200);
   expect((await post(`${"[".repeat(30_000)}${"]".repeat(30_000)}`))[0]).toBe(400);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formParts } from "../../servers/http/formats/multipart.ts";
+import { formParts } from "../../servers/core/http/messages/form-parts.ts";
 
 const formOf = (text: string, header = 'Content-Disposition: form-data; name="a"') =>
   Buffer.from(`--b\r\n${header}\r\n\r\n${text}\r\n--b--\r\n`);

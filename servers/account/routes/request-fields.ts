@@ -1,13 +1,15 @@
+import { parse } from "content-type";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 import { runForClient, runOnceForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { formFieldsInSteps } from "../../core/http/messages/form-fields.ts";
+import { formParts } from "../../core/http/messages/form-parts.ts";
 import { readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Fields of a form or JSON body, by name; a form has only texts. */
+/** Fields of a form (multipart too) or JSON body, by name; a form has only texts. */
 export type Fields = ReadonlyMap<string, unknown>;
 
 const none: Fields = new Map();
@@ -19,14 +21,29 @@ export async function readFields(request: HttpRequest, response: HttpResponse, l
     request.resume();
     throw new Refusal(415, "unsupportedencoding", { headers: { "Accept-Encoding": "identity" } });
   }
-  const type = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const text = decode(await readBody(request, response, limitBytes)).trim();
+  const { type, parameters } = parse(request.headers["content-type"] ?? "");
+  const body = await readBody(request, response, limitBytes);
+  if (type === "multipart/form-data") return runForClient(request, multipartFields(body, parameters.boundary));
+  const text = decode(body).trim();
   if (text === "") return none;
   const isForm = /^[\w.[\]%+-]+=\S*$/.test(text);
   if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return runOnceForClient(request, () => jsonFields(text));
   if (/[/+]json$/.test(type) || type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain")
     return new Map(await runForClient(request, formFieldsInSteps(Buffer.from(text))));
-  throw new Refusal(415, "unsupportedtype", { headers: { Accept: "application/json, application/x-www-form-urlencoded" } });
+  throw new Refusal(415, "unsupportedtype", {
+    headers: { Accept: "application/json, application/x-www-form-urlencoded, multipart/form-data" },
+  });
+}
+
+const mostParts = 100;
+
+/** As PHP sends an array, and curl with -F. No route takes files. */
+function* multipartFields(body: Buffer, boundary: string | undefined): Generator<void, Fields> {
+  const fields = new Map<string, unknown>();
+  for (const { name, filename, bytes } of yield* formParts(body, boundary, mostParts)) {
+    if (filename === undefined) fields.set(name, decode(bytes));
+  }
+  return fields;
 }
 
 function decode(body: Buffer): string {

@@ -4,10 +4,10 @@ import { TextDecoder } from "node:util";
 import { runForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { type FormField, formFieldsInSteps, utf8InSteps } from "../../core/http/messages/form-fields.ts";
+import { formParts, tooManyFields } from "../../core/http/messages/form-parts.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "./content-coding.ts";
 import { isJsonType, isTextType, parseMediaType } from "./media-type.ts";
-import { formParts, tooManyFields } from "./multipart.ts";
 import { WrittenJson } from "./written-json.ts";
 
 export type Fields = Record<string, string | string[]>;

@@ -1,4 +1,4 @@
-import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
+import { HttpRefusal } from "./http-refusal.ts";
 
 export interface FormPart {
   readonly name: string;
