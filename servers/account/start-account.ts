@@ -23,7 +23,7 @@ import { createAccountActions, withFaults } from "./account-actions.ts";
 import type { AccountConfig } from "./account-config.ts";
 import { createAccountViews } from "./page/account-views.ts";
 import { tryAccount } from "./page/try-account.ts";
-import { accountRoutes, jsonType, tidyPath } from "./routes/account-routes.ts";
+import { accountRoutes, tidyPath } from "./routes/account-routes.ts";
 import { billingRoutes, detailsRoutes } from "./routes/details-routes.ts";
 import { dnsRoutes } from "./routes/dns-routes.ts";
 import { loginRoutes } from "./routes/login-routes.ts";
@@ -110,7 +110,6 @@ export async function startAccount(
     headers,
     errors: {
       body: errorBody,
-      contentType: jsonType,
       notFound: () => new Refusal(404, "notfound"),
       notAllowed: (_method, allow) => new Refusal(405, "methodnotallowed", { headers: { Allow: allow } }),
       badPath: () => new Refusal(400, "invalidpath"),

@@ -3,7 +3,7 @@ import { httpRequest } from "../support/http-request.ts";
 import { curl } from "./curl.ts";
 import { raw, rawConnection, startHttp } from "./harness.ts";
 
-const json = "application/json; charset=utf-8";
+const json = "application/json";
 
 it("[HTTP-1] GET / and /api/status return the service's status", async () => {
   const { url } = await startHttp();

@@ -1,7 +1,7 @@
 import { sendTexts } from "../../core/http/connections/client-work.ts";
 import type { HttpMethod, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import { createClientNames } from "../../core/http/messages/client-name.ts";
-import { send } from "../../core/http/messages/http-answer.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
 import type { Authenticator, Caller } from "../access/authenticator.ts";
 import type { Client } from "../access/logins.ts";
 import { type Fields, readFields } from "./request-fields.ts";
@@ -44,8 +44,6 @@ export interface CallParts {
 
 /** Base paths that clients use. */
 const bases = ["", "/api"];
-
-export const jsonType = "application/json";
 
 /** The API's routes at both bases. */
 export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): readonly HttpRoute[] {

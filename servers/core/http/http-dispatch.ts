@@ -10,7 +10,6 @@ import { BodyTooLarge, ClientLeft } from "./messages/request-body.ts";
 export interface HttpErrors {
   /** The JSON body of an error. */
   readonly body: (status: number, message: string) => string;
-  readonly contentType?: string;
   readonly notFound: () => HttpRefusal;
   readonly notAllowed: (method: string, allow: string) => HttpRefusal;
   /** A path that cannot be decoded. */
@@ -78,7 +77,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
     for (const name of response.getHeaderNames()) if (ofContent.test(name)) response.removeHeader(name);
     const { status, message, headers } = refusal;
     try {
-      send(response, status, errors.contentType ?? jsonType, refusal.body ?? errors.body(status, message), headers);
+      send(response, status, jsonType, refusal.body ?? errors.body(status, message), headers);
     } catch (error) {
       log.error(`${request.method} failed, and so did its refusal: ${errorText(error)}`);
       response.destroy();

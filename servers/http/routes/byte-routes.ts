@@ -1,6 +1,7 @@
 import { waitWithClient } from "../../core/http/connections/client-wait.ts";
 import { writeForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { jsonType } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { fillBySeed, fillWithRandom, generatedPieces, standardPiece, starPieces } from "../formats/generated-pieces.ts";
 import { viewRequest } from "../formats/request-view.ts";
@@ -67,7 +68,7 @@ async function streamBytes(request: HttpRequest, response: HttpResponse, config:
 
 async function streamLines(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = Math.min(integerParam(request, "count"), config.streamLines);
-  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Content-Type", jsonType);
   if (request.method !== "HEAD") await writeForClient(request, response, linesOf(request, count));
   response.end();
 }

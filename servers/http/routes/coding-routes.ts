@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { runElsewhereForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { send, varyBy } from "../../core/http/messages/http-answer.ts";
+import { jsonType, send, varyBy } from "../../core/http/messages/http-answer.ts";
 import { headersOf, originOf } from "../formats/request-view.ts";
 import { type Route, routeGroup } from "./route.ts";
 
@@ -39,5 +39,5 @@ async function sendCoded(request: HttpRequest, response: HttpResponse, name: key
   const shown = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
   const body = await runElsewhereForClient(request, () => encode(Buffer.from(`${JSON.stringify(shown, null, 2)}\n`)));
   varyBy(response, "Accept-Encoding");
-  send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token });
+  send(response, 200, jsonType, body, { "Content-Encoding": token });
 }

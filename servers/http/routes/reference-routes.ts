@@ -1,5 +1,6 @@
 import { waitWithClient } from "../../core/http/connections/client-wait.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { jsonType } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { decimalOf, textParam } from "./query.ts";
@@ -50,7 +51,7 @@ function answerCode(request: HttpRequest, response: HttpResponse): void {
   const text = textParam(request, "code");
   if (!/^[2-5]\d\d$/.test(text)) throw new HttpRefusal(400, "Invalid status code");
   const code = Number(text);
-  answerStatus(response, code, { type: "application/json; charset=utf-8", body: JSON.stringify({ status: "success", code }) });
+  answerStatus(response, code, { type: jsonType, body: JSON.stringify({ status: "success", code }) });
 }
 
 async function answerLater(request: HttpRequest, response: HttpResponse, longestSeconds: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { jsonType } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "../formats/content-coding.ts";
 import type { HttpConfig } from "../http-config.ts";
@@ -40,7 +41,7 @@ function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {
     if (values) values.push(value);
     else asked.set(name, [value]);
   }
-  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Content-Type", jsonType);
   for (const [name, values] of asked) response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
   const body = bodyWithItsLength(asked);
   response.setHeader("Content-Length", body.length);
@@ -60,7 +61,7 @@ function isFieldValue(name: string, value: string): boolean {
 function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
   const shown = Object.create(null) as Record<string, unknown>;
   shown["Content-Length"] = "";
-  shown["Content-Type"] = "application/json; charset=utf-8";
+  shown["Content-Type"] = jsonType;
   for (const [name, values] of asked) shown[name] = values.length === 1 ? values[0] : values;
   const text = `${JSON.stringify(shown, null, 2)}\n`;
   const others = Buffer.byteLength(text);
@@ -72,7 +73,7 @@ function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
 async function sendTrailers(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
   const body = await readBody(request, response, limitBytes);
   const shown = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
-  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Content-Type", jsonType);
   // HTTP/1.0 has no chunks, and so no trailers; no more has an answer without content.
   if (request.httpVersion !== "1.0" && request.method !== "HEAD") {
     response.setHeader("Trailer", "X-Body-Bytes, X-Body-SHA256");

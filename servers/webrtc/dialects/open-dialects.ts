@@ -1,5 +1,5 @@
 import type { HttpRoute } from "../../core/http/http-route.ts";
-import { send } from "../../core/http/messages/http-answer.ts";
+import { jsonType, send } from "../../core/http/messages/http-answer.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { plainAddress } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
@@ -64,6 +64,6 @@ const iceServersRoute = (hub: Hub, iceServers: IceServersFor): HttpRoute => ({
   methods: ["GET"],
   handle({ socket }, response) {
     const servers = iceServers(plainAddress(socket.localAddress ?? "127.0.0.1"), hub.newId());
-    send(response, 200, "application/json; charset=utf-8", JSON.stringify(servers), { "Cache-Control": "no-store" });
+    send(response, 200, jsonType, JSON.stringify(servers), { "Cache-Control": "no-store" });
   },
 });

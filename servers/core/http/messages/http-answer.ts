@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 
 export type AnswerHeaders = Readonly<Record<string, string | number | readonly string[]>>;
 
-export const jsonType = "application/json; charset=utf-8";
+/** RFC 8259 §11: the type has no charset parameter. */
+export const jsonType = "application/json";
 
 /** Sends a complete answer; its body may be in pieces. */
 export function send(

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IceServer } from "../../../../contract/services/webrtc.ts";
 import type { HttpRequest, HttpResponse, HttpRoute } from "../../../core/http/http-route.ts";
-import { send } from "../../../core/http/messages/http-answer.ts";
+import { jsonType, send } from "../../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../../core/http/messages/http-refusal.ts";
 import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
@@ -168,7 +168,7 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
     // The client says of this status that it may not list peers.
     if (room?.password) throw new HttpRefusal(401, "The peers of a room with a password are not listed");
     const list = await request.work.run(listOf([...(room?.members.keys() ?? [])]));
-    send(response, 200, "application/json; charset=utf-8", list);
+    send(response, 200, jsonType, list);
   }
 
   const giveId = (_request: HttpRequest, response: HttpResponse) => send(response, 200, "text/plain; charset=utf-8", randomUUID());
