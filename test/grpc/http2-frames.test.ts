@@ -51,6 +51,14 @@ const cases: readonly Case[] = [
   ["§3.4 the first frame is not SETTINGS", protocol],
   ["§4.2 a frame above 16,384 bytes", size, h2Frame(data, 0, 1, Buffer.alloc(16_385))],
   ["§4.2 a whole frame of 16,384 bytes", "lives", open(1), h2Frame(data, 0, 1, Buffer.alloc(16_384))],
+  ["§4.1 the reserved bit of a stream's number", "lives", h2Frame(ping, 0, 0x80000000, Buffer.from("reserved"))],
+  ["§4.1 flags that a type of frames does not have", "lives", h2Frame(ping, 0x16, 0, Buffer.from("of flags"))],
+  ["§4.2 HEADERS above 16,384 bytes", size, h2Frame(headers, endHeaders, 1, Buffer.alloc(16_385))],
+  ["§4.3 a header block interrupted by PRIORITY", protocol, h2Frame(headers, 0, 1, watch), h2Frame(priority, 0, 1, Buffer.alloc(5))],
+  ["§4.3 an index of nothing", { goaway: codes.compression }, open(1, Buffer.from([0x80]))],
+  ["§4.3 a larger table than allowed", { goaway: codes.compression }, open(1, Buffer.concat([Buffer.from([0x3f, 0xe2, 0x1f]), watch]))],
+  ["§4.3 a change of the table behind the fields", { goaway: codes.compression }, open(1, Buffer.concat([watch, Buffer.from([0x20])]))],
+  ["§4.3 a change of the table before the fields", "lives", open(1, Buffer.concat([Buffer.from([0x20]), watch]))],
   ["§4.3 a header block that cannot be decoded", { goaway: codes.compression }, open(1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]))],
   ["§4.3 a header block interrupted by another frame", protocol, h2Frame(headers, 0, 1, watch), probe],
   ["§4.3 a header block interrupted by another stream", protocol, h2Frame(headers, 0, 1, watch), open(3)],
@@ -88,6 +96,12 @@ const cases: readonly Case[] = [
   ["§6.1 padding", "lives", open(1), h2Frame(data, padded, 1, Buffer.concat([Buffer.from([3]), message, Buffer.alloc(3)]))],
   ["§6.1 padding that is longer than its frame", protocol, open(1), h2Frame(data, padded, 1, Buffer.from([9, 0, 0]))],
   ["§6.1 padding without a length", size, open(1), h2Frame(data, padded, 1)],
+  [
+    "§6.1 padding without data, of which the window is given back",
+    "lives",
+    open(1, slow),
+    Array.from({ length: 300 }, () => h2Frame(data, padded, 1, Buffer.concat([Buffer.from([255]), Buffer.alloc(255)]))),
+  ],
   ["§6.2 HEADERS for the connection", protocol, open(0)],
   ["§6.2 padding that is longer than its frame", protocol, h2Frame(headers, endHeaders | padded, 1, Buffer.from([200, 0x82]))],
   ["§6.4 RST_STREAM for the connection", protocol, cancel(0)],
@@ -99,6 +113,11 @@ const cases: readonly Case[] = [
   ["§6.5.2 INITIAL_WINDOW_SIZE above the largest", { goaway: codes.flowControl }, h2Frame(settings, 0, 0, setting(4, 0x80000000))],
   ["§6.5.2 MAX_FRAME_SIZE below the smallest", protocol, h2Frame(settings, 0, 0, setting(5, 16_383))],
   ["§6.5.2 MAX_FRAME_SIZE above the largest", protocol, h2Frame(settings, 0, 0, setting(5, 1 << 24))],
+  [
+    "§6.5.2 a setting whose value is not valid behind one that is",
+    protocol,
+    h2Frame(settings, 0, 0, Buffer.concat([setting(4, 9), setting(2, 7)])),
+  ],
   ["§6.5.2 an unknown setting", "lives", h2Frame(settings, 0, 0, setting(250, 7))],
   [
     "§6.5.2 more entries than anybody needs",
@@ -109,6 +128,9 @@ const cases: readonly Case[] = [
   ["§6.7 PING for a stream", protocol, h2Frame(ping, 0, 1, Buffer.alloc(8))],
   ["§6.7 PING of another length", size, h2Frame(ping, 0, 0, Buffer.alloc(7))],
   ["§6.7 an answer to no PING", "lives", h2Frame(ping, ack, 0, Buffer.alloc(8))],
+  ["§6.8 GOAWAY without open streams", { goaway: 0 }, h2Frame(goaway, 0, 0, Buffer.alloc(8))],
+  ["§7 an unknown code in GOAWAY", { goaway: 0 }, h2Frame(goaway, 0, 0, Buffer.concat([number(0), number(0xff)]))],
+  ["§7 an unknown code in RST_STREAM", "lives", open(1), h2Frame(rstStream, 0, 1, number(0xff))],
   ["§6.8 GOAWAY for a stream", protocol, h2Frame(goaway, 0, 1, Buffer.alloc(8))],
   ["§6.8 GOAWAY that is too short", size, h2Frame(goaway, 0, 0, Buffer.alloc(4))],
   ["§6.9 WINDOW_UPDATE of another length", size, h2Frame(windowUpdate, 0, 0, Buffer.alloc(3))],
@@ -161,6 +183,20 @@ const cases: readonly Case[] = [
     malformed,
     open(1, Buffer.concat([watch, fields(["content-length", "3"])])),
     h2Frame(data, 0, 1, message),
+  ],
+  [
+    "§8.1.1 content-length that is less than the body in several pieces",
+    malformed,
+    open(1, Buffer.concat([watch, fields(["content-length", "7"])])),
+    h2Frame(data, 0, 1, Buffer.alloc(4)),
+    h2Frame(data, 0, 1, Buffer.alloc(4)),
+  ],
+  [
+    "§8.1.1 content-length that is more than the body, with trailers",
+    malformed,
+    open(1, Buffer.concat([watch, fields(["content-length", "7"])])),
+    h2Frame(data, 0, 1, Buffer.alloc(4)),
+    open(1, fields(["a", "b"]), endStream),
   ],
   [
     "§8.1.1 content-length of the body",
@@ -274,6 +310,28 @@ it("[GRPC-292] answers wait for the windows of their stream and of the connectio
   await until(() => ofType(client, headers).length === 6);
   expect([1, 3, 5].map(sent)).toEqual(Array(3).fill(echoMessage.frame({ message: text }).length));
   expect(ofType(client, data).every((frame) => frame.length <= 9 + 16_384)).toBe(true);
+});
+
+it("[GRPC-292] SETTINGS are acknowledged one by one; of a setting that is there twice the last one counts, and a window may become negative", async () => {
+  const service = await startGrpc();
+  const client = hostileClient(service);
+  const answered = () => ofType(client, data).reduce((sum, frame) => sum + frame.length - 9, 0);
+  const acknowledged = () => ofType(client, settings).filter((frame) => frame[4] === ack).length;
+  const text = echoMessage.frame({ message: "x".repeat(100) });
+  const window = (value: number) => h2Frame(settings, 0, 0, setting(4, value));
+  await client.write(Buffer.concat([preface, h2Frame(settings, 0, 0, Buffer.concat([setting(4, 90), setting(4, 20)]))]));
+  await client.write(Buffer.concat([open(1, callFields(echoUnary)), h2Frame(data, endStream, 1, text)]));
+  await until(() => answered() === 20 && acknowledged() === 2);
+  // 15 below nothing.
+  await client.write(Buffer.concat([window(5), h2Frame(windowUpdate, 0, 1, number(15)), probe]));
+  await until(() => framesOf(client).some((frame) => frame.equals(pong)));
+  expect([answered(), acknowledged()]).toEqual([20, 3]);
+  await client.write(h2Frame(windowUpdate, 0, 1, number(7)));
+  await until(() => answered() === 27);
+  await client.write(window(1_000));
+  await until(() => ofType(client, headers).length === 2);
+  expect([answered(), acknowledged()]).toEqual([text.length, 4]);
+  client.socket.destroy();
 });
 
 it("[GRPC-292] a client may send on when the handler has taken what came", async () => {
