@@ -6,7 +6,7 @@ import { createLog } from "../../servers/core/service/log.ts";
 import type { PeerServices } from "../../servers/core/streams/peer-client.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
-import { sessionGivingWay } from "../../servers/webrtc/media/sessions/media-places.ts";
+import { MediaPlaces } from "../../servers/webrtc/media/sessions/media-places.ts";
 import { MediaSessions } from "../../servers/webrtc/media/sessions/media-sessions.ts";
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -133,11 +133,21 @@ describe("a session of media", () => {
     const connected = Array.from({ length: 3 }, () => session("192.0.2.1", "connected"));
     const waiting = session("192.0.2.1", "waiting");
     const other = session("192.0.2.2", "connected");
-    expect(sessionGivingWay([...connected, waiting, other], "192.0.2.2")).toBe(waiting);
-    expect(sessionGivingWay([...connected, other], "192.0.2.2")).toBe(connected[2]);
-    expect(sessionGivingWay([...connected, other], "192.0.2.3")).toBe(connected[2]);
-    expect(sessionGivingWay([...connected.slice(1), other], "192.0.2.2")).toBeUndefined();
-    expect(sessionGivingWay([...connected, waiting], "192.0.2.1")).toBeUndefined();
+    const givingWay = (address: string, ...sessions: readonly ReturnType<typeof session>[]) => {
+      const places = new MediaPlaces<ReturnType<typeof session>>(sessions.length);
+      // One that has left has no place any more.
+      const gone = session("192.0.2.1", "waiting");
+      for (const one of [gone, ...sessions, ...sessions]) places.add(one);
+      expect(places.isFull(sessions[0])).toBe(true);
+      places.remove(gone);
+      expect([places.isFull(), places.isFull(sessions[0])]).toEqual([true, false]);
+      return places.givingWay(session(address, "waiting").client);
+    };
+    expect(givingWay("192.0.2.2", ...connected, waiting, other)).toBe(waiting);
+    expect(givingWay("192.0.2.2", ...connected, other)).toBe(connected[2]);
+    expect(givingWay("192.0.2.3", ...connected, other)).toBe(connected[2]);
+    expect(givingWay("192.0.2.2", ...connected.slice(1), other)).toBeUndefined();
+    expect(givingWay("192.0.2.1", ...connected, waiting)).toBeUndefined();
   });
 
   it("[WEBRTC-491] whoever may not play takes no place from anybody", async () => {

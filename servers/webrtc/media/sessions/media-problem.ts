@@ -1,10 +1,11 @@
 import type { LeftOutTrack, MediaRefusal } from "../../../../contract/services/rtsp-media.ts";
+import { StacklessError } from "../../../core/service/stackless-error.ts";
 import { codecNames, type OfferedMedia } from "../sdp/offer.ts";
 
 export const retryAfter = { "Retry-After": "5" };
 
 /** Why a request of WHEP or WHIP is refused: an answer of `application/problem+json` (RFC 9457). */
-export class MediaProblem extends Error {
+export class MediaProblem extends StacklessError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 

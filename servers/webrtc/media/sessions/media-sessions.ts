@@ -18,7 +18,7 @@ import { type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
 import { parseSdpFragment, type SdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
 import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
-import { sessionGivingWay, tooMany } from "./media-places.ts";
+import { MediaPlaces, tooMany } from "./media-places.ts";
 import { MediaProblem, nothingToPlay, notOffered, notPublished, refusal, retryAfter } from "./media-problem.ts";
 import { type MediaClient, MediaSession } from "./media-session.ts";
 import { type FeedLimits, PathFeeds } from "./path-feed.ts";
@@ -75,12 +75,14 @@ export class MediaSessions {
   readonly #options: MediaSessionsOptions;
   readonly #feeds: PathFeeds;
   readonly #sessions = new Map<string, MediaSession>();
+  readonly #places: Readonly<Record<MediaSession["protocol"], MediaPlaces<MediaSession>>>;
   readonly #stopTicking: () => void;
   readonly #endedBytes = { received: 0, sent: 0 };
 
   constructor(options: MediaSessionsOptions) {
     this.#options = options;
     const { services, turns, limits } = options;
+    this.#places = { whep: new MediaPlaces(limits.viewers), whip: new MediaPlaces(limits.publishers) };
     this.#feeds = new PathFeeds({ ...limits, services, turns });
     this.#stopTicking = everySecondInTurns(
       turns,
@@ -203,7 +205,7 @@ export class MediaSessions {
     const whip = new WhipSession(transport, { path, tracks, keyFrameMs, mostBitRate: publisherBitRate });
     session.media = { protocol: "whip", whip };
     // The RTSP service reads its stream as soon as it has accepted it.
-    this.#sessions.set(session.id, session);
+    this.#add(session);
     const { remote, address, userAgent } = client;
     const params = { path, address, session: session.id, remote, userAgent: userAgent.slice(0, 1_000), tracks };
     try {
@@ -216,19 +218,28 @@ export class MediaSessions {
         return this.#open(session, offer, answered);
       });
     } catch (error) {
-      this.#sessions.delete(session.id);
+      this.#remove(session);
       whip.close();
       throw error;
     }
   }
 
+  #add(session: MediaSession): void {
+    this.#sessions.set(session.id, session);
+    this.#places[session.protocol].add(session);
+  }
+
+  #remove(session: MediaSession): void {
+    this.#sessions.delete(session.id);
+    this.#places[session.protocol].remove(session);
+  }
+
   /** Of one more: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
-  #placeFor({ address }: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): MediaSession | undefined {
+  #placeFor(client: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): MediaSession | undefined {
+    const places = this.#places[protocol];
+    if (!places.isFull(except)) return undefined;
     const { viewers, publishers } = this.#options.limits;
-    const most = protocol === "whep" ? viewers : publishers;
-    const taken = this.list().filter((session) => session.protocol === protocol && session !== except);
-    if (taken.length < most) return undefined;
-    return sessionGivingWay(taken, address) ?? tooMany(protocol === "whep" ? "players" : "publishers", most);
+    return places.givingWay(client, except) ?? (protocol === "whep" ? tooMany("players", viewers) : tooMany("publishers", publishers));
   }
 
   #makePlace(client: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): void {
@@ -292,7 +303,7 @@ export class MediaSessions {
     const { transport } = session;
     // The RTSP service, or a stop, can end a publisher before its offer is answered.
     if (session.ended !== undefined) throw new MediaProblem(503, `The session has ended: ${session.ended}.`, retryAfter);
-    this.#sessions.set(session.id, session);
+    this.#add(session);
     port.add(transport);
     observer.opened(session);
     const answer = writeAnswer({
@@ -347,7 +358,7 @@ export class MediaSessions {
     if (session.ended !== undefined) return;
     session.ended = reason;
     const { port, observer } = this.#options;
-    this.#sessions.delete(session.id);
+    this.#remove(session);
     port.remove(session.transport);
     const { media } = session;
     if (media?.protocol === "whep") media.whep.close();
