@@ -312,6 +312,12 @@ it("[BL-355] a handshake begins when its first message is complete, however it i
   expect(clientHelloState(Buffer.from([0x15]))).toBe("refused");
   expect(clientHelloState(Buffer.from([0x80]))).toBe("refused");
   expect(clientHelloState(Buffer.from("G"))).toBe("complete");
+  // Each would be looked at again with each piece that comes.
+  const tiny = Buffer.concat([
+    Buffer.from([0x16, 3, 1, 0, 4, 1, 0, 0x3f, 0xf0]),
+    ...Array<Buffer>(64).fill(Buffer.from([0x16, 3, 1, 0, 1, 0])),
+  ]);
+  expect([clientHelloState(tiny.subarray(0, -6)), clientHelloState(tiny)]).toEqual([undefined, "refused"]);
 
   const certificates = await openCertificates({
     folder: temporaryDir(),

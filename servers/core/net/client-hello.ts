@@ -7,6 +7,8 @@ const recordHeadBytes = 5;
 const messageHeadBytes = 4;
 /** Those of browsers have 2 KiB. */
 const mostBytes = 16_384;
+/** Clients that ask for short records have 512 bytes in each (RFC 6066 §4). */
+const mostRecords = 64;
 
 /**
  * Whether the first bytes of a client have the whole first message of TLS, which may be in several records (RFC 8446 §5.1): OpenSSL begins to
@@ -23,8 +25,9 @@ export function clientHelloState(bytes: Buffer): "complete" | "refused" | undefi
   }
   let needed: number | undefined;
   let found = 0;
+  let records = 0;
   for (let at = 0; at + recordHeadBytes <= bytes.length; ) {
-    if (bytes[at] !== handshakeRecord) return "refused";
+    if (bytes[at] !== handshakeRecord || ++records > mostRecords) return "refused";
     const length = bytes.readUInt16BE(at + 3);
     if (length === 0) return "refused";
     // The head of the message may be cut too: such a client is none that is known.

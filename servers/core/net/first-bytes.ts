@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { ByteQueue } from "./byte-queue.ts";
 
 /** Why the first bytes of a client did not come: it took too long, or has ended its side. */
 export type NoFirstBytes = "late" | "left";
@@ -14,7 +15,7 @@ export function readFirstBytes<Verdict>(
   then: (found: Verdict) => void,
   onNone: (why: NoFirstBytes) => void = () => {},
 ): void {
-  let first: Buffer = Buffer.alloc(0);
+  const first = new ByteQueue();
   const timer = setTimeout(() => giveUp("late"), withinMs);
   const end = () => {
     clearTimeout(timer);
@@ -30,12 +31,12 @@ export function readFirstBytes<Verdict>(
   };
   const leave = () => giveUp("left");
   const take = (chunk: Buffer) => {
-    first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
-    const found = verdict(first);
+    first.push(chunk);
+    const found = verdict(first.all());
     if (found === undefined) return;
     end();
     socket.pause();
-    socket.unshift(first);
+    socket.unshift(first.all());
     then(found);
   };
   // "close" follows.
