@@ -21,6 +21,8 @@ interface FilterInputProps {
   readonly focused?: boolean;
 }
 
+/** Width of the options, with the key or the button to clear. */
+const optionsPx = 54;
 /** The longest filter that services accept. */
 const longestFilter = 100;
 
@@ -54,7 +56,8 @@ export function FilterInput({
     <TextInput
       ref={input}
       w={width}
-      miw={96}
+      // Half of it is free for the pointer.
+      miw={options === undefined ? 96 : 2 * optionsPx + 12}
       styles={{ input: { textOverflow: "ellipsis" } }}
       value={value}
       maxLength={longestFilter}
@@ -67,7 +70,7 @@ export function FilterInput({
       spellCheck={false}
       autoComplete="off"
       leftSection={<IconSearch size={14} stroke={1.5} />}
-      {...(options !== undefined && { rightSectionWidth: 54 })}
+      {...(options !== undefined && { rightSectionWidth: optionsPx })}
       rightSection={
         options === undefined ? (
           empty

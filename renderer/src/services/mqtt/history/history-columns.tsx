@@ -32,6 +32,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
             id: "topic",
             title: "Topic",
             minSample: "hall-a/temperature",
+            leastSample: "temperature",
             preferredSample: "plant/building-12/line-3/device-76/value",
             face: "mono",
             rank: 0,
@@ -43,7 +44,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
           } as const,
         ]
       : []),
-    { id: "payload", title: "Payload", rank: 0, cell: (message) => <Payload message={message} view={view} /> },
+    { id: "payload", title: "Payload", rank: 0, leastPx: 80, cell: (message) => <Payload message={message} view={view} /> },
     { id: "qos", title: "QoS", minSample: "QoS", rank: 2, cell: ({ qos }) => qos },
     {
       id: "publisher",
