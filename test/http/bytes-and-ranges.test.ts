@@ -33,6 +33,7 @@ it("[HTTP-68] /drip sends bytes slowly over its duration", async () => {
   const response = await fetch(`${url}/drip?numbytes=5&duration=300ms&delay=100ms&code=201`);
   expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([201, "5", "*****"]);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(390);
+  expect((await (await fetch(`${url}/drip?numbytes=200000&duration=0`)).text()).length).toBe(102_400);
   for (const query of ["numbytes=0", "numbytes=x", "duration=11", "duration=6&delay=6", "code=99", "code=700"])
     expect(await answerOf(`${url}/drip?${query}`)).toEqual(errorWith(400));
 });

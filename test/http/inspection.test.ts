@@ -7,6 +7,7 @@ import { jsonFault, noFault } from "../../servers/core/limits/json-grammar.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { jsonInSteps } from "../../servers/http/formats/json-in-steps.ts";
 import { WrittenJson } from "../../servers/http/formats/written-json.ts";
+import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
@@ -88,6 +89,7 @@ it("[HTTP-62] /delay/:n responds late, at most by the configured time", async ()
   ).toMatchObject({ args: { a: "1" }, form: { b: "1" } });
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295);
   expect(await answerOf(`${url}/delay/x`)).toEqual(errorWith(400));
+  expect((await httpRequest(`${url}/delay/0`, { method: "TRACE" })).status).toBe(200);
 });
 
 it("[HTTP-144] JSON stays as it was written, but for the white space between its tokens", async () => {

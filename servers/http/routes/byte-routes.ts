@@ -87,7 +87,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   const durationMs = durationQuery(query, "duration", { fallbackMs: Math.min(2_000, maximumMs), maximumMs });
   const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs });
   if (durationMs + delayMs > maximumMs) throw new HttpRefusal(400, `Invalid duration: with the delay at most ${config.delaySeconds} s`);
-  const count = integerQuery(query, "numbytes", { fallback: 10, minimum: 1, maximum: config.generatedBytes });
+  const count = Math.min(integerQuery(query, "numbytes", { fallback: 10, minimum: 1 }), config.generatedBytes);
   const code = integerQuery(query, "code", { fallback: 200, minimum: 200, maximum: 599 });
   const hasContent = request.method !== "HEAD" && code !== 204 && code !== 205 && code !== 304;
 

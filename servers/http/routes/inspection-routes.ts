@@ -86,7 +86,7 @@ export function inspectionRoutes(config: HttpConfig & BodyLimits): readonly Rout
     { path: "/base64/:value", methods: ["GET"], summary: "Decodes base64 or base64url to text", handle: decodeBase64 },
     {
       path: "/delay/:seconds",
-      methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"],
       summary: `Like /anything, this many seconds later, at most ${config.delaySeconds}`,
       handle: showLater,
     },

@@ -32,7 +32,7 @@ export const redirectRoutes = (config: HttpConfig): readonly Route[] =>
     },
     {
       path: "/redirect-to",
-      methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"],
       summary: "Redirects to a URL on this computer or on an allowed host",
       query: { url: "where to", status_code: "300 to 399, 302 without" },
       handle: (request, response) => redirectTo(request, response, config.redirectHosts),
