@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Handlers } from "../../contract/operation.ts";
 import type { AccountActions, AccountUserDetails, TokenKind } from "../../contract/services/account.ts";
 import type { FailureLimits } from "../core/credentials/failure-limits.ts";
@@ -12,6 +13,7 @@ import type { AccountViewPublisher } from "./page/account-views.ts";
 import { shownUserDetails } from "./page/shown.ts";
 import type { AccountStore } from "./store/account-store.ts";
 import { addSampleRecords } from "./store/sample-data.ts";
+import type { SessionRange } from "./store/sessions-table.ts";
 import type { Contact, ListedUser, User } from "./store/users-table.ts";
 
 export type DataHandlers = Omit<Handlers<AccountActions>, "try" | "resend" | "sample.start" | "sample.stop">;
@@ -51,6 +53,11 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   }
 
   /** Invalidates cached credentials of the user. */
+  /** A client may have begun thousands. */
+  async function endRest(id: number, why: string, rest: SessionRange | undefined): Promise<void> {
+    for (let left = rest; left; left = await store.write(() => left && sessions.endSome(id, why, left))) await nextTurn();
+  }
+
   function dropCredentials(id: number): void {
     users.dropCredentials(id);
     cache.forgetUser(id);
@@ -104,13 +111,15 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
       log.info(`Edited user ${before.email}${edited === before.email ? "" : `, ${edited} from now on`}`);
       return changed(id);
     },
-    "user.enable"({ id, enabled }) {
+    async "user.enable"({ id, enabled }) {
       const { email } = user(id);
-      store.together(() => {
+      const why = "user disabled";
+      const rest = store.together(() => {
         users.set(id, { enabled: enabled ? 1 : 0 });
         dropCredentials(id);
-        if (!enabled) sessions.endAll(id, "user disabled");
+        return enabled ? undefined : sessions.endSome(id, why);
       });
+      await endRest(id, why, rest);
       log.info(`${enabled ? "Enabled" : "Disabled"} user ${email}`);
       return changed(id);
     },
@@ -126,11 +135,13 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
       user(id);
       const hash = await passwords.hash(password);
       const { email } = user(id);
-      store.together(() => {
+      const why = "password changed";
+      const rest = store.together(() => {
         users.set(id, { password: hash });
         dropCredentials(id);
-        if (endSessions) sessions.endAll(id, "password changed");
+        return endSessions ? sessions.endSome(id, why) : undefined;
       });
+      await endRest(id, why, rest);
       log.info(`Set a new password of ${email}`);
       return changed(id);
     },

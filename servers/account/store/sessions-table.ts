@@ -48,13 +48,20 @@ export interface SessionQuery extends UserQuery {
   readonly text?: string | undefined;
 }
 
+/** By their numbers. */
+export interface SessionRange {
+  readonly after: number;
+  readonly upTo: number;
+}
+
 export interface SessionsTable {
   begin(session: Pick<Session, "user_id" | "state" | "started_at" | "address" | "client">): string;
   setState(id: string, state: SessionState): void;
   get(id: string, now: number): Session | undefined;
   /** Revokes its tokens too; false if it had already ended. */
   end(id: string, why: string): boolean;
-  endAll(userId: number, why: string): void;
+  /** Ends those that the user has, some at a time. Returns where to go on while there may be more: what began meanwhile goes on. */
+  endSome(userId: number, why: string, from?: SessionRange): SessionRange | undefined;
   list(query: SessionQuery, now: number): { readonly sessions: readonly Session[]; readonly matching: number };
   /** Number of live sessions of one user, or of all. */
   liveSessions(now: number, userId?: number): number;
@@ -78,6 +85,8 @@ export interface SessionsTable {
 
 const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
+/** Sessions, with some tokens each. */
+const endedAtOnce = 20;
 /** A session takes its tokens along. */
 const prunedAtOnce = { tokens: 500, sessions: 20 };
 /** Condition for a valid token; one parameter: now. */
@@ -94,8 +103,10 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   );
   const endOne = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE id = ? AND state <> 'ended'");
   const revokeOf = database.prepare("UPDATE tokens SET state = 'revoked' WHERE session_id = ? AND state = 'live'");
-  const endOfUser = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE user_id = ? AND state <> 'ended'");
-  const revokeOfUser = database.prepare("UPDATE tokens SET state = 'revoked' WHERE user_id = ? AND state = 'live'");
+  const someOfUser = database.prepare(
+    `SELECT number, id FROM sessions WHERE user_id = ? AND number > ? AND number <= ? AND state <> 'ended' ORDER BY number LIMIT ${endedAtOnce}`,
+  );
+  const newest = database.prepare("SELECT coalesce(max(number), 0) FROM sessions").pluck();
   const sessionsWhere =
     "FROM sessions JOIN users ON users.id = user_id WHERE (? IS NULL OR user_id = ?) " +
     `AND (? = 0 OR (sessions.state <> 'ended' AND EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id AND ${live}))) ` +
@@ -167,10 +178,16 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
         return endOne.run(why, id).changes === 1;
       }),
     ),
-    endAll: changing(
-      database.transaction((userId: number, why: string) => {
-        revokeOfUser.run(userId);
-        endOfUser.run(why, userId);
+    endSome: changing(
+      database.transaction((userId: number, why: string, from?: SessionRange) => {
+        const { after, upTo } = from ?? { after: 0, upTo: newest.get() as number };
+        const some = someOfUser.all(userId, after, upTo) as { readonly number: number; readonly id: string }[];
+        for (const { id } of some) {
+          revokeOf.run(id);
+          endOne.run(why, id);
+        }
+        const last = some.at(-1);
+        return last && some.length === endedAtOnce ? { after: last.number, upTo } : undefined;
       }),
     ),
     list({ user = null, text = "", live: onlyLive, offset, limit }: Nullable<SessionQuery>, now) {
