@@ -301,3 +301,20 @@ describe("packets with faults", () => {
     expect(follow(jumping.of(0))).toBe(true);
   });
 });
+
+it("[RTSP-227] what a fault of a path makes of a frame is the same bytes for all its readers", () => {
+  const registry = new Faults();
+  registry.start("door", { fault: { kind: "jump", jumpMs: 1_000 }, forMs: 60_000 });
+  const delivered: Buffer[] = [];
+  const readers = Array.from({ length: 3 }, () => {
+    const none = { keyTrack: 0, keyFrame: () => undefined, deliverReport() {} };
+    const of = { registry, session: { path: "door" }, mostHeldBytes: 1 << 20, tracks: [video], ...none };
+    const work = new WorkTurns().background("192.0.2.1");
+    return new PacketFaults({ ...of, delayed: new DelayedMedia(() => {}), work, deliver: ({ bytes }) => void delivered.push(bytes) });
+  });
+  const packetizer = createPacketizer(video, { track: 0, payloadType: 96, packetBytes: 500 });
+  const packets = packetizer.packetize({ track: 0, units: [Buffer.alloc(2_000, 0x65)], pts: 0, dts: 0, isKey: true });
+  for (const one of readers) if (one.isActive) one.push(packets);
+  expect([delivered.length, new Set(delivered).size, delivered[0]?.equals(packets.bytes)]).toEqual([3, 1, false]);
+  registry.stopAll();
+});

@@ -216,19 +216,37 @@ function* separate(packets: FramePackets): Generator<FramePackets> {
   for (const [index, offset] of offsets.entries()) {
     const end = offsets[index + 1] ?? bytes.length;
     const part = { bytes: bytes.subarray(offset, end), offsets: [0], sequence: (sequence + index) & 0xffff };
-    yield { ...packets, ...part, of: packets.of ?? packets, onChannels: undefined };
+    yield { ...packets, ...part, of: packets.of ?? packets, onChannels: undefined, copiedBytes: 0 };
   }
 }
 
+interface Renumbered {
+  readonly sequence: number;
+  readonly later: number;
+  readonly copy: WeakRef<FramePackets>;
+}
+
+/** The last copy of each: a fault of a path makes the same for thousands of readers, one after the other. */
+const copies = new WeakMap<FramePackets, Renumbered>();
+
 /** A copy whose packets begin with this sequence number, and are so much later. */
 function renumbered(packets: FramePackets, sequence: number, later: number): FramePackets {
+  const last = copies.get(packets);
+  const known = last?.sequence === sequence && last.later === later ? last.copy.deref() : undefined;
+  if (known) return known;
+  const copy = renumberedCopy(packets, sequence, later);
+  copies.set(packets, { sequence, later, copy: new WeakRef(copy) });
+  return copy;
+}
+
+function renumberedCopy(packets: FramePackets, sequence: number, later: number): FramePackets {
   const bytes = Buffer.from(packets.bytes);
   for (const [index, offset] of packets.offsets.entries()) {
     bytes.writeUInt16BE((sequence + index) & 0xffff, offset + sequenceAt);
     bytes.writeUInt32BE((bytes.readUInt32BE(offset + timestampAt) + later) >>> 0, offset + timestampAt);
   }
   const changed = { bytes, sequence: sequence & 0xffff, timestamp: (packets.timestamp + later) >>> 0 };
-  return { ...packets, ...changed, of: undefined, onChannels: undefined };
+  return { ...packets, ...changed, of: undefined, onChannels: undefined, copiedBytes: 0 };
 }
 
 function withTimestamp(report: Buffer, later: number): Buffer {
