@@ -55,6 +55,12 @@ export function parseRowQuery(text: string): RowQuery {
   return { needle, terms, termText: texts.join(" ") };
 }
 
+/** `foo:bar` of a field that there is not: names in the order of the text. A URL and a time of day are none. */
+const foreignTerm = /(?<=^|\s)-?(\p{L}[\p{L}\d_-]*):(?=[^\s/])/giu;
+export const unknownFields = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(foreignTerm)].flatMap(([, name = ""]) => (Object.hasOwn(termFields, name.toLowerCase()) ? [] : [name]))),
+];
+
 /** By the texts of a row that lists show. */
 export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
   terms.every(({ field, value, isExcluded }) => (field ? termFields[field](row, value) : hasText(row, value)) !== isExcluded);

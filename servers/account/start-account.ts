@@ -113,7 +113,8 @@ export async function startAccount(
       notFound: () => new Refusal(404, "notfound"),
       notAllowed: (_method, allow) => new Refusal(405, "methodnotallowed", { headers: { Allow: allow } }),
       badPath: () => new Refusal(400, "invalidpath"),
-      tooLarge: () => new Refusal(413, "bodytoolarge"),
+      tooLarge: () =>
+        new Refusal(413, "bodytoolarge", { why: `The body is larger than ${config.bodyBytes} bytes (Largest body, ACCOUNT_BODY_BYTES)` }),
       refusalOf(error) {
         if (error instanceof AccessRefused) return refusalOfAccess(error);
         if (error instanceof TooBusy) return new Refusal(503, "busy", { headers: { "Retry-After": "1" } });

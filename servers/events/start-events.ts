@@ -52,7 +52,7 @@ export async function startEvents(
   const serving = await serveHttp(context, {
     routes: eventRoutes({ store, ready, commits, limiters: limits.limiters, clientAddress, bodyBytes: config.bodyBytes }),
     cors: eventsCors,
-    errors: eventsErrors(store, access.fault),
+    errors: eventsErrors(store, config.bodyBytes, access.fault),
     sample: eventsSample,
     // Received events are stored and answered before the connections close.
     onClosing: () => commits.drain(),

@@ -184,6 +184,16 @@ it.each([
   await page.getByRole("dialog", { name: title }).waitFor();
 });
 
+it("[BL-444] the palette does what another page can do", async () => {
+  const { page } = await open();
+  await page.keyboard.press("Control+k");
+  await page.getByLabel("Search services, actions, settings").last().fill("auto-reply");
+  await page.getByText("MQTT: Auto-reply rules…").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Auto-reply rules" }).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe("#/mqtt/live");
+});
+
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await open();
   const main = page.getByRole("main");

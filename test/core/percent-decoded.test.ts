@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { percentDecoded } from "../../servers/core/http/messages/percent-decoded.ts";
+import { percentDecoded } from "../../contract/percent-decoded.ts";
 import { type IsSecret, redactBody } from "../../servers/core/http/record/redact-body.ts";
 import { threadCpuMs } from "../support/cpu-time.ts";
 import { seededRandom } from "../support/seeded-random.ts";

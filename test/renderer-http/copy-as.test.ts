@@ -31,6 +31,25 @@ describe("shell quoting", () => {
   });
 
   // A terminal changes carriage returns that are pasted, and drops escapes.
+  it("[BL-441] copies a handshake with its fields", () => {
+    const headers: HeaderList = [
+      ["Connection", "Upgrade"],
+      ["Upgrade", "websocket"],
+      ["Sec-WebSocket-Version", "12"],
+      ["Content-Length", "0"],
+    ];
+    expect(copyAs("curl", replay({ target: "/ws/echo", headers }))).toBe(
+      [
+        "curl --http1.1",
+        "--include",
+        "http://127.0.0.1:8080/ws/echo",
+        "-H 'Connection: Upgrade'",
+        "-H 'Upgrade: websocket'",
+        "-H 'Sec-WebSocket-Version: 12'",
+      ].join(" \\\n  "),
+    );
+  });
+
   it("[BL-340] writes control characters as escapes", () => {
     const text = "--b\r\n\tit's \u001b[1m \\n 100% !x \u007f\u0085 ü\r\n0";
     const quoted = shellQuoted(text);

@@ -2,7 +2,7 @@ import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight
 import { IconSearch } from "@tabler/icons-react";
 import styles from "./command-palette.module.css";
 import { filterPalette } from "./palette-filter.ts";
-import { configurationGroup, usePaletteActions } from "./use-palette-actions.tsx";
+import { configurationGroup, elsewhereGroup, usePaletteActions } from "./use-palette-actions.tsx";
 
 /** `palette.open()` from anywhere in the frame. */
 const [store, palette] = createSpotlight();
@@ -27,7 +27,7 @@ export function CommandPalette() {
     <Spotlight
       store={store}
       actions={actions}
-      filter={(query, groups) => filterPalette(query, groups as SpotlightActionGroupData[], [configurationGroup])}
+      filter={(query, groups) => filterPalette(query, groups as SpotlightActionGroupData[], [elsewhereGroup, configurationGroup])}
       shortcut="mod + K"
       tagsToIgnore={[]}
       scrollable

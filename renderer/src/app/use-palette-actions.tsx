@@ -18,7 +18,7 @@ import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/draft.ts";
 import { tabsOf } from "../pages/service/service-page.tsx";
 import { settingTexts } from "../pages/settings/setting-row.tsx";
-import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
+import { type Command, runWhenOffered, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
 import { playingSamples, useStartSampleTraffic, useStopSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
@@ -35,6 +35,9 @@ const icon = (Icon: NonNullable<Command["icon"]>) => <Icon size={16} stroke={1.5
 
 /** Hundreds of fields: they are found by their names. */
 export const configurationGroup = "Configuration";
+
+/** Of pages that are not shown: they are found by their names, too. */
+export const elsewhereGroup = "On other pages";
 
 /** The entries of the palette, in groups, while it is open. */
 export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
@@ -115,10 +118,27 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
     ];
   };
 
+  const here = shownCommands();
+  const elsewhere = ({ id, title }: ServiceView): SpotlightActionData[] =>
+    tabsOf(id).flatMap((tab) =>
+      ("commands" in tab ? (tab.commands ?? []) : [])
+        .filter((command) => !here.some((shown) => shown.id === command.id))
+        .map((command) => ({
+          id: `elsewhere-${command.id}`,
+          label: `${title}: ${command.title}`,
+          ...(command.keywords !== undefined && { keywords: command.keywords }),
+          leftSection: icon(IconTerminal2),
+          onClick: () => {
+            goTo(servicePage(id, tab.name));
+            runWhenOffered(command.id);
+          },
+        })),
+    );
+
   return [
     {
       group: "Here",
-      actions: shownCommands().map(({ id, title, keywords, key, icon: Icon = IconTerminal2, run }) => ({
+      actions: here.map(({ id, title, keywords, key, icon: Icon = IconTerminal2, run }) => ({
         id: `here-${id}`,
         label: title,
         ...(keywords !== undefined && { keywords }),
@@ -194,6 +214,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
         })),
       ],
     },
+    { group: elsewhereGroup, actions: built.filter(({ status }) => status.state === "running").flatMap(elsewhere) },
     {
       group: configurationGroup,
       actions: built.flatMap(({ id, title }, place) =>

@@ -1,3 +1,4 @@
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { statusWord } from "../../../contract/traffic/row-filter.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
@@ -41,10 +42,10 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     cell: (row, roomCh) =>
       row.kind === "websocket-message" ? (
         <>
-          {shownText(row.preview)} <CellText small>{shownText(row.target)}</CellText>
+          {shownText(row.preview)} <CellText small>{shownText(redactTarget(row.target))}</CellText>
         </>
       ) : (
-        <PathText text={row.target} roomCh={roomCh} />
+        <PathText text={redactTarget(row.target)} roomCh={roomCh} />
       ),
   },
   {

@@ -24,12 +24,16 @@ export const shortcuts = {
   open: { what: "Open the chosen row", keys: ["Enter"] },
 } as const satisfies Readonly<Record<string, Shortcut>>;
 
-export interface Command {
+/** What the palette finds of a command while its page is not shown. */
+export interface PageCommand {
   /** Unique among the commands of a page. */
   readonly id: string;
   /** The text in the palette, in menus and on buttons. */
   readonly title: string;
   readonly keywords?: string;
+}
+
+export interface Command extends PageCommand {
   /** The other shortcuts are handled by the focused component. */
   readonly key?: CommandKey;
   readonly icon?: ComponentType<{ size: number; stroke: number; color?: string }>;
@@ -82,6 +86,27 @@ export const runCommand = (id: string): void =>
   shownCommands()
     .find((command) => command.id === id)
     ?.run();
+
+const longestWaitMs = 5_000;
+let stopWaiting = () => {};
+
+/** Runs a command of a page that is about to be shown, when it can be run. One that cannot be run then is forgotten. */
+export function runWhenOffered(id: string): void {
+  stopWaiting();
+  const runOffered = () => {
+    if (!shownCommands().some((command) => command.id === id)) return;
+    stopWaiting();
+    runCommand(id);
+  };
+  const removeListener = onCommandsChanged(runOffered);
+  const timer = setTimeout(() => stopWaiting(), longestWaitMs);
+  stopWaiting = () => {
+    clearTimeout(timer);
+    removeListener();
+    stopWaiting = () => {};
+  };
+  runOffered();
+}
 
 /** Offers commands in the palette and by their keys for as long as the component is shown. Menus show the same ones (`CommandItems`). */
 export function useCommands(commands: readonly Command[]): void {

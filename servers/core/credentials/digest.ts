@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, randomBytes } from "node:crypto";
-import { percentDecoded } from "../http/messages/percent-decoded.ts";
+import { percentDecoded } from "../../../contract/percent-decoded.ts";
 
 /** RFC 7616 §3.4: the fields of an `Authorization: Digest` header. */
 export interface DigestCredentials {

@@ -1,5 +1,5 @@
+import { percentDecoded } from "../../../contract/percent-decoded.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
-import { percentDecoded } from "../http/messages/percent-decoded.ts";
 import { TextFinder } from "./text-finder.ts";
 
 /** Shorter values occur by chance: they are masked in their own place only. */

@@ -4,6 +4,7 @@ import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import type { CorsOptions } from "../../core/http/messages/cors.ts";
 import { jsonType, send } from "../../core/http/messages/http-answer.ts";
+import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import { readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { type RateDecision, type RateLimiter, rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit.ts";
@@ -117,12 +118,15 @@ export const eventsCors: CorsOptions = {
 };
 
 /** `onFault`: an answer could not be given; `ServiceError`s are faults of the store. */
-export const eventsErrors = (store: EventStore, onFault: (error: unknown) => void): HttpErrors => ({
+export const eventsErrors = (store: EventStore, bodyBytes: number, onFault: (error: unknown) => void): HttpErrors => ({
   body: errorBody,
   notFound: () => refusal(404, "Not found"),
   notAllowed: (_method, allow) => refusal(405, "Method not allowed", { Allow: allow }),
   badPath: () => refusal(400, "Malformed request path"),
-  tooLarge: () => refusal(413, "Request body too large"),
+  tooLarge: () =>
+    new HttpRefusal(413, "Request body too large", {
+      reason: `The body is larger than ${bodyBytes} bytes (Largest body, EVENTS_BODY_BYTES)`,
+    }),
   refusalOf(error) {
     onFault(error);
     const shown = error instanceof ServiceError ? publicStoreError(error, store.place) : undefined;

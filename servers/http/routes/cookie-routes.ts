@@ -1,7 +1,7 @@
+import { percentDecoded } from "../../../contract/percent-decoded.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { sendEmpty } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { percentDecoded } from "../../core/http/messages/percent-decoded.ts";
 import { queryOf, textParam } from "./query.ts";
 import { sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";

@@ -54,7 +54,7 @@ function redirectTo(request: HttpRequest, response: HttpResponse, allowedHosts: 
   const url = URL.canParse(asked, base) ? new URL(asked, base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new HttpRefusal(400, "Invalid url: http or https is needed");
   if (url.origin !== new URL(base).origin && !isAllowedHost(url.hostname, allowedHosts)) {
-    throw new HttpRefusal(403, "Forbidden redirect host; it can be allowed in the configuration");
+    throw new HttpRefusal(403, "Forbidden redirect host; it can be allowed in the configuration (HTTP_REDIRECT_HOSTS)");
   }
   const status = integerQuery({ get: (name) => query.get(name) ?? null }, "status_code", { fallback: 302, minimum: 300, maximum: 399 });
   sendEmpty(response, status, { Location: readsAlikeEverywhere(asked) ? asked : url.href });

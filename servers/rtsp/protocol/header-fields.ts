@@ -1,5 +1,5 @@
 /** The other header fields with a grammar of their own: Session, Range and RTP-Info (RFC 2326 §12.37, §12.29, §12.33), and URIs of paths. */
-import { percentDecoded } from "../../core/http/messages/percent-decoded.ts";
+import { percentDecoded } from "../../../contract/percent-decoded.ts";
 
 /** Undefined where it is not a session identifier (§3.4). */
 export const sessionIdOf = (header: string): string | undefined => /^[\w$.+-]{1,128}(?=\s*(?:;|$))/.exec(header.trim())?.[0];

@@ -1,4 +1,4 @@
-import { percentDecoded } from "../../core/http/messages/percent-decoded.ts";
+import { percentDecoded } from "../../../contract/percent-decoded.ts";
 import { withoutSlashes } from "../protocol/header-fields.ts";
 import type { RtmpPublish } from "./worker-messages.ts";
 

@@ -129,12 +129,12 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     const { method = "", headers } = request;
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && !isOfOwnPage(request))
-      throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration");
+      throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration (WEBRTC_ALLOWED_ORIGINS)");
     // The answer may have credentials of TURN.
     if (isByPublicName(request, allowsOrigin))
       throw new HttpRefusal(
         403,
-        "This server may not be used by a public name; use its address, or allow the origin of the name in the configuration",
+        "This server may not be used by a public name; use its address, or allow the origin of the name in the configuration (WEBRTC_ALLOWED_ORIGINS)",
       );
   }
 
@@ -202,7 +202,10 @@ const errorsOf = (bodyBytes: number, log: Log): HttpErrors => ({
   notFound: () => new HttpRefusal(404, "There is nothing here"),
   notAllowed: (method, allow) => new HttpRefusal(405, `${method} is not allowed here; ${allow} are`, { headers: { Allow: allow } }),
   badPath: () => new HttpRefusal(400, "Invalid percent-encoding in the path"),
-  tooLarge: () => new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`),
+  tooLarge: () =>
+    new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`, {
+      reason: `The body is larger than ${bodyBytes} bytes (Largest body, WEBRTC_BODY_BYTES)`,
+    }),
   refusalOf(error, request) {
     log.error(`${request.method} ${pathOf(request.url ?? "").slice(0, 200)} failed: ${errorText(error)}`);
     return new HttpRefusal(500, "Internal error");

@@ -99,6 +99,10 @@ const ownHeaders = new Set([
   "trailer",
 ]);
 export const sentHeaders = (headers: HeaderList) => headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
+/** Those of a request to upgrade (RFC 9110 §7.8) too: without them another answer comes. */
+const sentWithUpgrade = (headers: HeaderList) =>
+  has(headers, "upgrade") ? headers.filter(([name]) => isUpgradeHeader(name) || !ownHeaders.has(name.toLowerCase())) : sentHeaders(headers);
+const isUpgradeHeader = (name: string) => /^(connection|upgrade)$/i.test(name);
 const has = (headers: HeaderList, wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
 
 /** Text, or undefined for bytes that do not survive as text in a shell or a string literal. */
@@ -130,7 +134,7 @@ interface CurlOption {
 
 /** Without the body. */
 function curlOptions({ method, headers: all, target, origin, body }: Replay): readonly CurlOption[] {
-  const headers = sentHeaders(all);
+  const headers = sentWithUpgrade(all);
   const options: CurlOption[] = [];
   const flag = (name: string) => options.push({ flag: `--${name}`, name });
   const header = (value: string) => options.push({ flag: "-H", name: "header", value });
@@ -140,6 +144,8 @@ function curlOptions({ method, headers: all, target, origin, body }: Replay): re
   // curl reads brackets and braces as ranges, and removes dot segments.
   if (/[[\]{}]/.test(target)) flag("globoff");
   if (/(^|\/)\.\.?(\/|$|\?)/.test(target)) flag("path-as-is");
+  // HTTP/2 has no upgrade, and its answer is in the head.
+  if (has(all, "upgrade")) for (const name of ["http1.1", "include"]) flag(name);
   options.push({ flag: "", name: "url", value: origin + target });
   for (const [name, value] of headers) {
     if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) flag("compressed");
@@ -227,7 +233,7 @@ function asJavaScript(replay: Replay): string {
 }
 
 function asPython(replay: Replay): string {
-  const sent = sentHeaders(replay.headers);
+  const sent = sentWithUpgrade(replay.headers);
   const headers = joined(sent);
   const repeated = headers.map(([name]) => name).filter((name) => sent.filter(([other]) => isSameName(other, name)).length > 1);
   const joins = repeated.length === 0 ? "" : `# requests sends a field once: the values of ${repeated.join(", ")} are joined.\n`;

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { useService } from "../../control/use-store.ts";
 import { isUnderWay, ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
@@ -21,7 +22,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
   return (
     <InspectorFrame
       title={<MethodAndTarget method={method} target={target} />}
-      hint={`${method} ${target}`}
+      hint={`${method} ${redactTarget(target)}`}
       mono
       mark={<ToneMark tone={tone} word={word} title={detail.aborted ?? word} />}
       actions={<CopyMenu rememberAs="copy-as" choices={copies} />}
@@ -53,7 +54,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
 export function MethodAndTarget({ method, target }: { readonly method: string; readonly target: string }) {
   return (
     <>
-      <b>{shownText(method)}</b> {shownText(target)}
+      <b>{shownText(method)}</b> {shownText(redactTarget(target))}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { isSecretHeader, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../ui/forms/secret-text.tsx";
@@ -14,10 +15,13 @@ import styles from "./http-inspector.module.css";
 export function RequestTab({ exchange: { request } }: { readonly exchange: HttpExchangeFacts }) {
   const { method, target, headers, trailers, body, unparsed } = request;
   const query = useMemo(() => queryOf(target), [target]);
+  const { revealed, button } = useReveal("credentials in the target");
+  const redacted = useMemo(() => redactTarget(target), [target]);
   return (
     <>
       <section className={styles.requested} aria-label="Target">
-        <code>{shownValue(target)}</code>
+        <code>{shownValue(revealed ? target : redacted)}</code>
+        {redacted !== target && button}
         <CopyButton text={target} what="the target" />
       </section>
       {query.length > 0 && <HeaderListView title="Query" headers={query} />}

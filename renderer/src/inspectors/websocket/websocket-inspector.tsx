@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { WebSocketConnection, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
@@ -33,7 +34,7 @@ export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"web
   return (
     <InspectorFrame
       title={<MethodAndTarget method="WS" target={request.target} />}
-      hint={request.target}
+      hint={redactTarget(request.target)}
       mono
       mark={<ToneMark tone={tone} word={word} title={closed && [closeCodeText(closed.code), closed.reason].filter(Boolean).join(": ")} />}
       actions={<CopyMenu rememberAs="copy-websocket-as" choices={copies} />}

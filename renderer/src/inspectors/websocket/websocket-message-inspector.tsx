@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
 import { useMemo } from "react";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
@@ -26,7 +27,7 @@ export function WebSocketMessageInspector({ row, detail, onRow, onClose }: Inspe
     () => (connection ? webSocketCopies(webSocketReplay(connection, service, detail)) : []),
     [connection, service, detail],
   );
-  const target = connection?.request.target ?? row.target;
+  const target = redactTarget(connection?.request.target ?? row.target);
   return (
     <InspectorFrame
       title={

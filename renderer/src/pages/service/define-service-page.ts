@@ -5,6 +5,7 @@ import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Column } from "../../list/column.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
+import type { PageCommand } from "../../ui/commands.ts";
 import type { Noun } from "../../ui/texts/quantity.ts";
 import type { ServiceColor } from "../../ui/theme.ts";
 
@@ -61,6 +62,8 @@ export type ServiceTab = (TrafficTab | ContentTab) & {
   /** Part of the address: `#/http/live`. */
   readonly name: string;
   readonly title: string;
+  /** Those of its commands that the palette finds from every page, while the service runs. */
+  readonly commands?: readonly PageCommand[];
 };
 
 export interface ServicePageDefinition {
@@ -80,9 +83,17 @@ export interface ServicePageDefinition {
 }
 
 export const trafficTab = (tab: Omit<TrafficTab, "kind">): ServiceTab => ({ kind: "traffic", name: "live", title: "Live", ...tab });
-export const contentTab = (name: string, title: string, Content: ComponentType): ServiceTab => ({ kind: "content", name, title, Content });
-export const liveTab = (Content: ComponentType): ServiceTab => contentTab("live", "Live", Content);
-export const tryTab = (Content: ComponentType): ServiceTab => contentTab("try", "Try", Content);
+export const contentTab = (name: string, title: string, Content: ComponentType, commands: readonly PageCommand[] = []): ServiceTab => ({
+  kind: "content",
+  name,
+  title,
+  Content,
+  commands,
+});
+export const liveTab = (Content: ComponentType, commands?: readonly PageCommand[]): ServiceTab =>
+  contentTab("live", "Live", Content, commands);
+export const tryTab = (Content: ComponentType, commands?: readonly PageCommand[]): ServiceTab =>
+  contentTab("try", "Try", Content, commands);
 
 /** A service's page as data; `services/registry.ts` lists it. */
 export const defineServicePage = (definition: ServicePageDefinition): ServicePageDefinition => definition;

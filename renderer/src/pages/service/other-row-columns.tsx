@@ -1,3 +1,4 @@
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { statusWord } from "../../../../contract/traffic/row-filter.ts";
 import { CellText } from "../../list/cell-text.tsx";
@@ -32,7 +33,7 @@ export const otherRowColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     rank: 0,
     cell: ({ verb, target }) => {
-      const text = shownText(`${verb} ${target}`);
+      const text = shownText(`${verb} ${redactTarget(target)}`);
       return (
         <CellText tone="soft" mono title={text}>
           {text}

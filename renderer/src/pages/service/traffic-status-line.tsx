@@ -3,7 +3,7 @@ import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
-import { isFiltering } from "../../list/traffic-filter.ts";
+import { filterHint, isFiltering, unknownFieldsText } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
@@ -22,11 +22,13 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
   const view = useRowsView(rows, (all) => all);
   const rate = useRate(service?.id);
   const running = service?.status.state === "running" ? service.status : undefined;
+  const unknown = unknownFieldsText(view.filter.text);
   return (
     <StatusLine>
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
+        {unknown !== "" && <LeftOut title={filterHint}>{unknown}</LeftOut>}
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
         {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}

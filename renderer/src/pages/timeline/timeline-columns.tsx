@@ -1,4 +1,5 @@
 import type { ServiceId } from "../../../../contract/service.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import { ClientName } from "../../list/client-name.tsx";
@@ -49,7 +50,7 @@ export const timelineColumns = (titles: ReadonlyMap<ServiceId, string>): Column<
     sortBy: "target",
     leastPx: 104,
     rank: 0,
-    cell: (row, roomCh) => <PathText text={row.target} roomCh={roomCh} />,
+    cell: (row, roomCh) => <PathText text={redactTarget(row.target)} roomCh={roomCh} />,
   },
   {
     id: "outcome",

@@ -24,6 +24,7 @@ import { formatCount } from "../../ui/texts/quantity.ts";
 import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
+import { eventsPageCommands } from "./events-page-commands.ts";
 import { CountingChip, JobChip } from "./jobs/job-chip.tsx";
 import { shownJob } from "./jobs/job-words.ts";
 import type { Deletion } from "./jobs/use-deletion.ts";
@@ -62,20 +63,20 @@ export function EventsBar(props: EventsBarProps) {
   const all = filtered ? `the ${matching} that match` : `all ${matching}`;
   const nothing = !available || !view.loaded || view.matching === 0;
   const exports: readonly Command[] = [
-    { id: "events-csv", title: "Export as CSV", enabled: !nothing, run: () => props.onExport("csv") },
+    { ...eventsPageCommands.csv, enabled: !nothing, run: () => props.onExport("csv") },
     {
       id: "events-csv-raw",
       title: "Export as CSV, raw (cells may be formulas)",
       enabled: !nothing,
       run: () => props.onExport("csv", { raw: true }),
     },
-    { id: "events-jsonl", title: "Export as JSONL", enabled: !nothing, run: () => props.onExport("jsonl") },
+    { ...eventsPageCommands.jsonl, enabled: !nothing, run: () => props.onExport("jsonl") },
   ];
   const deleteSample = () => void attempt(props.deletion.startSample());
   const more: readonly (readonly Command[])[] = [
     [
-      { id: "events-import", title: "Import CSV or JSONL…", icon: IconUpload, enabled: available, run: () => pickFile.current?.() },
-      { id: "events-generate", title: "Generate sample events…", icon: IconSparkles, enabled: available, run: props.onGenerate },
+      { ...eventsPageCommands.import, icon: IconUpload, enabled: available, run: () => pickFile.current?.() },
+      { ...eventsPageCommands.generate, icon: IconSparkles, enabled: available, run: props.onGenerate },
       {
         id: "events-sample",
         title: sample.playing ? "Stop sample traffic" : "Send sample traffic",

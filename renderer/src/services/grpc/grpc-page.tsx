@@ -5,6 +5,7 @@ import { CallPicks, callScopes } from "./call-scopes.tsx";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { grpcColumns } from "./grpc-columns.tsx";
 import { GrpcMetrics } from "./metrics/grpc-metrics.tsx";
+import { addProtosCommands } from "./protos/add-protos-button.tsx";
 import { grpcRowCommands } from "./recorded-call.ts";
 import { GrpcReplies } from "./replies/grpc-replies.tsx";
 import { GrpcServices } from "./services/grpc-services.tsx";
@@ -36,7 +37,7 @@ export const grpcPage = defineServicePage({
         command: (origin) => `${grpcurlFor(origin)} -d '{"name":"world"}' ${origin.replace(/^grpcs?:\/\//, "")} example.Greeter/SayHello`,
       },
     }),
-    contentTab("services", "Services", GrpcServices),
+    contentTab("services", "Services", GrpcServices, addProtosCommands),
     tryTab(GrpcTry),
     contentTab("replies", "Replies", GrpcReplies),
     contentTab("metrics", "Metrics", GrpcMetrics),

@@ -4,6 +4,7 @@ import { MqttEventInspector } from "./inspectors/mqtt-event-inspector.tsx";
 import { MqttMessageInspector } from "./inspectors/mqtt-message-inspector.tsx";
 import { mqttRowCommands } from "./inspectors/mqtt-row-commands.ts";
 import { MqttLive } from "./live/mqtt-live.tsx";
+import { mqttPageCommands } from "./live/mqtt-page-commands.ts";
 import { MqttTry } from "./try/mqtt-try.tsx";
 
 /** Other computers can reach the broker; whether they need a login. */
@@ -17,6 +18,6 @@ export const mqttPage = defineServicePage({
   minSample: { verb: "QoS 0, retained", outcome: "0 of 0 acknowledged" },
   inspectors: { "mqtt-message": MqttMessageInspector, "mqtt-event": MqttEventInspector },
   rowCommands: mqttRowCommands,
-  tabs: [liveTab(MqttLive), tryTab(MqttTry)],
+  tabs: [liveTab(MqttLive, Object.values(mqttPageCommands)), tryTab(MqttTry)],
   LanText,
 });

@@ -2,7 +2,7 @@ import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/s
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { PicturesStrip } from "./picture/pictures-strip.tsx";
 import { rtspColumns, sessionScopes } from "./rtsp-columns.tsx";
-import { RtspPaths } from "./rtsp-paths.tsx";
+import { pathsCommands, RtspPaths } from "./rtsp-paths.tsx";
 import { playerCopies, RtspSessionInspector } from "./rtsp-session-inspector.tsx";
 import { RtspTry } from "./try/rtsp-try.tsx";
 
@@ -37,7 +37,7 @@ export const rtspPage = defineServicePage({
         command: (origin) => `ffplay -rtsp_transport tcp ${origin}/stream`,
       },
     }),
-    contentTab("paths", "Paths", RtspPaths),
+    contentTab("paths", "Paths", RtspPaths, pathsCommands),
     tryTab(RtspTry),
   ],
 });

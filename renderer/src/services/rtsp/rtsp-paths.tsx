@@ -23,7 +23,7 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
-import { AddFilesButton } from "./files/add-files-button.tsx";
+import { AddFilesButton, addFiles } from "./files/add-files-button.tsx";
 import { FilesPanel } from "./files/files-panel.tsx";
 import { useAddFiles } from "./files/use-add-files.ts";
 import { PathInspector, sourceTexts } from "./path-inspector.tsx";
@@ -31,6 +31,9 @@ import { codecName } from "./picture/stream-texts.ts";
 import { PublishDialog } from "./publish/publish-dialog.tsx";
 import { requestedPaths } from "./requested-paths.ts";
 import { useRtspView } from "./use-rtsp-view.ts";
+
+const publishStream = { id: "rtsp-publish", title: "Publish a stream…", keywords: "ffmpeg gstreamer obs rtmp" } as const;
+export const pathsCommands = [publishStream, addFiles];
 
 const pathName = ({ name }: RtspPathView) => name;
 
@@ -99,7 +102,7 @@ export function RtspPaths() {
   const { upload, refused, add, dismiss } = useAddFiles();
   const [text, setText] = useRemembered("rtsp.paths.filter", "");
   const [isPublishing, setPublishing] = useState(false);
-  useCommands([{ id: "rtsp-publish", title: "Publish a stream…", keywords: "ffmpeg gstreamer obs rtmp", run: () => setPublishing(true) }]);
+  useCommands([{ ...publishStream, run: () => setPublishing(true) }]);
   const columns = useColumnChoice("rtsp-paths", pathColumns);
   const choice = useRowChoice(pathName);
   useHandover(requestedPaths, "rtsp", choice.openId);

@@ -1,5 +1,5 @@
+import { hexDigit } from "../../../../contract/percent-decoded.ts";
 import { resultOf } from "../../turns/work-connection.ts";
-import { hexDigit } from "./percent-decoded.ts";
 
 /** Bytes of fields that are decoded in a step: a fraction of a millisecond. */
 const stepBytes = 4 << 10;

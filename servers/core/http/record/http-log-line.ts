@@ -1,5 +1,4 @@
-import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
-import { percentDecoded } from "../messages/percent-decoded.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 
 const shownTarget = 300;
 
@@ -8,52 +7,6 @@ export function loggedTarget(target: string): string {
   const text = redactTarget(target);
   return text.length > shownTarget ? `${text.slice(0, shownTarget)}…` : text;
 }
-
-/** `onHidden` is called with each value that is left out, as it was written. */
-export function redactTarget(target: string, onHidden?: (value: string) => void): string {
-  const queryAt = target.indexOf("?");
-  if (queryAt === -1) return redactPath(target, onHidden);
-  return redactPath(target.slice(0, queryAt), onHidden) + redactQuery(target.slice(queryAt), onHidden);
-}
-
-/** RFC 9110 §4.2.4: an absolute-form target may hold a password, and so may a URL within a path. */
-function redactPath(path: string, onHidden?: (value: string) => void): string {
-  if (!path.includes("@") && !path.includes("%40")) return path;
-  return path.replace(/((?:[/\\]|%2f|%5c){2})((?:(?!%2f|%5c|%40)[^/\\@])*)(?:@|%40)/gi, (_, slashes: string, user: string) => {
-    onHidden?.(user.replace(/^.*?(?::|%3a)/i, ""));
-    return `${slashes}…@`;
-  });
-}
-
-function redactQuery(query: string, onHidden?: (value: string) => void): string {
-  const decoded = decodeFully(query);
-  if (!namesSecret(decoded) && !userinfo.test(decoded)) return query;
-  return query.replace(/([?&;])([^=&;?]*)=([^&;]*)/g, (whole, mark: string, name: string, value: string) => {
-    if (!namesSecret(decodeSafely(name)) && !holdsSecret(decodeFully(value))) return whole;
-    onHidden?.(value);
-    return `${mark}${name}=…`;
-  });
-}
-
-const userinfo = /[/\\]{2}[^/\\?#]*@/;
-const mostDecodings = 3;
-
-/** A URL within a query field may have a password or a query of its own. */
-function holdsSecret(value: string): boolean {
-  if (userinfo.test(value)) return true;
-  for (const [, name = ""] of value.matchAll(/[?&;]([^=&;?]*)=/g)) if (namesSecret(name)) return true;
-  return false;
-}
-
-/** Decodes repeatedly: a secret that was encoded twice is redacted too. */
-function decodeFully(text: string): string {
-  let decoded = text;
-  for (let round = 0; round < mostDecodings && decoded.includes("%"); round++) decoded = decodeSafely(decoded);
-  return decoded;
-}
-
-/** What cannot be decoded counts as the name of a secret. */
-const decodeSafely = (text: string): string => percentDecoded(text) ?? "secret";
 
 export interface LoggedExchange {
   readonly method: string;

@@ -1,5 +1,5 @@
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { hidden, isCredentialField } from "../../../../contract/traffic/secret-headers.ts";
-import { redactTarget } from "./http-log-line.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */

@@ -1,5 +1,5 @@
+import { percentDecoded } from "../../../../contract/percent-decoded.ts";
 import { hidden } from "../../../../contract/traffic/secret-headers.ts";
-import { percentDecoded } from "../messages/percent-decoded.ts";
 
 /** Decides by the name and, if needed, by the value; undefined for an object or a list. */
 export type IsSecret = (name: string, value?: string) => boolean;

@@ -3,11 +3,11 @@
  * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
 import type { FoundCredentials } from "../../credentials/found-credentials.ts";
-import { redactTarget } from "./http-log-line.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 
 /** `type` is that of the content of which the preview shows the start. */

@@ -10,6 +10,11 @@ const fileNames = ".proto,.binpb,.bin,.pb,.desc,.protoset,.fds,.json";
 /** The attribute is not standard, so React's types do not always have it. */
 const ofFolder = { webkitdirectory: "" } as Record<string, string>;
 
+export const addProtosCommands = [
+  { id: "grpc-protos-files", title: "Add protocol files…" },
+  { id: "grpc-protos-folder", title: "Add a folder with protocol files…" },
+] as const;
+
 /** Chooses protocol files or a folder with them. */
 export function AddProtosButton({ onAdd }: { readonly onAdd: AddProtos["add"] }) {
   const pickFiles = useRef<() => void>(null);
@@ -17,8 +22,8 @@ export function AddProtosButton({ onAdd }: { readonly onAdd: AddProtos["add"] })
   const resetFiles = useRef<() => void>(null);
   const resetFolder = useRef<() => void>(null);
   const choices: readonly Command[] = [
-    { id: "grpc-protos-files", title: "Add protocol files…", run: () => pickFiles.current?.() },
-    { id: "grpc-protos-folder", title: "Add a folder with protocol files…", run: () => pickFolder.current?.() },
+    { ...addProtosCommands[0], run: () => pickFiles.current?.() },
+    { ...addProtosCommands[1], run: () => pickFolder.current?.() },
   ];
   useCommands(choices);
   const take = (files: readonly File[], reset: (() => void) | null) => {

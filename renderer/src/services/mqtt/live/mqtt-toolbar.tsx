@@ -21,6 +21,7 @@ import { Facts, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../.
 import { useLastMqttView, useMqttView } from "../broker/use-broker.ts";
 import type { MessageHistory } from "../history/message-history.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
+import { mqttPageCommands } from "./mqtt-page-commands.ts";
 import styles from "./mqtt-toolbar.module.css";
 import { RunningPublishers } from "./running-publishers.tsx";
 import { useFlowRates } from "./use-flow-rates.ts";
@@ -156,23 +157,28 @@ interface CommandsProps {
 /** Of the whole page, for the toolbar and the palette. Kept messages can also be exported while the service is stopped. */
 function useBrokerCommands({ running, canClear, onClear, onDialog }: CommandsProps) {
   const hasSample = useMqttView("sample", ({ running }) => running) ?? false;
-  const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
-    id: `mqtt-${name}`,
-    title,
+  const dialog = (name: keyof typeof mqttPageCommands, icon: NonNullable<Command["icon"]>, enabled = running): Command => ({
+    ...mqttPageCommands[name],
     enabled,
     run: () => onDialog(name),
-    ...(icon && { icon }),
+    icon,
   });
   const commands = {
-    publish: dialog("publish", "Publish a message…", IconSend),
+    publish: dialog("publish", IconSend),
     clear: { id: "mqtt-clear", title: "Clear counts and history", icon: IconTrash, enabled: canClear, run: onClear },
     more: [
       [
-        dialog("sample", hasSample ? "Sample traffic: on…" : "Sample traffic…", IconRobot),
-        dialog("replies", "Auto-reply rules…", IconMessageReply),
+        {
+          id: "mqtt-sample",
+          title: hasSample ? "Sample traffic: on…" : "Sample traffic…",
+          enabled: running,
+          icon: IconRobot,
+          run: () => onDialog("sample"),
+        },
+        dialog("replies", IconMessageReply),
       ],
-      [dialog("export", "Export as JSONL…", IconDownload, true), dialog("replay", "Replay a file…", IconPlayerTrackNext)],
-      [{ ...dialog("retained", "Clear retained messages…", IconPinnedOff), isDestructive: true }],
+      [dialog("export", IconDownload, true), dialog("replay", IconPlayerTrackNext)],
+      [{ ...dialog("retained", IconPinnedOff), isDestructive: true }],
     ],
   } as const satisfies Readonly<Record<string, Command | readonly (readonly Command[])[]>>;
   useCommands([commands.publish, ...commands.more.flat(), commands.clear]);

@@ -4,11 +4,13 @@ import { useRef } from "react";
 import { useCommands } from "../../../ui/commands.ts";
 import type { AddFiles } from "./use-add-files.ts";
 
+export const addFiles = { id: "rtsp-files", title: "Add MP4 files…" } as const;
+
 /** Chooses MP4 files. */
 export function AddFilesButton({ onAdd }: { readonly onAdd: AddFiles["add"] }) {
   const pick = useRef<() => void>(null);
   const reset = useRef<() => void>(null);
-  useCommands([{ id: "rtsp-files", title: "Add MP4 files…", run: () => pick.current?.() }]);
+  useCommands([{ ...addFiles, run: () => pick.current?.() }]);
   const take = (files: readonly File[]) => {
     if (files.length > 0) onAdd(files);
     // The same file can be chosen again.

@@ -1,0 +1,19 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, it } from "vitest";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
+import { unknownFieldsText } from "../../renderer/src/list/traffic-filter.ts";
+
+it("[BL-442] names the fields that filters do not have", () => {
+  expect(unknownFieldsText("status:4xx -path:/a http://host/a foo:")).toBe("");
+  expect(unknownFieldsText("foo:bar foo:baz")).toBe("“foo:” is no field, searched as text");
+  expect(unknownFieldsText("-foo:bar status:2xx zone:7")).toBe("“foo:”, “zone:” are no fields, searched as text");
+});
+
+it("[BL-443] a list shows no value of a secret query field", () => {
+  const cell = httpColumns.find(({ id }) => id === "path")?.cell;
+  const row = { kind: "http", target: "/api/data?api_key=k-123&page=2" } as TrafficRow;
+  const shown = renderToStaticMarkup(cell?.(row, 80));
+  expect(shown).not.toContain("k-123");
+  expect(shown).toContain("?api_key=…&amp;page=2");
+});
