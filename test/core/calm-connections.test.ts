@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { until } from "../support/until.ts";
 
-import { itemMs, itemsOfShare, openTurns } from "./turns-harness.ts";
+import { itemMs, itemsOfShare, itemsOfTurn, openTurns } from "./turns-harness.ts";
 
 it("[BL-415] a connection that had little to do in several turns has its turn before hundreds of new ones", async () => {
   const { client, count, done } = openTurns();
@@ -212,6 +212,22 @@ it("[BL-425] time in which other programs have the processor does not count for 
     if (request > 20) before = Math.max(before, done.indexOf("quiet", from) - from);
   }
   expect(before).toBeLessThanOrEqual(2 * itemsOfShare);
+});
+
+it("[BL-425] a request of several items of which some are held up goes on before those that have much to do", async () => {
+  const { client, count, done } = openTurns();
+  const quiet = client("quiet", 1, "a", 1 / 8);
+  let before = 0;
+  for (let index = 0; index < 50; index++) client(`hog ${index}`, 100_000, "a");
+  for (let request = 1; request <= 100; request++) {
+    await nextTurn();
+    const [from, own] = [done.length, count("quiet")];
+    // As by a garbage collection.
+    quiet.receive(3, (left) => (left > 1 && request % 20 === 19 ? 16 : 1 / 16));
+    while (count("quiet") < own + 3) await nextTurn();
+    if (request > 20) before = Math.max(before, done.lastIndexOf("quiet") - from);
+  }
+  expect(before).toBeLessThanOrEqual(3 * itemsOfTurn);
 });
 
 it("[BL-415] one that comes while hundreds send long requests now and then has its turn before them", async () => {

@@ -9,8 +9,6 @@ export const shareMs = 0.25;
 /** After so many beginnings it is known that a connection has little to do at a time: no more than some shares. */
 const calmAfter = 8;
 const sharesOfCalm = 4;
-/** It is forgotten at half, each time that it has had more: pauses of garbage collections are longer than that. */
-const mostCalmTimes = 64;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
 const mostOfUsual = 8;
 /** What is left of the items of other turns in what is usual, with each turn. */
@@ -89,18 +87,17 @@ export class Connection implements WorkConnection {
   /** Of the items of late, and of their squares: a long one counts by its time, else many short ones beside it would hide it. */
   #itemsMs = 0;
   #itemSquares = 0;
-  /** In which it had little to do, one after the other. */
-  #calmTimes = 0;
+  /** That it began to have work. */
+  #times = 0;
   /** In which it was read again after a wait. */
   #readOnTurn = Number.NEGATIVE_INFINITY;
-  /** For which it had work since it had nothing to do. */
+  /** For which it had work since then. */
   #rowMs = 0;
-  /** The same without what was held up, and of the times before, the last one counting half. */
-  #rowOwnMs = 0;
-  #usualRowMs = 0;
+  /** Of each item at most a share: one that was held up, such as by a garbage collection, does not cost the connection its place. */
+  #rowItemsMs = 0;
   readonly #used = new RecentUse();
-  /** Of many times, to which one that was held up adds little. */
-  #longRowMs = 0;
+  /** The same of the times before. Once the connection is known, one time that was held up adds little. */
+  #usualRowMs = 0;
 
   constructor(turns: Turns, key: string, isBackground: boolean) {
     this.turns = turns;
@@ -165,14 +162,10 @@ export class Connection implements WorkConnection {
     const usual = Math.max(this.#itemsMs > 0 ? this.#itemSquares / this.#itemsMs : 0, shareMs / 2);
     // Of what was held up by something else, a part.
     const own = Math.min(ms, mostOfUsual * usual);
-    // One long item is as much as many short ones.
-    this.#rowMs += Math.min(ms, 2 * usual);
-    const much = Math.floor(this.#rowMs / (sharesOfCalm * shareMs));
-    this.#rowMs -= much * sharesOfCalm * shareMs;
-    this.#calmTimes = Math.floor(this.#calmTimes / 2 ** much);
     this.#itemsMs += own;
     this.#itemSquares += own * own;
-    this.#rowOwnMs += own;
+    this.#rowMs += own;
+    this.#rowItemsMs += Math.min(own, shareMs);
     this.spentMs += ms;
     this.#used.add(own, nowMs);
     return Math.min(this.spentMs - shareMs, own);
@@ -184,7 +177,7 @@ export class Connection implements WorkConnection {
 
   /** It has used up a share since it had nothing to do, or takes many each time. */
   get hadMuch(): boolean {
-    return this.#rowOwnMs >= shareMs || this.#usualRowMs >= sharesOfCalm * shareMs;
+    return this.#rowMs >= shareMs || this.#usualRowMs >= sharesOfCalm * shareMs;
   }
 
   /** It is asked for work in another turn, or in the same one after what it had was done. */
@@ -192,21 +185,21 @@ export class Connection implements WorkConnection {
     this.isDone = false;
     // What is read after it had to wait was there before.
     if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1 || this.goesOn?.()) return;
-    this.#calmTimes = Math.min(mostCalmTimes, this.#calmTimes + 1);
+    this.#times++;
+    const isKnown = this.#times > calmAfter;
+    const row = isKnown ? Math.min(this.#rowMs, mostOfUsual * Math.max(this.#usualRowMs, shareMs / 2)) : this.#rowMs;
+    this.#usualRowMs += (row - this.#usualRowMs) / (isKnown ? calmAfter : 2);
     this.#rowMs = 0;
-    this.#usualRowMs += (this.#rowOwnMs - this.#usualRowMs) / 2;
-    const row = Math.min(this.#rowOwnMs, 4 * Math.max(this.#longRowMs, shareMs / 2));
-    this.#longRowMs += (row - this.#longRowMs) / 8;
-    this.#rowOwnMs = 0;
+    this.#rowItemsMs = 0;
   }
 
   get isCalm(): boolean {
-    return this.hasLittle && this.#longRowMs < shareMs;
+    return this.hasLittle && this.#usualRowMs < shareMs;
   }
 
   /** No more than some shares at a time, for long. */
   get hasLittle(): boolean {
-    return this.#calmTimes > calmAfter && this.#longRowMs < sharesOfCalm * shareMs && !this.isBackground;
+    return this.#times > calmAfter && Math.max(this.#usualRowMs, this.#rowItemsMs) < sharesOfCalm * shareMs && !this.isBackground;
   }
 
   get isWaiting(): boolean {
