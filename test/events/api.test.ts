@@ -336,7 +336,7 @@ it("[EV-94] the row of a refused request has the reason", async () => {
     ["{", 400, "Malformed JSON in request body"],
     [eventBody({ outcome: "x" }), 400, /^outcome: /],
     [{}, 400, /^device_id: .*, and 29 more$/],
-    ["x".repeat(20_000), 413, "Request body too large"],
+    ["x".repeat(20_000), 413, "The body is larger than 16384 bytes (Largest body, EVENTS_BODY_BYTES)"],
   ] as const) {
     const found = await reasonOf(post(url, body), status);
     expect(found).toMatch(reason);
