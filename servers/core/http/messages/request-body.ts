@@ -66,6 +66,8 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
       if (!refusal) {
         if (received > limitBytes) return refuse(new BodyTooLarge());
         pieces.add(chunk);
+        // It waits no more: where it counted as both for a moment, its request could be refused for it.
+        held?.waiting(request, request.readableLength);
         held?.hold(request, chunk.length);
       } else if (received > drainedBytes) {
         if (idle) rejectBody();
