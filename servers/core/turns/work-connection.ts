@@ -96,7 +96,7 @@ export class Connection implements WorkConnection {
   /** Of each item at most a share: one that was held up, such as by a garbage collection, does not cost the connection its place. */
   #rowItemsMs = 0;
   readonly #used = new RecentUse();
-  /** The same of the times before. Once the connection is known, one time that was held up adds little. */
+  /** Milliseconds of the times before, on average. Once the connection is known, one time that was held up adds little. */
   #usualRowMs = 0;
 
   constructor(turns: Turns, key: string, isBackground: boolean) {
