@@ -127,9 +127,9 @@ it("[RTSP-85] an upstream that is given up before it has answered, and wanted ag
     socket.once("close", () => void ended.push(index));
     socket.pipe(connect(upstream.port, "127.0.0.1").on("error", () => {})).pipe(socket);
   }
-  let packets = 0;
-  (await second).addPacketReader({ onPackets: () => packets++, onReport() {}, onGap() {}, onEnd() {} });
-  await until(() => ended.length > 0 && packets > 10);
+  let frames = 0;
+  (await second).addFrameReader({ onFrame: () => frames++, onEnd() {} });
+  await until(() => ended.length > 0 && frames > 10);
   expect(ended).toEqual([0]);
 });
 
