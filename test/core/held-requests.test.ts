@@ -1,40 +1,19 @@
 import { it, onTestFinished } from "vitest";
-import { createHttpServers } from "../../servers/core/http/http-server.ts";
 import { HttpRefusal } from "../../servers/core/http/messages/http-refusal.ts";
 import { readBody } from "../../servers/core/http/messages/request-body.ts";
-import { createHttpRecorder } from "../../servers/core/http/record/http-recorder.ts";
-import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { rawConnection } from "../http/harness.ts";
 import { until } from "../support/until.ts";
-
-const limits = {
-  headerBytes: 16_384,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 10_000,
-  keepAliveTimeoutMs: 10_000,
-  unansweredRequests: 32,
-  allUnsentBytes: 1 << 20,
-  unreadTimeoutMs: 10_000,
-};
+import { listenHttp } from "./listen-http.ts";
 
 it("[HTTP-148] a body counts while it waits for its reader: where there is too much, it is dropped and its request is 503", async () => {
-  const log = createLog({ level: () => "error", write() {} });
-  let nextId = 1;
-  const traffic = { nextId: () => nextId++, touch() {}, end() {} };
   const turns = new WorkTurns();
   onTestFinished(() => turns.close());
   const login = Promise.withResolvers<void>();
   let waiting = 0;
-  const server = createHttpServers({
-    recorder: createHttpRecorder({ traffic, log, bodyLimit: 0, turns }),
-    log,
-    limits,
-    held: new SharedBudget(200_000),
-    errors: {} as never,
-    cors: { prepare() {} } as never,
-    fields: [],
+  const { port } = await listenHttp({
+    turns,
+    heldBytes: 200_000,
     async dispatch(request, response) {
       if (request.url === "/later") {
         waiting++;
@@ -46,10 +25,7 @@ it("[HTTP-148] a body counts while it waits for its reader: where there is too m
         response.writeHead(error instanceof HttpRefusal ? error.status : 500).end();
       }
     },
-  })();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  });
   const head = (target: string, length: number) => `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
   const later = async (length: number, sent: number) => {
     const connection = await rawConnection(port, head("/later", length));

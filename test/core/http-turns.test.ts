@@ -6,15 +6,13 @@ import { type WaitingResponse, waitWithClient } from "../../servers/core/http/co
 import { writeForClient } from "../../servers/core/http/connections/client-work.ts";
 import { createHttpConnections } from "../../servers/core/http/connections/http-connections.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
-import { createHttpServers } from "../../servers/core/http/http-server.ts";
 import { ClientLeft } from "../../servers/core/http/messages/request-body.ts";
-import { createHttpRecorder } from "../../servers/core/http/record/http-recorder.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
-import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { rawConnection } from "../http/harness.ts";
 import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
+import { listenHttp } from "./listen-http.ts";
 
 /** The most that is counted in a turn of the event loop, until it is `all`. */
 async function mostInTurn(count: () => number, all: number): Promise<number> {
@@ -99,27 +97,9 @@ it("[BL-381] a client that leaves while it waits for its turn is not answered", 
 
 it("[BL-381] thousands of changes of protocol that are asked for at once begin in turns", async () => {
   const { turns, pass } = workTime();
-  const log = createLog({ level: () => "error", write() {} });
-  let nextId = 1;
-  const recorder = createHttpRecorder({ traffic: { nextId: () => nextId++, touch() {}, end() {} }, log, bodyLimit: 0, turns });
   let changed = 0;
-  const server = createHttpServers({
-    recorder,
-    log,
-    limits: {
-      headerBytes: 16_384,
-      headersTimeoutMs: 10_000,
-      requestTimeoutMs: 10_000,
-      keepAliveTimeoutMs: 10_000,
-      unansweredRequests: 32,
-      allUnsentBytes: 1 << 20,
-      unreadTimeoutMs: 10_000,
-    },
-    held: new SharedBudget(1 << 24),
-    errors: {} as never,
-    cors: { prepare() {} } as never,
-    fields: [],
-    dispatch() {},
+  const { port, connections: opened } = await listenHttp({
+    turns,
     upgrade: {
       accepts: () => true,
       handle(_request, socket) {
@@ -128,13 +108,10 @@ it("[BL-381] thousands of changes of protocol that are asked for at once begin i
         socket.destroy();
       },
     },
-  })();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  });
   const clients = 400;
   const connections = await Promise.all(Array.from({ length: clients }, () => rawConnection(port)));
-  while (recorder.connections.open < clients) await nextTurn();
+  while (opened.open < clients) await nextTurn();
   for (const { send } of connections) send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n");
   expect(await mostInTurn(() => changed, clients)).toBeLessThanOrEqual(itemsOfTurn);
   await Promise.all(connections.map(({ closed }) => closed()));

@@ -6,13 +6,23 @@ import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { connectWire } from "../harness.ts";
 import { describeCluster, kept, leave, openRedis, startMember } from "./cluster-harness.ts";
 
+/** Of one broker that has nothing to send, but for what the test says. */
+const openBacklog = (parts: Partial<ConstructorParameters<typeof Backlog>[0]>): Backlog =>
+  new Backlog({
+    sentBytes: () => 0,
+    untakenBytes: () => 0,
+    brokers: () => 1,
+    isConnected: () => true,
+    positions: () => Promise.resolve([]),
+    ...parts,
+  });
+
 it("[MQTT-248] publishers wait until every broker has read so much that there is room, and no longer than Redis is there", async () => {
   let positions = ["0-0", "0-0"];
   let connected = true;
   let sent = 0;
-  const backlog = new Backlog({
+  const backlog = openBacklog({
     sentBytes: () => sent,
-    untakenBytes: () => 0,
     brokers: () => 2,
     isConnected: () => connected,
     positions: () => Promise.resolve(positions),
@@ -58,14 +68,7 @@ it("[MQTT-364] what sessions got counts until Redis has taken it, and its bytes 
   expect([store.take().length > 0, store.heldBytes, store.heldOfOthers]).toEqual([true, 0, 0]);
 
   let bytes = 200_000;
-  const none = () => Promise.resolve([]);
-  const backlog = new Backlog({
-    sentBytes: () => 0,
-    untakenBytes: () => bytes,
-    brokers: () => 1,
-    isConnected: () => true,
-    positions: none,
-  });
+  const backlog = openBacklog({ untakenBytes: () => bytes });
   const resumed: string[] = [];
   backlog.whenBelow(() => resumed.push("one"));
   bytes = 0;
@@ -76,14 +79,7 @@ it("[MQTT-364] what sessions got counts until Redis has taken it, and its bytes 
 
 it("[MQTT-470] those that have waited longest for Redis go on first, some at a time, so that it is known what they cause", async () => {
   let bytes = 1_000_000;
-  const none = () => Promise.resolve([]);
-  const backlog = new Backlog({
-    sentBytes: () => 0,
-    untakenBytes: () => bytes,
-    brokers: () => 1,
-    isConnected: () => true,
-    positions: none,
-  });
+  const backlog = openBacklog({ untakenBytes: () => bytes });
   const resumed: number[] = [];
   for (let number = 0; number < 30; number++) backlog.whenBelow(() => resumed.push(number));
   bytes = 0;
