@@ -19,7 +19,7 @@ it("[HTTP-52] those that disconnected are listed for a minute, also where the co
   let leave = () => {};
   const response = {
     req: { socket: { remoteAddress: "10.0.0.1" }, headers: {} },
-    write: () => true,
+    writeChunk: () => true,
     end() {},
     flushHeaders() {},
     once: (_name: string, listener: () => void) => (leave = listener),

@@ -78,3 +78,15 @@ describe.each(["HTTP", "HTTPS"] as const)("answers over %s that are not read", (
     for (const target of [targets[0], targets[2]]) expect((await service.ended((row) => row.target === target)).outcome).toBe("200");
   });
 });
+
+it("[HTTP-146] a subscriber that takes nothing for the configured time is disconnected, and its row says why", async () => {
+  const service = await startHttp({ unreadTimeoutMs: 400 });
+  const stalled = connect({ port: service.port, host: "127.0.0.1" });
+  onEnd(() => stalled.destroy());
+  stalled.on("error", () => {}).pause();
+  stalled.write("GET /api/stream?count=0&duration=60s HTTP/1.1\r\nHost: a\r\n\r\n");
+  await until(() => service.views.get("sse")?.subscribers.length === 1);
+  const data = "x".repeat(60_000);
+  while ((await service.act("sse.send", { data })).subscribers > 0) await new Promise((resolve) => setImmediate(resolve));
+  expect((await service.ended(({ target }) => target.startsWith("/api/stream"))).outcome).toBe("200, client read nothing for 0.4 s");
+});

@@ -12,6 +12,11 @@ export interface HttpRequest extends RecordedRequest {
 }
 export interface HttpResponse extends RecordedResponse {
   readonly req: HttpRequest;
+  /**
+   * Writes content that is framed as a chunk already (RFC 9112 §7.1), for half of what `write` costs; as content where the answer has no chunks, or others
+   * of its connection come before it.
+   */
+  writeChunk(chunk: Buffer, content: Buffer): boolean;
 }
 
 export type PathParams = Readonly<Partial<Record<string, string | readonly string[]>>>;

@@ -219,6 +219,15 @@ function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, 
       return mayGoOn;
     }
 
+    writeChunk(chunk: Buffer, content: Buffer): boolean {
+      const { socket, entry } = this;
+      if (!socket || !this.chunkedEncoding) return this.write(content);
+      entry?.sent(content);
+      const mayGoOn = socket.write(chunk);
+      if (!mayGoOn) this.#waits(chunk.length);
+      return mayGoOn;
+    }
+
     override end(chunk?: unknown, ...rest: never[]): this {
       const before = this.writableLength;
       super.end(chunk, ...rest);

@@ -1,6 +1,6 @@
 import type { HttpViews } from "../../../contract/services/http.ts";
+import type { HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpEntry } from "../../core/http/record/http-entry.ts";
-import type { RecordedResponse } from "../../core/http/record/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
 import { BroadcastLane, BroadcastMemory } from "../../core/streams/broadcast-lane.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
@@ -37,7 +37,7 @@ interface Broadcast {
 export interface SseHub {
   readonly open: number;
   /** To be called when the response's head is set and not sent yet. */
-  subscribe(response: RecordedResponse, plan: SsePlan): void;
+  subscribe(response: HttpResponse, plan: SsePlan): void;
   /** Sends to every subscriber; resolves with how many it reached. */
   broadcast(event: SseEvent): Promise<number>;
   disconnect(id: number): boolean;
@@ -188,6 +188,10 @@ export function createSseHub({ turns, ...options }: SseHubOptions): SseHub {
           }
           if (share.isOver) {
             share.later();
+            return;
+          }
+          if (subscription.isFull) {
+            subscription.whenTaken(sendDue);
             return;
           }
           if (id < plan.endId) next(Date.now());
