@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import {
   createDigestNonces,
   type DigestAlgorithm,
@@ -194,6 +194,17 @@ it("[HTTP-84] a count is used once, in any order near the highest, and those of 
   const later = Array.from({ length: 10_001 }, () => nonces.issue(Number.POSITIVE_INFINITY));
   for (const nonce of later) expect(use(nonce, 1)).toBe("fresh");
   expect([use(first, 0xffff_ffff), use(unused, 1), use(later.at(-1) as string, 2)]).toEqual(["stale", "stale", "fresh"]);
+});
+
+it("[HTTP-84] nonces that are new after the clock of the machine was set back are fresh", () => {
+  const clock = vi.spyOn(Date, "now").mockReturnValue(2e12);
+  onTestFinished(() => clock.mockRestore());
+  const nonces = createDigestNonces();
+  const use = () => nonces.use(nonces.issue(Number.POSITIVE_INFINITY), "00000001");
+  // So many that some are forgotten.
+  for (let count = 0; count < 10_002; count++) use();
+  clock.mockReturnValue(1e12);
+  expect(use()).toBe("fresh");
 });
 
 it("[HTTP-85] a nonce is stale after five minutes", () => {

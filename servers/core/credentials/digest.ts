@@ -137,8 +137,11 @@ class SeenCounts {
   }
 }
 
-/** Nonces that contain their age and number of uses, signed; only the counts seen are stored. */
-export function createDigestNonces(now: () => number = Date.now, lifetimeMs = standardLifetimeMs): DigestNonces {
+/** Whole milliseconds of a clock that nobody sets: one that goes back would make nonces of earlier that are not known any more of new ones. */
+const steadyMs = (): number => Math.floor(performance.now());
+
+/** Nonces that contain their age and number of uses, signed; only the counts seen are stored. `now` is in whole milliseconds. */
+export function createDigestNonces(now = steadyMs, lifetimeMs = standardLifetimeMs): DigestNonces {
   const key = createSecretKey(randomBytes(32));
   /** In the order of their first use. */
   const seen = new Map<string, SeenCounts>();
