@@ -31,19 +31,26 @@ const kept = /^(?:content-(?:type|security-policy)|x-content-type-options|access
 const refused =
   /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date|clear-site-data|strict-transport-security)$/i;
 
+interface AskedField {
+  readonly name: string;
+  readonly values: string[];
+}
+
 function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {
-  const asked = new Map<string, string[]>();
+  /** By the name in lower case: fields have names in any case (RFC 9110 §5.1). */
+  const asked = new Map<string, AskedField>();
   for (const [name, value] of queryOf(request)) {
     if (refused.test(name)) throw new HttpRefusal(400, `The field ${name} cannot be set`);
     if (kept.test(name)) continue;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isFieldValue(name, value)) throw new HttpRefusal(400, "Invalid header field");
-    const values = asked.get(name);
-    if (values) values.push(value);
-    else asked.set(name, [value]);
+    const known = asked.get(name.toLowerCase());
+    if (known) known.values.push(value);
+    else asked.set(name.toLowerCase(), { name, values: [value] });
   }
   response.setHeader("Content-Type", jsonType);
-  for (const [name, values] of asked) response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
-  const body = bodyWithItsLength(asked);
+  const fields = [...asked.values()];
+  for (const { name, values } of fields) response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
+  const body = bodyWithItsLength(fields);
   response.setHeader("Content-Length", body.length);
   response.end(body);
 }
@@ -58,11 +65,11 @@ function isFieldValue(name: string, value: string): boolean {
 }
 
 /** The body contains its own Content-Length. */
-function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
+function bodyWithItsLength(asked: readonly AskedField[]): Buffer {
   const shown = Object.create(null) as Record<string, unknown>;
   shown["Content-Length"] = "";
   shown["Content-Type"] = jsonType;
-  for (const [name, values] of asked) shown[name] = values.length === 1 ? values[0] : values;
+  for (const { name, values } of asked) shown[name] = values.length === 1 ? values[0] : values;
   const text = `${JSON.stringify(shown, null, 2)}\n`;
   const others = Buffer.byteLength(text);
   let length = others;
