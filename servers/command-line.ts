@@ -89,6 +89,9 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
   const only = text("only");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
 
+  // As of a variable that is not set: the folder would be the one that Backlot was started in.
+  if (text("data-dir") === "") throw usage("--data-dir names no folder");
+
   const flags: Partial<Record<ServiceId, Record<string, string>>> = {};
   for (const { service, field, flag } of serviceFlags) {
     const value = text(flag);

@@ -116,6 +116,7 @@ describe("command line", () => {
 
   it("[BL-76] keeps its data in the system's folder for application data, unless another is given", () => {
     expect(parse("--data-dir", "here").dataDir).toBe("here");
+    expect(failure("--data-dir", "")).toMatchObject({ code: "USAGE", message: "--data-dir names no folder" });
     const home = path.join("/home", "me");
     expect(defaultDataDir({ BACKLOT_DATA_DIR: "/data" }, "linux")).toBe(path.resolve("/data"));
     expect(defaultDataDir({ XDG_DATA_HOME: home }, "linux")).toBe(path.join(home, "backlot"));
