@@ -151,3 +151,11 @@ it("[HTTP-23] speaks HTTP/1.0 and closes then, unless asked to stay", async () =
     /\r\n\r\nevent: ping\nid: 0\n[\s\S]*"id":1,"timestamp":\d+}\n\n$/,
   );
 });
+
+it("[HTTP-37] a body in chunks in HTTP/1.0, which has none: 400, and nothing after it is read as a request", async () => {
+  const { port } = await startHttp();
+  const head = "POST /api/echo HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const answer = await raw(port, `${head}0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
+  expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
+  expect(answer).toContain("Transfer-Encoding is not allowed in HTTP/1.0");
+});

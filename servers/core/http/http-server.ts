@@ -83,6 +83,11 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
       return false;
     }
     const coding = request.headers["transfer-encoding"];
+    // RFC 9112 §6.1: who is before this server may not know it, and read other messages.
+    if (coding !== undefined && request.httpVersion === "1.0") {
+      refuse(response, 400, "Transfer-Encoding is not allowed in HTTP/1.0");
+      return false;
+    }
     if (coding === undefined || coding === "chunked" || coding.trim().toLowerCase() === "chunked") return true;
     // RFC 9112 §6.1: Node decodes chunked only, and would pass on the other codings undecoded.
     refuse(response, 501, "The only supported Transfer-Encoding is chunked");
