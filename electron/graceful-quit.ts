@@ -25,7 +25,7 @@ export function quitGracefully({ app, powerMonitor, close, deadlineMs }: Gracefu
     event.preventDefault();
     if (state === "closing") return;
     state = "closing";
-    closingSince = Date.now();
+    closingSince = performance.now();
     void Promise.race([close().catch(console.error), delay(deadlineMs)]).then(() => {
       state = "closed";
       app.quit();
@@ -35,7 +35,7 @@ export function quitGracefully({ app, powerMonitor, close, deadlineMs }: Gracefu
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       // A second request quits immediately.
-      if (state === "closing" && Date.now() - closingSince > repeatAfterMs) app.exit(1);
+      if (state === "closing" && performance.now() - closingSince > repeatAfterMs) app.exit(1);
       else app.quit();
     });
   }

@@ -19,6 +19,7 @@ import { acceptWebSocket } from "./core/http/websocket/accept-web-socket.ts";
 import { closeCode } from "./core/http/websocket/close-code.ts";
 import type { ServerWebSocket } from "./core/http/websocket/server-web-socket.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
+import { lingeringClose } from "./core/net/client-socket.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { oneStep, type WorkConnection } from "./core/turns/work-connection.ts";
 import { WorkTurns } from "./core/turns/work-turns.ts";
@@ -127,7 +128,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
     const offered = request.headers["sec-websocket-protocol"]?.split(",", mostProtocols + 1).map((protocol) => protocol.trim()) ?? [];
     if (!isOurHost(request) || !fromOurPage || offered.length > mostProtocols || pathOf(request.url ?? "") !== "/control") {
-      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      lingeringClose(socket, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
     const isAccepted = hasToken(offered) && offered.includes(controlProtocol);

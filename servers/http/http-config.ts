@@ -10,13 +10,16 @@ import {
 } from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields } from "../core/http/messages/http-fields.ts";
 
+/** As a URL has it: a name in ASCII or an address, without a port. */
+const redirectHost = /^(?:\*|(?:\*\.)?[a-z\d._-]+|\[[\da-f:.]+\])$/i;
+
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),
   ...httpsFields({ prefix: "HTTP", port: 8444 }),
   ...commonFields("http"),
 
   corsOrigins: corsOriginsField("http", "read the answers"),
-  redirectHosts: field(z.array(z.string()).default([]), {
+  redirectHosts: field(z.array(z.string().regex(redirectHost, "A host is written app.example.com, *.example.com or *.")).default([]), {
     title: "Redirect hosts",
     help: "Hosts that /redirect-to may name in addition to this computer; *.example.com allows its subdomains, * any host.",
     env: "HTTP_REDIRECT_HOSTS",

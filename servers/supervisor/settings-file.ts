@@ -2,6 +2,7 @@ import { readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
+import { issueSentence } from "../core/config/issue-text.ts";
 import { writeFileAtomically } from "../core/files/atomic-file.ts";
 import type { Service } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -128,7 +129,7 @@ async function read(file: string, note: (problem: string) => void): Promise<Sett
     const parsed = settingsSchema.safeParse(json);
     if (parsed.success) return parsed.data;
     const { success: isNewer } = newerSettings.safeParse(json);
-    problem = isNewer ? "it is of a newer Backlot" : (parsed.error.issues[0]?.message ?? "not settings");
+    problem = isNewer ? "it is of a newer Backlot" : issueSentence(parsed.error.issues[0]);
   } catch (error) {
     problem = (error as Error).message;
   }

@@ -1,6 +1,29 @@
 import os from "node:os";
 import { expect, it } from "vitest";
+import { parseConfig } from "../../servers/core/config/config.ts";
+import { createOriginRule } from "../../servers/core/http/messages/cors.ts";
 import { createOriginCheck, hasPrivateHost, isByPublicName, isOfOwnPage } from "../../servers/core/net/allowed-origins.ts";
+import { httpService } from "../../servers/http/http-service.ts";
+
+it("[BL-446] what is no origin, or no host to redirect to, is refused where it is configured, with the name of its field", () => {
+  const read = (values: Record<string, readonly string[]>) => parseConfig(httpService, values);
+  const origins = ["*", "null", "https://App.example.com/", "http://a:80", "capacitor://localhost", "chrome-extension://abc"];
+  expect(read({ corsOrigins: origins }).corsOrigins).toEqual(origins);
+  for (const wrong of ["app.example.com", "https://a/b", "https://u@a", "http://", "", "a b", `http://${"a".repeat(3_000)}`])
+    expect(() => read({ corsOrigins: ["*", wrong] })).toThrow(/corsOrigins/);
+  for (const host of ["*", "*.example.com", "a_b", "10.0.0.1", "[::1]"])
+    expect(read({ redirectHosts: [host] }).redirectHosts).toEqual([host]);
+  for (const wrong of ["http://a", "a:80", "a/b", "bücher.example", ""])
+    expect(() => read({ redirectHosts: [wrong] })).toThrow(/redirectHosts/);
+});
+
+it("[HTTP-20] origins are compared as browsers write them", () => {
+  const allows = createOriginRule(["https://App.example.com/", "http://a:80", "capacitor://localhost", "null"]);
+  expect(["https://app.example.com", "http://a", "capacitor://localhost", "null", undefined].map(allows)).not.toContain(false);
+  expect(["http://app.example.com", "https://app.example.com:8443", "http://b", `http://${"a".repeat(9_000)}`].map(allows)).not.toContain(
+    true,
+  );
+});
 
 it("[BL-310] a Host of this computer is an address, a name of one label, a private name or its own name", () => {
   const own = [

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   connections,
   createBatchOrder,
@@ -12,6 +12,7 @@ import {
 } from "../../servers/core/service/batch-stream.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 
 const batchOf = (seq: number, bytes: number): ServiceBatch => ({
   seq,
@@ -50,6 +51,25 @@ describe("batches from a service's process", () => {
     expect(received).toEqual(sent);
     expect(released).toBe(4);
     expect(process.platform === "win32" || existsSync(path.dirname(sender.address))).toBe(process.platform === "win32");
+  });
+
+  it("[BL-445] a folder for temporary files that is missing, or whose path is too long for a socket, is named", async () => {
+    const long = path.join(temporaryDir(), "x".repeat(110));
+    mkdirSync(long);
+    const { TMPDIR } = process.env;
+    onTestFinished(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
+    for (const folder of [path.join(long, "missing"), long]) {
+      process.env.TMPDIR = folder;
+      await expect(openBatchSender()).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining(`The folder for temporary files, ${folder}, cannot be used`),
+        hint: expect.stringContaining("TMPDIR"),
+      });
+      expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+    }
   });
 
   it("[BL-128] only the first connections are accepted, and what is sent after the supervisor left is released", async () => {

@@ -34,6 +34,13 @@ describe("settings file", () => {
     expect(readFileSync(path.join(dir, "settings.backup.json"), "utf8")).toBe(readFileSync(path.join(dir, "settings.json"), "utf8"));
   });
 
+  it("[BL-31] what is wrong with a file that is moved aside is said by its name", async () => {
+    const dir = temporaryDir();
+    const settings = { version: 1, app: { keptRows: 1 }, activeProfile: "Default", profiles: { Default: {} } };
+    writeFileSync(path.join(dir, "settings.json"), JSON.stringify(settings));
+    expect((await open(dir)).warnings).toEqual([expect.stringContaining("The kept rows is too small (at least 1,000)")]);
+  });
+
   it("[BL-30] a kill while saving leaves readable settings", async () => {
     const dir = temporaryDir();
     const program = `

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ConfigRows } from "../../../contract/config.ts";
 import { logLevels } from "../../../contract/log.ts";
 import type { ServiceId } from "../../../contract/service.ts";
+import { originList } from "./origin-list.ts";
 
 /** A field's `.meta()`; the form, the command line and the documents are rendered from it. */
 export interface FieldMeta {
@@ -140,7 +141,7 @@ export const longestDelayField = (id: ServiceId, seconds: number, help: string) 
 
 /** `access` completes "Origins whose pages may …". */
 export const corsOriginsField = (id: ServiceId, access: string) =>
-  field(z.array(z.string()).default(["*"]), {
+  field(originList.default(["*"]), {
     title: "CORS origins",
     help: `Origins whose pages may ${access}; * is any, without credentials.`,
     env: `${id.toUpperCase()}_CORS_ORIGINS`,

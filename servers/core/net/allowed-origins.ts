@@ -1,35 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import os from "node:os";
-import { z } from "zod";
 import { field } from "../config/common-fields.ts";
+import { normalizedOrigin, originList } from "../config/origin-list.ts";
 
 /** Pages of this computer, on any port. */
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** `scheme://host[:port]` as a browser sends it. */
-function normalizedOrigin(text: string): string | undefined {
-  const url = URL.parse(text);
-  return url && url.origin !== "null" && url.pathname === "/" && url.search === "" && url.hash === "" && url.username === ""
-    ? url.origin
-    : undefined;
-}
-
-const isListed = (text: string): boolean => text === "*" || text === "null" || normalizedOrigin(text) !== undefined;
-
 /** The setting that `createOriginCheck` takes; `what` is what the page would use: "the WebSocket ports". */
 export const allowedOriginsField = (env: string, what: string) =>
-  field(
-    z
-      .array(z.string().max(2_000).refine(isListed, "An origin is written https://app.example.com or http://host:8080, without a path."))
-      .default([]),
-    {
-      title: "Allowed origins",
-      help: `Web pages that may use ${what}, beside pages of this computer: https://app.example.com, with commas between several; * allows any page. Programs send no origin and are always allowed.`,
-      env,
-      group: "Listening",
-    },
-  );
+  field(originList.default([]), {
+    title: "Allowed origins",
+    help: `Web pages that may use ${what}, beside pages of this computer: https://app.example.com, with commas between several; * allows any page. Programs send no origin and are always allowed.`,
+    env,
+    group: "Listening",
+  });
 
 /**
  * Browsers let every page open a WebSocket to any address and leave the decision to the server (RFC 6455 §10.2). Whether a request

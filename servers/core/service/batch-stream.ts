@@ -13,6 +13,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import type { ServiceBatch } from "./link.ts";
+import { errorText, ServiceError } from "./service-error.ts";
 
 const frameHead = 28;
 /**
@@ -37,6 +38,7 @@ export interface BatchSender {
   end(): Promise<void>;
 }
 
+/** Throws CONFIG_INVALID where the folder for temporary files cannot be used. */
 export async function openBatchSender(): Promise<BatchSender> {
   const place = socketPlace();
   const server = net.createServer();
@@ -58,7 +60,10 @@ export async function openBatchSender(): Promise<BatchSender> {
     });
   });
   server.listen(place.address);
-  await once(server, "listening");
+  await once(server, "listening").catch((cause: unknown) => {
+    place.remove();
+    throw unusableFolder(cause);
+  });
   server.unref();
 
   function write(batch: ServiceBatch, release: () => void) {
@@ -108,9 +113,26 @@ export async function openBatchSender(): Promise<BatchSender> {
 /** A name that nobody else can guess or open. */
 function socketPlace(): { address: string; remove(): void } {
   if (process.platform === "win32") return { address: `\\\\.\\pipe\\backlot-${randomBytes(16).toString("hex")}`, remove() {} };
-  const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-"));
+  const folder = temporaryFolder();
   return { address: path.join(folder, "batches"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(path.join(os.tmpdir(), "backlot-"));
+  } catch (cause) {
+    throw unusableFolder(cause);
+  }
+}
+
+const unusableFolder = (cause: unknown) =>
+  new ServiceError(
+    "CONFIG_INVALID",
+    `The folder for temporary files, ${os.tmpdir()}, cannot be used: ${errorText(cause)}`,
+    // The name of a Unix socket has 103 bytes at most on some systems.
+    "Set TMPDIR to a folder that exists and that you may write to, with a path of at most 80 characters.",
+    { cause },
+  );
 
 /** The supervisor's end. */
 export interface BatchReceiver {

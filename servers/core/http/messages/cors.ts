@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { normalizedOrigin } from "../../config/origin-list.ts";
 import { sendEmpty } from "./http-answer.ts";
 
 export interface CorsOptions {
@@ -41,8 +42,9 @@ export const asksForMethod = ({ headers }: IncomingMessage): boolean => headers[
 /** Whether a page of this origin may read the answers; requests of programs have none. */
 export function createOriginRule(origins: readonly string[]): (origin: string | undefined) => boolean {
   if (origins.includes("*")) return () => true;
-  const named = new Set(origins.map((origin) => origin.replace(/\/$/, "").toLowerCase()));
-  return (origin) => origin === undefined || named.has(origin.toLowerCase());
+  const known = (origin: string) => normalizedOrigin(origin) ?? origin.toLowerCase();
+  const named = new Set(origins.map(known));
+  return (origin) => origin === undefined || named.has(known(origin));
 }
 
 /** Fetch standard, "CORS protocol". */
