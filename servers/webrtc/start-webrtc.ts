@@ -73,6 +73,7 @@ export async function startWebrtc(
       return peer && (peer.isElsewhere ? "elsewhere" : "here");
     },
     mostHeldBytes: heldSignalBytes,
+    turns,
     show: (view) => context.view("faults", view),
     onStop,
   });

@@ -1,12 +1,15 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { PeerFault, WebrtcFaultViews } from "../../contract/services/webrtc-faults.ts";
 import type { LadderAnswer } from "../../contract/services/webrtc-signals.ts";
 import { FaultRegistry } from "../../servers/core/faults/fault-registry.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { SignalFaults } from "../../servers/webrtc/faults/signal-faults.ts";
 import type { PassingSignal } from "../../servers/webrtc/signalling/signal-path.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { onEnd } from "../support/start-service.ts";
 import { unchanged, until } from "../support/until.ts";
+import { itemsOfTurn, workTime } from "../support/work-time.ts";
 import { errorOf, Peer, TurnClientUnderTest, user } from "./turn-harness.ts";
 import { type JsonClient, startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
@@ -173,7 +176,9 @@ describe("faults on demand", () => {
   it("[WEBRTC-464] with a seed the same signals are chosen each time; what is held back is bounded", () => {
     const faults = new FaultRegistry<string, PeerFault>();
     onEnd(() => faults.stopAll());
-    const signals = new SignalFaults({ faults, mostHeldBytes: 15_000 });
+    const turns = new WorkTurns();
+    onEnd(() => turns.close());
+    const signals = new SignalFaults({ faults, mostHeldBytes: 15_000, work: turns.connection("") });
     onEnd(() => signals.stop());
     const signal: PassingSignal = { from: "ada", to: "bob", kind: "offer", bytes: () => 500 };
     const chosen = () => {
@@ -187,6 +192,45 @@ describe("faults on demand", () => {
     faults.start("bob", { fault: { kind: "delay", delayMs: 60_000, signals: "all" } });
     const effects = Array.from({ length: 12 }, () => signals.pass(signal, () => {}).join());
     expect(effects).toEqual([...Array(10).fill("delayed"), "dropped", "dropped"]);
+  });
+
+  it("[WEBRTC-537] what was held back of many is delivered in turns, in its order, and not that of others whose fault goes on", async () => {
+    const faults = new FaultRegistry<string, PeerFault>();
+    onEnd(() => faults.stopAll());
+    const { turns, pass } = workTime();
+    onEnd(() => turns.close());
+    const signals = new SignalFaults({ faults, mostHeldBytes: 16 << 20, work: turns.connection("") });
+    onEnd(() => signals.stop());
+    const arrived: string[] = [];
+    const arrive = (from: string, to: string, number: number) =>
+      signals.pass({ from, to, kind: "offer", bytes: () => 500 }, () => {
+        arrived.push(`${from} ${to} ${number}`);
+        pass();
+      });
+    const delay = { fault: { kind: "delay", delayMs: 60_000, signals: "all" } } as const;
+    for (const peer of ["ada", "eve"]) faults.start(peer, delay);
+    const others = Array.from({ length: 500 }, (_, index) => `peer ${index}`);
+    for (const number of [1, 2, 3, 4]) for (const other of others) arrive("ada", other, number);
+    arrive("eve", "bob", 1);
+    expect(arrived).toEqual([]);
+    faults.stop("ada");
+    signals.refresh(["ada"]);
+    expect(arrived.length).toBeLessThanOrEqual(itemsOfTurn);
+    // One that comes meanwhile comes behind those that waited.
+    arrive("ada", "peer 499", 5);
+    while (arrived.length < 4 * others.length + 1) {
+      const before = arrived.length;
+      await nextTurn();
+      expect(arrived.length - before).toBeLessThanOrEqual(2 * itemsOfTurn);
+    }
+    for (const other of others)
+      expect(arrived.filter((one) => one.startsWith(`ada ${other} `)).map((one) => Number(one.split(" ").at(-1)))).toEqual(
+        other === "peer 499" ? [1, 2, 3, 4, 5] : [1, 2, 3, 4],
+      );
+    signals.forget("bob");
+    faults.stop("eve");
+    signals.refresh(["eve"]);
+    expect(signals.isClear).toBe(true);
   });
 
   it("[WEBRTC-465] allocations are refused with a chosen code, and credentials are wrong from now on: for one peer or for all", async () => {

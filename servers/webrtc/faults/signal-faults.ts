@@ -1,6 +1,7 @@
 import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc-faults.ts";
 import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { PassingSignal, SignalPath } from "../signalling/signal-path.ts";
 import type { DeliveryEffect, Signal } from "../signalling/signalling-event.ts";
 
@@ -8,6 +9,8 @@ const unaffected: readonly DeliveryEffect[] = [];
 
 export interface SignalFaultsOptions {
   readonly faults: FaultRegistry<string, PeerFault>;
+  /** In whose turns what was held back is delivered. */
+  readonly work: WorkConnection;
   /** Held back at the same time, of all peers; more is dropped. */
   readonly mostHeldBytes: number;
 }
@@ -23,11 +26,14 @@ interface Link {
   readonly from: string;
   readonly to: string;
   readonly held: Held[];
-  timer: NodeJS.Timeout | undefined;
+  /** Until the first one is due. */
+  endWait: () => void;
   /** Waits for the signal that follows. */
   overtaken: Held | undefined;
-  overtakenTimer: NodeJS.Timeout | undefined;
+  endOvertakenWait: () => void;
 }
+
+const noWait = (): void => {};
 
 /** What waiting takes beside the signal: its event, its place in the list, and the link where nothing else waits on it. */
 const waitingBytes = 1_000;
@@ -40,6 +46,8 @@ type Rule<Kind extends PeerFault["kind"]> = ActiveFault<Extract<PeerFault, { kin
 export class SignalFaults implements SignalPath {
   readonly #options: SignalFaultsOptions;
   readonly #links = new Map<string, Link>();
+  /** From and to it. */
+  readonly #ofPeer = new Map<string, Set<Link>>();
   readonly #random = new WeakMap<object, () => number>();
   #heldBytes = 0;
 
@@ -92,7 +100,7 @@ export class SignalFaults implements SignalPath {
     const one: Held = { dueMs, bytes: cost, deliver };
     if (how.isOvertaken && !link.overtaken) {
       link.overtaken = one;
-      link.overtakenTimer = setTimeout(() => this.#releaseOvertaken(link), longestOvertakenMs);
+      link.endOvertakenWait = this.#options.work.wait(longestOvertakenMs, () => this.#releaseOvertaken(link));
       return [...effects, "reordered"];
     }
     link.held.push(one);
@@ -101,18 +109,27 @@ export class SignalFaults implements SignalPath {
     return effects;
   }
 
-  /** A fault has ended: what no fault holds any more is delivered. */
-  refresh(): void {
-    for (const link of [...this.#links.values()]) {
-      const kinds = new Set([link.from, link.to].flatMap((peer) => this.#options.faults.listOf(peer).map(({ fault }) => fault.kind)));
-      if (!kinds.has("reorder")) this.#releaseOvertaken(link);
-      if (!kinds.has("delay")) this.#releaseDue(link, Number.POSITIVE_INFINITY);
-    }
+  /** Faults of these peers have begun or ended: what no fault holds any more is delivered. */
+  refresh(peers: readonly string[]): void {
+    void this.#options.work.run(this.#refreshed(peers));
+  }
+
+  *#refreshed(peers: readonly string[]): Generator<void, void> {
+    for (const peer of peers)
+      for (const link of [...(this.#ofPeer.get(peer) ?? [])]) {
+        if (!this.#holdsBack(link, "reorder")) this.#releaseOvertaken(link);
+        yield* this.#releases(link, () => !this.#holdsBack(link, "delay"));
+      }
+  }
+
+  #holdsBack({ from, to }: Link, kind: PeerFault["kind"]): boolean {
+    const { faults } = this.#options;
+    return [from, to].some((peer) => faults.listOf(peer).some(({ fault }) => fault.kind === kind));
   }
 
   /** What is held for or of the peer is never delivered. */
   forget(peer: string): void {
-    for (const link of [...this.#links.values()]) if (link.from === peer || link.to === peer) this.#drop(link);
+    for (const link of [...(this.#ofPeer.get(peer) ?? [])]) this.#drop(link);
   }
 
   stop(): void {
@@ -120,47 +137,65 @@ export class SignalFaults implements SignalPath {
   }
 
   #openLink({ from, to }: PassingSignal): Link {
-    const link: Link = { from, to, held: [], timer: undefined, overtaken: undefined, overtakenTimer: undefined };
+    const link: Link = { from, to, held: [], endWait: noWait, overtaken: undefined, endOvertakenWait: noWait };
     this.#links.set(keyOf(link), link);
+    for (const peer of [from, to]) {
+      const known = this.#ofPeer.get(peer);
+      if (known) known.add(link);
+      else this.#ofPeer.set(peer, new Set([link]));
+    }
     return link;
   }
 
+  #forgetLink(link: Link): void {
+    this.#links.delete(keyOf(link));
+    for (const peer of [link.from, link.to]) {
+      const known = this.#ofPeer.get(peer);
+      if (known?.delete(link) && known.size === 0) this.#ofPeer.delete(peer);
+    }
+  }
+
   #drop(link: Link): void {
-    clearTimeout(link.timer);
-    clearTimeout(link.overtakenTimer);
+    link.endWait();
+    link.endOvertakenWait();
     for (const { bytes } of link.held.splice(0)) this.#heldBytes -= bytes;
     this.#heldBytes -= link.overtaken?.bytes ?? 0;
     link.overtaken = undefined;
-    this.#links.delete(keyOf(link));
+    this.#forgetLink(link);
   }
 
   #releaseOvertaken(link: Link): void {
     const { overtaken } = link;
     if (!overtaken) return;
-    clearTimeout(link.overtakenTimer);
+    link.endOvertakenWait();
     link.overtaken = undefined;
     link.held.push({ ...overtaken, dueMs: Math.max(overtaken.dueMs, link.held.at(-1)?.dueMs ?? 0) });
     this.#releaseDue(link);
   }
 
-  #releaseDue(link: Link, nowMs = performance.now()): void {
-    clearTimeout(link.timer);
-    link.timer = undefined;
+  #releaseDue(link: Link): void {
+    void this.#options.work.run(this.#releases(link, ({ dueMs }) => dueMs <= performance.now()));
+  }
+
+  /** The first ones, as long as they are due. */
+  *#releases(link: Link, isDue: (held: Held) => boolean): Generator<void, void> {
     // To deliver one may end its peer, and with it the link.
-    for (let first = link.held[0]; first && first.dueMs <= nowMs; first = link.held[0]) {
+    for (let first = link.held[0]; first && isDue(first); first = link.held[0]) {
       link.held.shift();
       this.#heldBytes -= first.bytes;
       first.deliver();
+      yield;
     }
     const [next] = link.held;
-    if (next) link.timer = setTimeout(() => this.#releaseDue(link), Math.max(1, next.dueMs - performance.now()));
+    link.endWait();
+    if (next) link.endWait = this.#options.work.wait(Math.max(1, next.dueMs - performance.now()), () => this.#releaseDue(link));
     else this.#closeIfEmpty(link);
   }
 
   #closeIfEmpty(link: Link): void {
     // Its peer may have left meanwhile, and come again.
     const isOpen = this.#links.get(keyOf(link)) === link;
-    if (isOpen && link.held.length === 0 && !link.overtaken) this.#links.delete(keyOf(link));
+    if (isOpen && link.held.length === 0 && !link.overtaken) this.#forgetLink(link);
   }
 
   #isDrawn(rule: ActiveFault<{ readonly percent: number }>): boolean {

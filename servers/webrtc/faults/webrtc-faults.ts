@@ -10,6 +10,7 @@ import type {
 } from "../../../contract/services/webrtc-faults.ts";
 import { type ActiveFault, FaultRegistry, type FaultStart } from "../../core/faults/fault-registry.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { type Impairment, noImpairment } from "../turn/impairment.ts";
 import type { TurnEngine } from "../turn/turn-engine.ts";
 import type { AllocationState } from "../turn/turn-observer.ts";
@@ -22,6 +23,8 @@ export interface WebrtcFaultsOptions {
   readonly placeOf: (peer: string) => "here" | "elsewhere" | undefined;
   /** Signals held back at the same time. */
   readonly mostHeldBytes: number;
+  /** Of all clients. */
+  readonly turns: WorkTurns;
   readonly show: (view: WebrtcFaultViews["faults"]) => void;
   readonly onStop: (release: () => void) => void;
 }
@@ -41,15 +44,19 @@ export class WebrtcFaults {
 
   constructor(options: WebrtcFaultsOptions) {
     this.#options = options;
-    this.signals = new SignalFaults({ faults: this.peers, mostHeldBytes: options.mostHeldBytes });
+    this.signals = new SignalFaults({ faults: this.peers, mostHeldBytes: options.mostHeldBytes, work: options.turns.connection("") });
     if (options.turn)
       options.turn.trouble = {
         // Time-limited credentials of a welcome have the identifier of its peer as their user.
         refuseAllocations: (user) => this.#turnFaultOf(user, "refuse")?.code,
         rejectCredentials: (user) => this.#turnFaultOf(user, "credentials") !== undefined,
       };
+    // A fault that takes the place of another one ends that first.
+    const changed = new Set<string>();
+    this.peers.onTarget((peer) => changed.add(peer));
     this.peers.onChange(() => {
-      this.signals.refresh();
+      this.signals.refresh([...changed]);
+      changed.clear();
       this.#show();
     });
     this.relays.onTarget((allocation) => this.#impair(allocation));
