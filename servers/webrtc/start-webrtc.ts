@@ -140,7 +140,8 @@ export async function startWebrtc(
     turns,
   });
   const held = new SharedBudget(config.allRequestBytes);
-  const webSockets = new WebSocketClients({ limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 }, faults, held, turns });
+  const limits = { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 };
+  const webSockets = new WebSocketClients({ limits, faults, held, unsent: hub.unsent, turns });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held, turns });
   onStop(dialects.close);
   const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { ClientInput } from "../../servers/webrtc/dialects/client-input.ts";
 import { Peer, type PeerLink } from "../../servers/webrtc/signalling/peer.ts";
 import { Room } from "../../servers/webrtc/signalling/room.ts";
+import { Rooms } from "../../servers/webrtc/signalling/rooms.ts";
 import { UnsentBytes } from "../../servers/webrtc/signalling/unsent-bytes.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
@@ -41,7 +42,7 @@ it("[WEBRTC-487] what waited of a thousand clients is carried out in turns, each
 });
 
 it("[WEBRTC-124] what a dialect answers itself counts for all clients: those for whom most waits are disconnected", async () => {
-  const links = [{ unsentBytes: 0 }, { unsentBytes: 0 }, { unsentBytes: 0 }];
+  const links = Array.from({ length: 3 }, () => ({ unsentBytes: 0, unsentMemory: 0 }));
   const peers = links.map((link, index) => peerOf(String(index), link));
   const ended: string[] = [];
   const unsent = new UnsentBytes(
@@ -51,10 +52,66 @@ it("[WEBRTC-124] what a dialect answers itself counts for all clients: those for
   );
   for (const [index, peer] of peers.entries())
     unsent.watch(peer, () => {
-      (links[index] as { unsentBytes: number }).unsentBytes += 600 + index;
+      (links[index] as { unsentMemory: number }).unsentMemory += 600 + index;
     });
   await nextTurn();
   expect(ended).toEqual(["2"]);
+});
+
+it("[WEBRTC-535] what a client gets at once when it joins may be more than its limit; what comes behind that has the limit, and so has the next list", async () => {
+  const link = { unsentBytes: 0, unsentMemory: 0 };
+  const peer = peerOf("joined", link);
+  const ended: string[] = [];
+  const unsent = new UnsentBytes(
+    { unsentBytes: 1_000, allUnsentBytes: 1 << 30 },
+    () => [peer].values(),
+    ({ id }) => ended.push(id),
+  );
+  const gets = (bytes: number) =>
+    unsent.watch(peer, () => {
+      link.unsentBytes += bytes;
+    });
+  const endedAfter = async (send: () => void) => {
+    send();
+    await nextTurn();
+    return ended.length > 0;
+  };
+  const joins = () =>
+    unsent.excuse(peer, () => {
+      for (const bytes of [100, 5_000, 3_000]) gets(bytes);
+    });
+  expect(await endedAfter(joins)).toBe(false);
+  expect(await endedAfter(() => gets(1_000))).toBe(false);
+  expect(await endedAfter(() => unsent.look(peer))).toBe(false);
+  // It has read all, and is as anybody else.
+  link.unsentBytes = 0;
+  expect(await endedAfter(() => gets(1_000))).toBe(false);
+  expect(await endedAfter(joins)).toBe(false);
+  // It asks for the list again and again, and reads nothing.
+  expect(await endedAfter(joins)).toBe(true);
+});
+
+it("[WEBRTC-536] the largest rooms are known, while members come and go", () => {
+  const rooms = new Rooms();
+  const [a, b, c] = ["a", "b", "c"].map((name, since) => rooms.open(new Room(name, undefined, since))) as [Room, Room, Room];
+  const come = (room: Room, id: string) => rooms.enter(room, peerOf(id));
+  const leave = (room: Room, id: string) => rooms.leave(room, room.members.get(id) as Peer);
+  const names = (most = 10) => rooms.largest(most).map(({ name }) => name);
+  for (const room of [c, b, a]) come(room, "1");
+  expect(names()).toEqual(["a", "b", "c"]);
+  for (const id of ["2", "3"]) come(c, id);
+  come(b, "2");
+  expect([names(), names(2)]).toEqual([
+    ["c", "b", "a"],
+    ["c", "b"],
+  ]);
+  for (const id of ["1", "2"]) leave(c, id);
+  expect(names()).toEqual(["b", "a", "c"]);
+  leave(a, "1");
+  expect([names(), [...rooms.keys()]]).toEqual([
+    ["b", "c"],
+    ["b", "c"],
+  ]);
 });
 
 it("[WEBRTC-244] the id of a member is kept once, the newest, until it leaves", () => {

@@ -21,6 +21,7 @@ interface Delivery {
 
 /** A long welcome is as much work as several short messages. */
 const membersOfItem = 200;
+const atOnce = (_peer: Peer, send: () => void) => send();
 
 function open() {
   const delivered: Delivery[] = [];
@@ -40,12 +41,12 @@ function open() {
     for (let items = 0; items <= peers.length; items += membersOfItem) pass();
     delivered.push({ to: peer.id, text: textOf(event), event, peers, turn });
   };
-  const broadcasts = new RoomBroadcasts(hand, ({ id }) => void cutOff.push(id), turns);
+  const broadcasts = new RoomBroadcasts(hand, atOnce, ({ id }) => void cutOff.push(id), turns);
   const change = (id: string, by: number) => () => holds.set(id, (holds.get(id) ?? 0) + by);
   const peer = (id: string, instance?: string) =>
     new Peer(id, {
       dialect: "json",
-      link: { deliver() {}, hold: change(id, 1), release: change(id, -1), close() {}, unsentBytes: 0, sentBytes: 0 },
+      link: { deliver() {}, hold: change(id, 1), release: change(id, -1), close() {}, unsentBytes: 0, unsentMemory: 0, sentBytes: 0 },
       connection: { id: 0, remote: "", local: "", openedAt: 0, tls: undefined },
       userAgent: "",
       ...(instance !== undefined && { instance }),
@@ -274,7 +275,7 @@ it("[WEBRTC-528] the list of a room's members is written anew where one came, we
     texts.push(plain);
   };
   const { turns } = workTime();
-  const broadcasts = new RoomBroadcasts(hand, () => {}, turns);
+  const broadcasts = new RoomBroadcasts(hand, atOnce, () => {}, turns);
   class CountedPeer extends Peer {
     override get name(): string {
       reads++;

@@ -272,11 +272,31 @@ it("[WEBRTC-128] a large message keeps its place among the small ones of its cli
   expect(receiver.all("chat").map(({ text }) => (text as string).length)).toEqual(lengths);
 });
 
+it("[WEBRTC-535] who joins gets the whole chat of the room, also where that is more than a client may leave unread", async () => {
+  const service = await startWebrtc({ messageBytes: 2 << 20, chatLength: 1 << 20, chatHistoryBytes: 1 << 28 });
+  const sender = await service.connect();
+  await sender.join("standup");
+  // More than the buffers of the system.
+  const count = 40;
+  for (let sent = 0; sent < count; sent++) sender.send({ type: "chat", room: "standup", text: "x".repeat(1_000_000) });
+  await sender.settled();
+  const joining = await service.connect();
+  expect(await joining.join("standup")).toMatchObject({ type: "joined" });
+  await until(() => joining.all("chat").length === count);
+  await joining.settled();
+});
+
 it("[WEBRTC-124] a client that leaves answers to itself unread is disconnected", async () => {
   const faults = new FaultLog({ warning() {}, error() {} });
   onEnd(() => faults.flush());
   const limits = { messageBytes: 1_000, messagesPerSecond: 1_000, heartbeatMs: 60_000, unsentBytes: 1_000 };
-  const clients = new WebSocketClients({ limits, faults, held: new SharedBudget(256 << 20), turns: new WorkTurns() });
+  const clients = new WebSocketClients({
+    limits,
+    faults,
+    held: new SharedBudget(256 << 20),
+    unsent: { look() {} },
+    turns: new WorkTurns(),
+  });
   onEnd(() => clients.close());
   const server = createServer();
   const ended = new Promise<string>((resolve) => {

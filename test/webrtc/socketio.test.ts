@@ -198,7 +198,7 @@ describe("Socket.IO", () => {
 
   it("[WEBRTC-529] of an event with bytes Socket.IO is given its name and the number of the bytes, of which it waits for the last ones", async () => {
     const engine = new EventEmitter();
-    const limits = { messageBytes: 65_536, messagesPerSecond: 1_000, unsentBytes: 65_536 };
+    const limits = { messageBytes: 65_536, messagesPerSecond: 1_000 };
     const turns = new WorkTurns();
     new SocketIoConnection(engine as never, turns.connection(""), {} as never, limits, {} as never);
     const given = (data?: string | Buffer) => {

@@ -10,6 +10,8 @@ import { connectionHead } from "../../core/net/client-socket.ts";
 import type { FaultLog } from "../../core/net/fault-log.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
+import { Peer } from "../signalling/peer.ts";
+import type { UnsentBytes } from "../signalling/unsent-bytes.ts";
 import { ClientInput } from "./client-input.ts";
 
 export interface WebSocketLimits {
@@ -27,6 +29,8 @@ export interface WebSocketClientsOptions {
   readonly limits: WebSocketLimits;
   readonly faults: FaultLog;
   readonly held: SharedBudget;
+  /** What clients leave unread that are peers. */
+  readonly unsent: Pick<UnsentBytes, "look">;
   /** Of all clients: what they send is read and handled in them. */
   readonly turns: WorkTurns;
 }
@@ -103,6 +107,11 @@ export class WebSocketClient {
     return this.#socket.isOpen;
   }
 
+  /** Memory of that. */
+  get unsentMemory(): number {
+    return this.#socket.unsentMemory;
+  }
+
   /** More of it has arrived, or may have, than was carried out. */
   get isBehind(): boolean {
     return this.input.isHeld || this.#socket.arrivingBytes > 0;
@@ -148,6 +157,7 @@ const cutReason = (reason: string): string =>
 export class WebSocketClients {
   readonly #limits: WebSocketLimits;
   readonly #faults: FaultLog;
+  readonly #unsent: WebSocketClientsOptions["unsent"];
   /** Of messages that arrive, or wait for their client's turn. */
   readonly heldBytes: SharedBudget;
   readonly #clients = new Set<WebSocketClient>();
@@ -157,8 +167,9 @@ export class WebSocketClients {
   readonly #turns: WorkTurns;
   #nextId = 1;
 
-  constructor({ limits, faults, held, turns }: WebSocketClientsOptions) {
+  constructor({ limits, faults, held, unsent, turns }: WebSocketClientsOptions) {
     this.#limits = limits;
+    this.#unsent = unsent;
     this.#turns = turns;
     this.#faults = faults;
     this.heldBytes = held;
@@ -222,8 +233,9 @@ export class WebSocketClients {
     }
     this.run(client, () => this.#carryOut(client, kind, data));
     client.held.count();
-    // Answers that no room is told of: the hub does not see them.
-    if (client.unsentBytes > this.#limits.unsentBytes) client.close(closeCode.goingAway, "it reads too slowly");
+    // Answers of the connection itself, such as pongs: the hub does not see them.
+    if (client.peer instanceof Peer) this.#unsent.look(client.peer);
+    else if (client.unsentBytes > this.#limits.unsentBytes) client.close(closeCode.goingAway, "it reads too slowly");
   }
 
   #carryOut(client: WebSocketClient, kind: ReadMessage["kind"], data: Buffer): void {

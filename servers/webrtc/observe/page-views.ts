@@ -38,8 +38,7 @@ export function showViews({ hub, recorder, turnRecorder, turn, lastLeft, isWatch
 }
 
 function roomsView(hub: Hub): WebrtcViews["rooms"] {
-  const largest = [...hub.rooms()].sort((one, other) => other.members.size - one.members.size).slice(0, mostShown);
-  const rooms = firstWithin(largest.map(roomView), mostText, ({ name, peers }) => name.length + sumOf(peers));
+  const rooms = firstWithin(hub.largestRooms(mostShown).map(roomView), mostText, ({ name, peers }) => name.length + sumOf(peers));
   return { rooms, more: hub.roomCount - rooms.length };
 }
 

@@ -7,6 +7,7 @@ import { Peer, type PeerFacts } from "./peer.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
 import { type JoinRequest, notInRoom, peerUnknown, RoomAccess } from "./room-access.ts";
 import { type BroadcastFrom, RoomBroadcasts } from "./room-broadcasts.ts";
+import { Rooms } from "./rooms.ts";
 import { clearPath, type SignalPath } from "./signal-path.ts";
 import type { ChatEvent, PeerEvent, Refusal, Signal, SignalEvent } from "./signalling-event.ts";
 import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact } from "./signalling-observer.ts";
@@ -38,7 +39,7 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #path: SignalPath;
   readonly #peers = new Map<string, Peer>();
-  readonly #rooms = new Map<string, Room>();
+  readonly #rooms = new Rooms();
   readonly #history: ChatHistory;
   /** Peers of other instances, which are in a room. */
   readonly #elsewhere = new Map<string, Peer>();
@@ -59,6 +60,7 @@ export class Hub {
     this.#history = new ChatHistory(options.limits);
     this.#broadcasts = new RoomBroadcasts(
       (peer, event) => this.#hand(peer, event),
+      (peer, send) => this.unsent.excuse(peer, send),
       (peer) => this.disconnect(peer, "too much of what it has sent waits", "server"),
       options.turns,
     );
@@ -84,6 +86,10 @@ export class Hub {
 
   rooms(): IterableIterator<Room> {
     return this.#rooms.values();
+  }
+
+  largestRooms(most: number): readonly Room[] {
+    return this.#rooms.largest(most);
   }
 
   /** Also a peer of another instance. */
@@ -135,16 +141,9 @@ export class Hub {
     this.#observe(peer, { kind: "join", room: wanted.room, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal) return false;
     const { room: name, password } = wanted;
-    let room = this.#rooms.get(name);
-    if (!room) {
-      room = new Room(name, password ? passwordOf(password) : undefined);
-      this.#rooms.set(name, room);
-    }
+    const room = this.#rooms.get(name) ?? this.#rooms.open(new Room(name, password ? passwordOf(password) : undefined));
     const isNew = !room.members.has(peer.id);
-    if (isNew) {
-      room.add(peer);
-      peer.rooms.push(room);
-    }
+    if (isNew) this.#rooms.enter(room, peer);
     this.#others?.joined(peer, room);
     if (!isNew) {
       this.#broadcasts.welcomeAgain(room, peer);
@@ -280,16 +279,14 @@ export class Hub {
     const known = this.#elsewhere.get(peer.id) ?? peer;
     this.#elsewhere.set(peer.id, known);
     known.name = peer.name;
-    const room = this.#rooms.get(name) ?? new Room(name, password, since);
-    this.#rooms.set(name, room);
+    const room = this.#rooms.get(name) ?? this.#rooms.open(new Room(name, password, since));
     // Two instances have opened the room at the same time: the older one counts.
     if (since < room.since) {
       room.since = since;
       room.password = password;
     }
     if (room.members.has(known.id)) return;
-    room.add(known);
-    known.rooms.push(room);
+    this.#rooms.enter(room, known);
     this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: known.id, name: known.name });
     if (known.rooms.length === 1) for (const notify of this.appeared) notify(known);
   }
@@ -366,13 +363,10 @@ export class Hub {
 
   /** The others are not told. */
   #takeOut(peer: Peer, room: Room): void {
-    peer.rooms.splice(peer.rooms.indexOf(room), 1);
-    room.remove(peer);
+    this.#rooms.leave(room, peer);
     this.#broadcasts.left(peer, room);
     if (!peer.isElsewhere) this.#others?.left(peer, room);
-    if (room.members.size > 0) return;
-    this.#history.forget(room);
-    this.#rooms.delete(room.name);
+    if (room.members.size === 0) this.#history.forget(room);
   }
 
   #observe(peer: Peer, fact: Omit<SignalFact, "peer" | "raw">, { raw, re }: ClientMessage): void {
@@ -384,13 +378,10 @@ export class Hub {
   }
 
   #hand(peer: Peer, event: PeerEvent): void {
-    const { link } = peer.facts;
-    if (!peer.isConnected || this.unsent.isSlow(peer)) return;
-    const before = link.unsentBytes;
-    link.deliver(event);
-    if (peer.isElsewhere) return;
-    peer.sent++;
-    this.unsent.sent(peer, before);
+    this.unsent.watch(peer, () => {
+      peer.facts.link.deliver(event);
+      if (!peer.isElsewhere) peer.sent++;
+    });
   }
 }
 

@@ -13,6 +13,8 @@ export interface PeerLink {
   close(reason: string): void;
   /** What the client has not taken yet. */
   readonly unsentBytes: number;
+  /** That takes so much memory: a message may have a few bytes. */
+  readonly unsentMemory: number;
   /** So far, of messages. */
   readonly sentBytes: number;
 }

@@ -41,6 +41,7 @@ interface RoomLane {
  */
 export class RoomBroadcasts {
   readonly #hand: (peer: Peer, event: PeerEvent) => void;
+  readonly #atOnce: (peer: Peer, send: () => void) => void;
   readonly #cutOff: (peer: Peer) => void;
   /** Those in which something waits. */
   readonly #lanes = new Map<JoinedRoom, RoomLane>();
@@ -53,9 +54,18 @@ export class RoomBroadcasts {
   readonly #service: WorkConnection;
   #isClosed = false;
 
-  /** `hand` brings an event to one peer; it does not call back. `cutOff` ends one that has sent most of what waits, when that is too much. */
-  constructor(hand: (peer: Peer, event: PeerEvent) => void, cutOff: (peer: Peer) => void, turns = new WorkTurns()) {
+  /**
+   * `hand` brings an event to one peer; it does not call back. What is sent in `atOnce` the peer gets at once, however long it is. `cutOff` ends one that
+   * has sent most of what waits, when that is too much.
+   */
+  constructor(
+    hand: (peer: Peer, event: PeerEvent) => void,
+    atOnce: (peer: Peer, send: () => void) => void,
+    cutOff: (peer: Peer) => void,
+    turns = new WorkTurns(),
+  ) {
     this.#hand = hand;
+    this.#atOnce = atOnce;
     this.#cutOff = cutOff;
     this.#turns = turns;
     this.#service = turns.connection("");
@@ -86,8 +96,10 @@ export class RoomBroadcasts {
    * the others are still to be told of.
    */
   welcome(room: Room, peer: Peer, history: readonly ChatEvent[]): void {
-    this.#hand(peer, { type: "joined", room: room.name, peers: room.list.without((other) => other === peer) });
-    for (const event of history) this.#hand(peer, { ...event, isHistory: true });
+    this.#atOnce(peer, () => {
+      this.#hand(peer, { type: "joined", room: room.name, peers: room.list.without((other) => other === peer) });
+      for (const event of history) this.#hand(peer, { ...event, isHistory: true });
+    });
   }
 
   /** To a member that joins once more. It comes behind the work for those who ask for less, and has those that the member knows already. */
@@ -99,7 +111,8 @@ export class RoomBroadcasts {
       const lane = this.#lanes.get(room);
       const first = lane?.since.get(peer) ?? 0;
       const isUnknown = (other: Peer) => lane?.unannounced.has(other) === true && (lane.since.get(other) ?? 0) >= first;
-      this.#hand(peer, { type: "joined", room: room.name, peers: room.list.without((other) => other === peer || isUnknown(other)) });
+      const peers = room.list.without((other) => other === peer || isUnknown(other));
+      this.#atOnce(peer, () => this.#hand(peer, { type: "joined", room: room.name, peers }));
     });
     const connection = this.#again.get(peer) ?? this.#turns.background(remoteHostOf(peer));
     this.#again.set(peer, connection);

@@ -94,6 +94,10 @@ class JsonLink implements PeerLink {
     return this.#client.unsentBytes;
   }
 
+  get unsentMemory(): number {
+    return this.#client.unsentMemory;
+  }
+
   deliver(event: PeerEvent): void {
     const bytes = this.#encode(event);
     if (!bytes) return;

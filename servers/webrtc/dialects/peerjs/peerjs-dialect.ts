@@ -229,6 +229,10 @@ class PeerJsLink implements PeerLink {
     return this.client.unsentBytes;
   }
 
+  get unsentMemory(): number {
+    return this.client.unsentMemory;
+  }
+
   send(message: object): void {
     const bytes = Buffer.from(JSON.stringify(message));
     this.sentBytes += bytes.length;

@@ -37,8 +37,6 @@ function withoutBytes(data: unknown): unknown {
 export interface SocketIoLimits {
   readonly messageBytes: number;
   readonly messagesPerSecond: number;
-  /** A client that leaves more unread is disconnected. */
-  readonly unsentBytes: number;
 }
 
 /** Memory of a packet that waits, beside its text. */
@@ -46,7 +44,7 @@ const packetBytes = 128;
 /** Messages of the greatest length that may wait for one that is being delivered: long polling cannot be held. */
 const waitingMessages = 4;
 
-/** A connection of Engine.IO: how fast it is read, and what its client leaves unread. Closed where a client floods it. */
+/** A connection of Engine.IO: how fast it is read, and how much its client leaves unread. Closed where a client floods it. */
 export class SocketIoConnection {
   readonly head: ConnectionHead;
   sentBytes = 0;
@@ -150,8 +148,6 @@ export class SocketIoConnection {
 
   tick(): void {
     this.#recent = 0;
-    // Acknowledgements, which the hub does not see.
-    if (this.unsentBytes > this.#limits.unsentBytes) this.#connection.close(true);
     if (!this.#isFast) return;
     this.#isFast = false;
     this.input.release();

@@ -23,6 +23,11 @@ export class SocketIoLink implements PeerLink {
     return this.#connection.unsentBytes;
   }
 
+  /** Each packet counts with more than its text. */
+  get unsentMemory(): number {
+    return this.#connection.unsentBytes;
+  }
+
   get sentBytes(): number {
     return this.#connection.sentBytes;
   }

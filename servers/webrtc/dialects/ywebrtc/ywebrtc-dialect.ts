@@ -223,6 +223,10 @@ class YWebrtcLink implements PeerLink {
     return this.#client.unsentBytes;
   }
 
+  get unsentMemory(): number {
+    return this.#client.unsentMemory;
+  }
+
   /** A peer calls itself so in a topic in which this client is, too. */
   learn(topic: string, id: string, peer: string): void {
     const room = this.#roomOf(topic);

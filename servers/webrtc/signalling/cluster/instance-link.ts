@@ -4,6 +4,7 @@ import type { ChatEvent, PeerEvent, SignalEvent } from "../signalling-event.ts";
 /** The way to a client of another instance. */
 export class InstanceLink implements PeerLink {
   readonly unsentBytes = 0;
+  readonly unsentMemory = 0;
   readonly sentBytes = 0;
   readonly #send: (event: SignalEvent | ChatEvent) => void;
 
