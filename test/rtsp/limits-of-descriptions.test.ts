@@ -7,9 +7,14 @@ import { createFaultControl } from "../../servers/rtsp/faults/fault-control.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import { faultRoutes } from "../../servers/rtsp/management/fault-routes.ts";
 import { trackOfMedia } from "../../servers/rtsp/protocol/media-description.ts";
+import { type HeaderFields, RtspRefusal } from "../../servers/rtsp/protocol/message.ts";
 import { AmfError, readAmf, writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
+import type { Access } from "../../servers/rtsp/sessions/access.ts";
 import { Announcement } from "../../servers/rtsp/sessions/announcement.ts";
+import { createRequestHandler } from "../../servers/rtsp/sessions/request-handlers.ts";
 import type { RtspSession } from "../../servers/rtsp/sessions/rtsp-session.ts";
+import { SessionTable } from "../../servers/rtsp/sessions/session-table.ts";
+import { Paths } from "../../servers/rtsp/streams/paths.ts";
 import { onEnd } from "../support/start-service.ts";
 
 it("[RTSP-211] of a description some parameters and parameter sets are read, and it counts with its objects", () => {
@@ -29,6 +34,39 @@ it("[RTSP-211] of a description some parameters and parameter sets are read, and
   const target = { path: "a" } as never;
   new Announcement({ target, user: undefined, tracks: [described] }, 100, new CountedBudget(1), "10.0.0.1", () => {});
   expect(counted).toBeGreaterThan(15_000);
+});
+
+it("[RTSP-230] nothing is opened for a connection that was closed while its request waited", async () => {
+  const counted: number[] = [];
+  class CountedBudget extends SharedBudget {
+    override changed(...[, amount]: Parameters<SharedBudget["changed"]>): void {
+      counted.push(amount);
+    }
+  }
+  const turns = new WorkTurns();
+  onEnd(() => turns.close());
+  const sessions = new SessionTable({ turns, sessions: 10, sessionsPerAddress: 10, onEnd() {} });
+  onEnd(() => sessions.close("the test is over"));
+  const paths = new Paths({ mostPaths: 10, replacePublishers: true });
+  const limits = { packetBytes: 1_400, keptBytes: 1 << 20, media: new CountedBudget(1 << 30), tracks: 8 } as never;
+  const login = Promise.withResolvers<undefined>();
+  const access = { check: () => login.promise } as unknown as Access;
+  const handle = createRequestHandler({ paths, sessions, access, faults: new Faults(), limits });
+  const connection = { address: "10.0.0.1", isOpen: true, announced: undefined, channels: new Map() };
+  const body = "v=0\r\nm=audio 0 RTP/AVP 0\r\na=control:trackID=0\r\n";
+  const request = (method: string, uri: string, fields: HeaderFields) =>
+    handle(
+      { kind: "request", method, uri, version: "RTSP/1.0", headers: fields, body: Buffer.from(body), head: Buffer.alloc(0) },
+      connection as never,
+    );
+  const asked = [
+    request("ANNOUNCE", "rtsp://127.0.0.1/mine", []),
+    request("SETUP", "rtsp://127.0.0.1/mine/trackID=0", [["Transport", "RTP/AVP/TCP;interleaved=0-1"]]),
+  ];
+  connection.isOpen = false;
+  login.resolve(undefined);
+  for (const answer of asked) await expect(answer).rejects.toBeInstanceOf(RtspRefusal);
+  expect([counted, connection.announced, sessions.size]).toEqual([[], undefined, 0]);
 });
 
 it("[RTSP-210] metadata of many values is refused", () => {

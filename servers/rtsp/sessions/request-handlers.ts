@@ -33,6 +33,8 @@ export interface RequestAnswer {
 /** What the handlers need of the connection of a request. */
 export interface RequestConnection extends TransportConnection {
   readonly localAddress: string;
+  /** False once it is closed: nothing that is opened for it would be released. */
+  readonly isOpen: boolean;
   /** Address and port of the server. */
   readonly local: string;
   /** What was announced on it, until it is set up. */
@@ -146,6 +148,11 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
       authorization: headerOf(request.headers, "Authorization"),
     });
 
+  /** After each wait. The refusal reaches nobody. */
+  function checkOpen({ isOpen }: RequestConnection): void {
+    if (!isOpen) throw new RtspRefusal(503, "the connection was closed meanwhile");
+  }
+
   /** The session that the request names, if it names one. */
   function namedSession(request: RtspRequest, connection: RequestConnection): RtspSession | undefined {
     const header = headerOf(request.headers, "Session");
@@ -199,6 +206,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     if (!/^application\/sdp\b/i.test(type)) throw new RtspRefusal(415, `a description is application/sdp, not ${type}`);
     if (namedSession(request, connection)) throw new RtspRefusal(455, "the session exists already");
     const user = await authorize(request, target.path, "publish", connection);
+    checkOpen(connection);
     const tracks = readTracks(request.body, limits.tracks);
     paths.checkPublish(target.path);
     const lose = () => connection.lose(memoryReason);
@@ -214,6 +222,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     const named = namedSession(request, connection);
     if (named && named.state !== "ready") throw new RtspRefusal(455, `the session is ${named.state}`);
     const found = await setUpTrack(request, connection, named);
+    checkOpen(connection);
     // The session may have ended while a stream was opened.
     if (named?.isEnded) throw new RtspRefusal(454, "the session has ended");
     const { track, media, path, user } = found;
