@@ -115,6 +115,28 @@ describe("a clip with thousands of frames for one time", () => {
   });
 });
 
+it("[RTSP-228] a pause of the source is no part of a group of pictures, and the figures of the one before it stay", async () => {
+  const file = path.join(temporaryDir(), "a.mp4");
+  writeFileSync(file, buildMp4({ tracks: [{ handler: "vide", timescale: 12_800, entry: avcEntry(), samples: pictures(10) }] }));
+  const { source, remove } = playing(openClip(file));
+  const { stream } = source;
+  const figures: (readonly [number, number])[] = [];
+  let frames = 0;
+  const keys = { onFrame: ({ isKey }: Frame) => void (isKey && figures.push([stream.groupFrames, stream.groupSeconds])), onEnd: () => {} };
+  const pausing = stream.addFrameReader({
+    onFrame: () => {
+      // In the middle of a group.
+      if (++frames === 13) pausing();
+    },
+    onEnd: () => {},
+  });
+  remove();
+  await until(() => stream.readers === 0);
+  stream.addFrameReader(keys);
+  await until(() => figures.length === 2);
+  expect(figures).toEqual(Array.from({ length: 2 }, () => [5, expect.closeTo(0.2)]));
+});
+
 describe("a publisher's stream", () => {
   it.skipIf(lacksFfmpeg)("[RTSP-124] with B-frames has rising times of decoding, which are its own but for a constant", async () => {
     const file = path.join(temporaryDir(), "b.mp4");

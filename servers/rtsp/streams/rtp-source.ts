@@ -79,7 +79,9 @@ export class RtpSource implements SourceClock {
     this.stream = continues?.stream ?? new Stream({ ...options, tracks: options.tracks.map(({ track }) => track), clock: this });
     this.stream.clock = this;
     this.stream.giveUpBegun = () => this.#giveUpBegun();
-    if (continues) for (const [index, { track }] of options.tracks.entries()) this.stream.setTrack(index, track);
+    if (!continues) return;
+    this.stream.forget();
+    for (const [index, { track }] of options.tracks.entries()) this.stream.setTrack(index, track);
   }
 
   counts(track: number): ReceivedCounts {

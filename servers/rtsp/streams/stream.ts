@@ -78,10 +78,10 @@ export class Stream {
   readonly #memory: StreamMemory;
   readonly delayed = new DelayedMedia((bytes) => this.#memory.set("delayed", bytes));
   #keyFrames = 0;
-  #framesAtKey = 0;
+  /** Where the group of pictures began; undefined before its key frame, and where the source has paused since. */
+  #group: { readonly frames: number; readonly dts: number } | undefined;
   #groupFrames = 0;
   #groupSeconds = 0;
-  #dtsAtKey = 0;
   #reportTimer: NodeJS.Timeout | undefined;
   #ended: string | undefined;
 
@@ -90,7 +90,7 @@ export class Stream {
     this.clock = options.clock;
     this.owner = options.owner ?? "";
     this.#memory = new StreamMemory(options.media, this.owner, () => {
-      this.forget();
+      this.#kept.clear();
       this.giveUpBegun?.();
       this.delayed.giveUp();
     });
@@ -188,12 +188,12 @@ export class Stream {
     if (isKey) {
       // A new reader begins with this picture: no packet has sound of both sides.
       this.#sendGroups();
-      if (this.#keyFrames++ > 0) {
-        this.#groupFrames = counts.frames - this.#framesAtKey;
-        this.#groupSeconds = (frame.dts - this.#dtsAtKey) / (this.#tracks[frame.track]?.clockRate ?? 1);
+      this.#keyFrames++;
+      if (this.#group) {
+        this.#groupFrames = counts.frames - this.#group.frames;
+        this.#groupSeconds = (frame.dts - this.#group.dts) / (this.#tracks[frame.track]?.clockRate ?? 1);
       }
-      this.#dtsAtKey = frame.dts;
-      this.#framesAtKey = counts.frames;
+      this.#group = { frames: counts.frames, dts: frame.dts };
     }
     const kept: KeptFrame = { frame, packets: undefined };
     if (this.#keyTrack >= 0) this.#kept.add(kept, isKey);
@@ -358,7 +358,7 @@ export class Stream {
     this.#reportTimer = undefined;
   }
 
-  /** The kept frames are no longer current: the source pauses. */
+  /** The source pauses: the kept frames are no longer current, and the pause is no part of a group of pictures. */
   forget(): void {
     this.#kept.clear();
   }
@@ -369,6 +369,7 @@ export class Stream {
     this.#sendGroups();
     this.#ended = reason;
     this.#stopReports();
+    this.#group = undefined;
     this.forget();
     this.#memory.close();
     const readers = [...this.#packetReaders, ...this.#frameReaders, ...this.#joining];
