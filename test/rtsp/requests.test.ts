@@ -335,3 +335,20 @@ it("[RTSP-21] sessions and connections beyond the limits are refused, of an addr
   await until(() => more.filter(({ closed }) => closed).length === 4);
   expect(await statusOf(await server.connect("::1"), "SETUP", "/stream/trackID=0", { Transport: tcpTransport(0) })).toBe(200);
 });
+
+it("[RTSP-229] a player that pauses when its publisher leaves is disconnected, and so is one that has not begun", async () => {
+  const server = await startRtsp();
+  const publisher = await server.connect();
+  const body = "v=0\r\nm=audio 0 RTP/AVP 0\r\na=control:trackID=0\r\n";
+  expect(await statusOf(publisher, "ANNOUNCE", "/mine", { "Content-Type": "application/sdp" }, body)).toBe(200);
+  const published = await publisher.setUp("/mine", [0], (track) => `${tcpTransport(track)};mode=record`);
+  expect(await statusOf(publisher, "RECORD", "/mine", { Session: published })).toBe(200);
+  const [ready, paused] = [await server.connect(), await server.connect()];
+  await ready.setUp("/mine", [0]);
+  const { session: Session } = await paused.play("/mine", [0]);
+  expect(await statusOf(paused, "PAUSE", "/mine", { Session })).toBe(200);
+  publisher.socket.destroy();
+  await Promise.all([ready.ended(), paused.ended()]);
+  const left = () => server.rows().filter(({ outcome }) => outcome === "the publisher has left");
+  await until(() => left().length === 2);
+});

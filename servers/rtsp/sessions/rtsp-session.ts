@@ -89,6 +89,7 @@ export class RtspSession {
   #packetAtMs = 0;
   #reportAtMs = 0;
   #ended = false;
+  #forgetStream = (): void => {};
 
   constructor(media: SessionMedia, options: SessionOptions) {
     this.#media = media;
@@ -97,6 +98,8 @@ export class RtspSession {
     this.user = options.user;
     this.address = options.address;
     if (media.role === "publish") media.announcement.passTo(() => this.end(memoryReason, "server"));
+    // Also while it pauses: it would wait for packets for ever.
+    else this.#forgetStream = media.stream.whenEnded((reason) => this.#endByStream(reason));
   }
 
   get role(): Exclude<RtspRole, "none"> {
@@ -266,6 +269,7 @@ export class RtspSession {
   end(reason: string, by: EndedBy): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#forgetStream();
     this.#reader?.stop();
     this.#unpublish();
     if (this.#media.role === "publish") this.#media.announcement.release();

@@ -72,6 +72,8 @@ export class Stream {
   readonly #packetReaders = new Set<PacketReader>();
   /** They still take what is kept. */
   readonly #joining = new Set<FrameReader | PacketReader>();
+  /** They do not read it now. */
+  readonly #holders = new Set<(reason: string) => void>();
   /** The track whose key frames begin a group of pictures; -1 in a stream of audio only. */
   readonly #keyTrack: number;
   readonly #kept: KeptFrames;
@@ -324,6 +326,12 @@ export class Stream {
     this.#options.onReaders?.(this.readers);
   }
 
+  /** Calls back when it ends, also where nobody reads it. Returns the function that ends that. */
+  whenEnded(callBack: (reason: string) => void): () => void {
+    this.#holders.add(callBack);
+    return () => void this.#holders.delete(callBack);
+  }
+
   /** The sequence number and timestamp of the first packet that a new reader gets of a track (RFC 2326 §12.33). */
   positionOf(track: number): { readonly sequence: number; readonly timestamp: number } {
     const packetizer = this.#packetizers[track] as Packetizer;
@@ -361,6 +369,7 @@ export class Stream {
   /** The source pauses: the kept frames are no longer current, and the pause is no part of a group of pictures. */
   forget(): void {
     this.#kept.clear();
+    this.#group = undefined;
   }
 
   /** Ends it for all readers. */
@@ -369,7 +378,6 @@ export class Stream {
     this.#sendGroups();
     this.#ended = reason;
     this.#stopReports();
-    this.#group = undefined;
     this.forget();
     this.#memory.close();
     const readers = [...this.#packetReaders, ...this.#frameReaders, ...this.#joining];
@@ -377,5 +385,7 @@ export class Stream {
     this.#frameReaders.clear();
     this.#joining.clear();
     for (const reader of readers) reader.onEnd(reason);
+    for (const callBack of this.#holders) callBack(reason);
+    this.#holders.clear();
   }
 }
