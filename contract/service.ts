@@ -60,6 +60,9 @@ export type ServiceStatus =
       readonly retryAt?: number;
     };
 
+/** Its process runs and does not answer. */
+export const isSilent = (status: ServiceStatus): boolean => status.state === "running" && status.silentSince !== undefined;
+
 export interface ServiceView {
   readonly id: ServiceId;
   readonly title: string;

@@ -1,5 +1,5 @@
 import { Menu, type MenuItemConstructorOptions, Tray } from "electron";
-import type { ServiceStatus, ServiceView } from "../contract/service.ts";
+import { isSilent, type ServiceStatus, type ServiceView } from "../contract/service.ts";
 import type { Supervisor } from "../servers/supervisor/supervisor.ts";
 import type { ServiceActions } from "./service-actions.ts";
 
@@ -70,7 +70,7 @@ function stateWord(status: ServiceStatus): string {
     case "stopping":
       return status.state;
     case "running":
-      return status.silentSince === undefined ? "running" : "not answering";
+      return isSilent(status) ? "not answering" : "running";
     case "failed":
       return status.retryAt === undefined ? "failed" : "failed, starts again soon";
     default:

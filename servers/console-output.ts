@@ -1,5 +1,5 @@
 import { type LogLine, logText } from "../contract/log.ts";
-import type { Failure, ServiceId, ServiceView } from "../contract/service.ts";
+import { type Failure, isSilent, type ServiceId, type ServiceView } from "../contract/service.ts";
 import { countText } from "./core/service/quantity.ts";
 
 /** Output of a run without a window: JSON lines for programs on stdout, text for people on stderr. */
@@ -100,7 +100,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
         service: view.id,
         state: status.state,
         ...(status.state === "running" && { endpoints: status.endpoints }),
-        ...(status.state === "running" && status.silentSince !== undefined && { answers: false }),
+        ...(isSilent(status) && { answers: false }),
         ...(status.state === "failed" && {
           failure: shownFailure(status.failure),
         }),

@@ -148,6 +148,12 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     let batches: BatchReceiver | undefined;
     let onReport: (() => void) | undefined;
     let endWatch = () => {};
+    const report = () => {
+      onReport ??= watchSilence((stop) => {
+        endWatch = stop;
+      });
+      onReport();
+    };
     let lost: ReturnType<typeof setTimeout> | undefined;
     let said: ((outcome: StartOutcome) => void) | undefined;
     const outcome = new Promise<StartOutcome>((resolve) => {
@@ -177,14 +183,14 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
           certificatesDir: options.certificatesDir,
           firstRowId: options.firstRowId(),
         });
-      } else if (message.type === "running") said?.({ running: message.endpoints });
-      else if (message.type === "failed") said?.({ failure: message.failure });
+      } else if (message.type === "running") {
+        // Its first counters come a second later: it may hang before. Without listeners it has none.
+        if (options.mode === "serve") report();
+        said?.({ running: message.endpoints });
+      } else if (message.type === "failed") said?.({ failure: message.failure });
       else if (message.type === "crashed") crash = message.message;
       else if (message.type === "counters") {
-        onReport ??= watchSilence((stop) => {
-          endWatch = stop;
-        });
-        onReport();
+        report();
         options.onCounters(message.counters, message.at, message.clockMs);
       } else receive(message, process);
     });

@@ -18,8 +18,6 @@ export interface Managed {
   readonly rows: EventLog<{ readonly id: number }>;
   readonly output: EventLog<string>;
   readonly gone: EventLog<boolean>;
-  /** Its counters. */
-  readonly reports: EventLog<unknown>;
   /** For the next start. */
   config: Record<string, unknown>;
   readonly states: () => readonly string[];
@@ -34,7 +32,6 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
   const rows = createEventLog<{ readonly id: number }>();
   const output = createEventLog<string>();
   const gone = createEventLog<boolean>();
-  const reports = createEventLog<unknown>();
   const dataDir = temporaryDir();
   const result: Managed = {
     managed: createManagedService({
@@ -53,7 +50,7 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
         for (const row of rowsOfBatch(batch)) rows.add(row);
       },
       onView: () => {},
-      onCounters: reports.add,
+      onCounters: () => {},
       onOutput: output.add,
       onGone: gone.add,
       timing: { firstBackOffMs: 10, ...options.timing },
@@ -63,7 +60,6 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
     rows,
     output,
     gone,
-    reports,
     config: options.config ?? {},
     states: () => statuses.items.map(({ state }) => state),
     pid() {

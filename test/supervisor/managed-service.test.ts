@@ -257,12 +257,12 @@ describe("actions and signals", () => {
   });
 
   it("[BL-300] a process that does not answer is shown as such, its actions fail, and both end when it answers again", async () => {
-    const { managed, statuses, reports, pid } = manage({ timing: { silenceMs: 4_000, stopTimeoutMs: 150 } });
+    const { managed, statuses, pid } = manage({ timing: { silenceMs: 4_000, stopTimeoutMs: 150 } });
     const isSilent = (status: ServiceStatus) => status.state === "running" && status.silentSince !== undefined;
     await managed.start();
     const suspended = pid();
     const waiting = failureOf(managed.act("hang", {}));
-    await reports.next();
+    // Before its first counters.
     process.kill(suspended, "SIGSTOP");
     onTestFinished(() => void (isAlive(suspended) && process.kill(suspended, "SIGCONT")));
     const stopped = await statuses.until(isSilent);

@@ -1,4 +1,4 @@
-import type { ServiceView } from "../../../contract/service.ts";
+import { isSilent, type ServiceView } from "../../../contract/service.ts";
 import { useRate } from "../control/use-store.ts";
 import { StatusShape, shapeOf } from "../ui/status/status-shape.tsx";
 import { portText } from "../ui/texts/address.ts";
@@ -35,8 +35,9 @@ function State({ service }: { service: ServiceView }) {
   const { state } = service.status;
   switch (state) {
     case "running":
+      if (isSilent(service.status)) return <span className={`${styles.figure} ${styles.warned}`}>not answering</span>;
       return (
-        <span className={service.restartNeeded ? `${styles.figure} ${styles.restart}` : styles.figure}>
+        <span className={service.restartNeeded ? `${styles.figure} ${styles.warned}` : styles.figure}>
           <span className="visually-hidden">running, </span>
           {service.restartNeeded ? "restart needed" : rate ? `${formatRate(rate.itemsPerSecond)} ${service.rateUnit}` : "running"}
         </span>

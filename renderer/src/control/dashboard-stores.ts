@@ -1,7 +1,7 @@
 import type { Profiles } from "../../../contract/control.ts";
 import type { ExportView } from "../../../contract/export.ts";
 import type { LogLine } from "../../../contract/log.ts";
-import { type Failure, type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
+import { type Failure, isSilent, type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
 import { failureOf } from "./failure-error.ts";
@@ -62,8 +62,17 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   const loadFailure = createFrameStore<Failure | undefined>(undefined, nextFrame);
   const newestLine = createFrameStore<LogLine | undefined>(undefined, nextFrame);
 
+  /** The last one of a service that hangs is over. */
+  function forgetRate(id: ServiceId): void {
+    rate(id).set(undefined);
+    rates.set(new Map([...rates.latest()].filter(([known]) => known !== id)));
+  }
+
   function showServices(views: readonly ServiceView[]): void {
-    for (const view of views) service(view.id).set(view);
+    for (const view of views) {
+      service(view.id).set(view);
+      if (isSilent(view.status)) forgetRate(view.id);
+    }
     services.set(serviceIds.flatMap((id) => service(id).latest() ?? []));
   }
 

@@ -1,12 +1,11 @@
 import { QueryClient, type QueryFilters } from "@tanstack/react-query";
-import type { ServiceId, ServiceStatus } from "../../../contract/service.ts";
+import { isSilent, type ServiceId, type ServiceStatus } from "../../../contract/service.ts";
 import type { ControlClient } from "./control-client.ts";
 
 /** How long unused answers are kept: long enough to return to the previous row. */
 const keptMs = 30_000;
 
-const stateKey = (status: ServiceStatus): string =>
-  status.state === "running" && status.silentSince !== undefined ? "silent" : status.state;
+const stateKey = (status: ServiceStatus): string => (isSilent(status) ? "silent" : status.state);
 
 /** Cached answers to calls, requested again after a reconnect or when the state of their service changes: keys begin with its id. */
 export function createQueries(client: ControlClient): QueryClient {

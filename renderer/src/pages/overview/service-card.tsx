@@ -1,4 +1,4 @@
-import type { ServiceView } from "../../../../contract/service.ts";
+import { isSilent, type ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
 import { Card } from "../../ui/plot-card.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
@@ -50,6 +50,7 @@ export function cardNote({ status, purpose }: Pick<ServiceView, "status" | "purp
     case "stopping":
       return "Stopping: open connections are being closed";
     case "running":
+      return isSilent(status) ? "Its process hangs or is very busy. A restart ends it." : purpose;
     case "failed":
       return purpose;
     default:

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { ServiceStatus } from "../../../../contract/service.ts";
+import { isSilent, type ServiceStatus } from "../../../../contract/service.ts";
 import { Chip, type ElementProps } from "../panel.tsx";
 import { capitalized } from "../texts/quantity.ts";
 import styles from "./status-shape.module.css";
@@ -42,7 +42,7 @@ export function StatusShape({ shape, className }: { shape: Shape; className?: st
 export function shapeOf(status: ServiceStatus): Shape {
   switch (status.state) {
     case "running":
-      return status.silentSince === undefined ? "running" : "warning";
+      return isSilent(status) ? "warning" : "running";
     case "stopped":
     case "failed":
       return status.state;
@@ -54,8 +54,7 @@ export function shapeOf(status: ServiceStatus): Shape {
   }
 }
 
-export const stateWord = (status: ServiceStatus): string =>
-  status.state === "running" && status.silentSince !== undefined ? "Not answering" : capitalized(status.state);
+export const stateWord = (status: ServiceStatus): string => (isSilent(status) ? "Not answering" : capitalized(status.state));
 
 /** Shape and words together. */
 export function ShapeLabel({ shape, children }: { readonly shape: Shape; readonly children: string }) {
