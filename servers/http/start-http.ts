@@ -8,6 +8,7 @@ import { serveHttp } from "../core/http/serve-http.ts";
 import type { Log } from "../core/service/log.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/turns/work-turns.ts";
+import { bodyTooLarge } from "./formats/content-coding.ts";
 import { createHttpActions } from "./http-actions.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./routes/reply.ts";
@@ -61,10 +62,7 @@ const errorsOf = ({ bodyBytes }: HttpConfig, log: Log): HttpErrors => ({
   notFound: () => new HttpRefusal(404, "Not found; GET /api lists every route"),
   notAllowed: (method, allow) => new HttpRefusal(405, `${method} is not allowed here; ${allow} are`, { headers: { Allow: allow } }),
   badPath: () => new HttpRefusal(400, "Invalid percent-encoding in the path"),
-  tooLarge: () =>
-    new HttpRefusal(413, `The body is larger than ${bodyBytes} bytes`, {
-      reason: `The body is larger than ${bodyBytes} bytes (Largest body, HTTP_BODY_BYTES)`,
-    }),
+  tooLarge: () => bodyTooLarge(bodyBytes),
   refusalOf(error, request) {
     log.error(`${request.method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return new HttpRefusal(500, "Internal error");

@@ -88,8 +88,9 @@ it("[HTTP-28] Expect: 100-continue is met, refused for a body that is too large,
   expect((await curl("-H", "Expect: 100-continue", "-d", "a=1", `${url}/api/echo`)).all).toMatch(/100 Continue[\s\S]*"a":"1"/);
 });
 
-it("[HTTP-29] content codings are decoded; the limit holds for the decoded body too", async () => {
-  const { url } = await startHttp();
+it("[HTTP-29] content codings are decoded; the limit holds for the decoded body too, and the row names its setting", async () => {
+  const service = await startHttp();
+  const { url } = service;
   const coded = (body: Buffer, coding: string) =>
     post(url, new Uint8Array(body), { "Content-Type": "application/json", "Content-Encoding": coding });
   const plain = Buffer.from('{"a":1}');
@@ -107,6 +108,8 @@ it("[HTTP-29] content codings are decoded; the limit holds for the decoded body 
   }
   const bomb = await coded(gzipSync(Buffer.alloc(50 << 20)), "gzip");
   expect([bomb.status, await bomb.json()]).toEqual([413, error]);
+  const refused = await until(() => service.rows().find(({ outcome }) => outcome === "413"));
+  expect(refused.reason).toMatch(/^The body is larger than \d+ bytes once decompressed \(Largest body, HTTP_BODY_BYTES\)$/);
   const unknown = await coded(plain, "zip");
   expect([unknown.status, await unknown.json(), unknown.headers.get("accept-encoding")]).toEqual([415, error, "gzip, deflate, br"]);
   expect((await coded(plain, "gzip")).status).toBe(400);

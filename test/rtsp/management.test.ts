@@ -330,6 +330,11 @@ it("[RTSP-197] who uses a public name for this server gets nothing, whatever it 
   const server = await startRtsp();
   const status = async (path: string, Host: string, agent = "Mozilla/5.0 (X11; Linux x86_64)") =>
     (await httpRequest(server.httpUrl + path, { headers: { Host, "User-Agent": agent } })).status;
+  const posted = await httpRequest(`${server.httpUrl}/v3/rtspsessions/kick/1`, {
+    method: "POST",
+    headers: { Origin: "http://evil.example" },
+  });
+  expect([posted.status, posted.body]).toEqual([403, expect.stringContaining("(RTSP_ALLOWED_ORIGINS)")]);
   for (const path of ["/", "/stats", "/metrics", "/v3/rtspsessions/list", "/stream/index.m3u8", "/stream/snapshot.mp4"]) {
     expect(await status(path, "evil.example:8888")).toBe(403);
     expect(await status(path, "evil.example:8888", "x")).toBe(403);

@@ -240,7 +240,9 @@ it("[WEBRTC-108] a page under a public name that leads here may not connect, and
     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://";
   const browser = "User-Agent: Mozilla/5.0 (X11)";
   const own = `127.0.0.1:${service.port}`;
-  expect(await head("GET /ws", "evil.example:8443", `${upgrade}evil.example:8443`)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await head("GET /ws", "evil.example:8443", `${upgrade}evil.example:8443`)).toMatch(
+    /^HTTP\/1\.1 403 [\s\S]*\(WEBRTC_ALLOWED_ORIGINS\)/,
+  );
   expect(await head("POST /faults/turn?kind=credentials", "evil.example", "Origin: http://evil.example")).toMatch(/^HTTP\/1\.1 403 /);
   for (const fields of [browser, "User-Agent: x", "Accept: */*"])
     expect(await head("GET /ice-servers", "evil.example:8443", fields)).toMatch(/^HTTP\/1\.1 403 /);

@@ -17,6 +17,12 @@ export interface MetricsOptions extends Omit<ListenOptions, "createServer"> {
   readonly turns: WorkTurns;
 }
 
+function refuseForeign(response: ServerResponse): void {
+  const text =
+    "This server may not be used by a public name; use its address, or allow the origin in the configuration (GRPC_ALLOWED_ORIGINS)";
+  response.writeHead(403, { "Content-Type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+}
+
 const contentType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
@@ -28,7 +34,7 @@ export function listenMetrics({ text }: Pick<CallMetrics, "text">, { allowsOrigi
     const path = (request.url ?? "").split("?", 1)[0] as string;
     if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
     else if (!paths.has(path)) response.writeHead(404).end();
-    else if (isByPublicName(request, allowsOrigin)) response.writeHead(403).end();
+    else if (isByPublicName(request, allowsOrigin)) refuseForeign(response);
     else {
       const bytes = await metrics.read();
       const headers = { "Content-Type": contentType, "X-Content-Type-Options": "nosniff" };

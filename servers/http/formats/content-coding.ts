@@ -41,12 +41,18 @@ async function decodeContent(request: HttpRequest, body: Buffer, codings: string
     } catch (error) {
       if (error instanceof ClientLeft) throw error;
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        throw new HttpRefusal(413, `The body is larger than ${limitBytes} bytes once decompressed`);
+        throw bodyTooLarge(limitBytes, " once decompressed");
       }
       throw new HttpRefusal(400, `The body is not valid ${name}`);
     }
   }
   return decoded;
+}
+
+/** 413; the row names the setting too. */
+export function bodyTooLarge(limitBytes: number, when = ""): HttpRefusal {
+  const message = `The body is larger than ${limitBytes} bytes${when}`;
+  return new HttpRefusal(413, message, { reason: `${message} (Largest body, HTTP_BODY_BYTES)` });
 }
 
 /** Many bodies that grow at the same time would all be in memory before one of them is whole. */

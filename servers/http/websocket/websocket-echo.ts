@@ -7,10 +7,10 @@ import { acceptWebSocket } from "../../core/http/websocket/accept-web-socket.ts"
 import { closeCode } from "../../core/http/websocket/close-code.ts";
 import { HeldWebSocket } from "../../core/http/websocket/held-web-socket.ts";
 import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
-import { handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
+import type { OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { Log } from "../../core/service/log.ts";
-import { offersWebSocket } from "./websocket-handshake.ts";
+import { handshakeProblem, offersWebSocket } from "./websocket-handshake.ts";
 
 /** Memory of what waits for one client above which reading from it pauses. */
 const queuedBytes = 1 << 20;

@@ -1,11 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
+import { asksForWebSocket, type OriginRule, handshakeProblem as problemOf } from "../../core/http/websocket/websocket-handshake.ts";
 import { webSocketPath } from "../http-snippets.ts";
 import { type Route, routeGroup } from "../routes/route.ts";
 
 export const offersWebSocket = (request: IncomingMessage): boolean =>
   asksForWebSocket(request) && (request.url ?? "").split("?", 1)[0] === webSocketPath;
+
+/** The error of a handshake, or undefined. */
+export const handshakeProblem = (request: IncomingMessage, allowsOrigin: OriginRule) =>
+  problemOf(request, allowsOrigin, "HTTP_CORS_ORIGINS");
 
 export const webSocketRoutes = (allowsOrigin: OriginRule): readonly Route[] =>
   routeGroup("WebSocket", [

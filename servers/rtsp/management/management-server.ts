@@ -92,7 +92,7 @@ export function listenManagement({
     if (!matching)
       throw new HttpRefusal(405, "method not allowed", { headers: { Allow: found.map(({ route }) => route.method).join(", ") } });
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
-    if (!isRead && !allowsOrigin(headers.origin)) throw new HttpRefusal(403, "pages of other origins may not do this");
+    if (!isRead && !allowsOrigin(headers.origin)) throw new HttpRefusal(403, `pages of other origins may not do this; ${orAllow}`);
     const user = await access.checkUser(headers.authorization, client);
     const { route } = matching;
     const parts = (matching.parts ?? []).slice(1).map(decodeURIComponent);

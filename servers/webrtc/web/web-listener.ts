@@ -41,6 +41,8 @@ export interface WebListenerOptions {
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
+/** Variable of the setting with the pages that may use the service. */
+const originSetting = "WEBRTC_ALLOWED_ORIGINS";
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
@@ -85,7 +87,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
         asksForWebSocket(request) &&
         upgradeOf(pathOf(request.url ?? "")) !== undefined &&
         hasValidHost(request) &&
-        handshakeProblem(request, allowsOrigin) === undefined &&
+        handshakeProblem(request, allowsOrigin, originSetting) === undefined &&
         !isAnswerPending(request),
       handle(request, duplex: Duplex, head) {
         const socket = duplex as Socket;
@@ -123,18 +125,18 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
 
   function refuseForeign(request: HttpRequest): void {
     if (asksForWebSocket(request) && upgradeOf(pathOf(request.url ?? ""))) {
-      const problem = handshakeProblem(request, allowsOrigin);
+      const problem = handshakeProblem(request, allowsOrigin, originSetting);
       if (problem) throw problem;
     }
     const { method = "", headers } = request;
     // RFC 6454 §8.3: a page of another origin can send a POST without being asked back.
     if (!safeMethods.has(method) && !allowsOrigin(headers.origin) && !isOfOwnPage(request))
-      throw new HttpRefusal(403, "Pages of this origin may not do this; it can be allowed in the configuration (WEBRTC_ALLOWED_ORIGINS)");
+      throw new HttpRefusal(403, `Pages of this origin may not do this; it can be allowed in the configuration (${originSetting})`);
     // The answer may have credentials of TURN.
     if (isByPublicName(request, allowsOrigin))
       throw new HttpRefusal(
         403,
-        "This server may not be used by a public name; use its address, or allow the origin of the name in the configuration (WEBRTC_ALLOWED_ORIGINS)",
+        `This server may not be used by a public name; use its address, or allow the origin of the name in the configuration (${originSetting})`,
       );
   }
 

@@ -36,8 +36,8 @@ export function handshakeFault(request: IncomingMessage): HandshakeFault | undef
   return undefined;
 }
 
-/** The error of a handshake, or undefined. */
-export function handshakeProblem(request: IncomingMessage, allowsOrigin: OriginRule): HttpRefusal | undefined {
+/** The error of a handshake, or undefined. `setting` is the variable of the setting with the allowed origins. */
+export function handshakeProblem(request: IncomingMessage, allowsOrigin: OriginRule, setting: string): HttpRefusal | undefined {
   const fault = handshakeFault(request);
   if (fault) {
     const connection = fault.headers?.Upgrade === undefined ? "close" : "Upgrade, close";
@@ -45,7 +45,7 @@ export function handshakeProblem(request: IncomingMessage, allowsOrigin: OriginR
   }
   // RFC 6455 §10.2: browsers let every page connect and leave the decision to the server. A page of the service itself may.
   if (!allowsOrigin(request.headers.origin) && !isOfOwnPage(request)) {
-    return new HttpRefusal(403, "Pages of this origin may not open a WebSocket; it can be allowed in the configuration", {
+    return new HttpRefusal(403, `Pages of this origin may not open a WebSocket; it can be allowed in the configuration (${setting})`, {
       headers: { Connection: "close" },
     });
   }
