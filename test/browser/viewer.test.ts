@@ -81,3 +81,24 @@ it("[BL-184] a body is searched, folded, selected over lines and copied by keybo
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Format: Hex" }).waitFor();
 });
+
+it("[BL-445] an image in a multipart body is drawn in the place of its part", async () => {
+  const { page, origin } = await open("http");
+  const form = new FormData();
+  form.set("title", "A picture");
+  form.set("file", await (await fetch(`${origin}/image/png`)).blob(), "picture.png");
+  await fetch(`${origin}/post`, { method: "POST", body: form });
+  await page.getByRole("row", { name: /post/ }).click();
+  await page.getByRole("tab", { name: "Request", exact: true }).click();
+  const well = page.getByRole("region", { name: "Body of the request", exact: true });
+  const picture = well.getByRole("img", { name: /^PNG picture, \d+ by \d+ pixels$/ });
+  await picture.waitFor();
+  await well.getByText(/^PNG · \d+ × \d+$/).waitFor();
+  const hasPixels = () =>
+    picture.evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((value) => value !== 0);
+    });
+  await expect.poll(hasPixels).toBe(true);
+});

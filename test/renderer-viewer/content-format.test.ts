@@ -117,6 +117,17 @@ describe("multipart", () => {
     }
   });
 
+  it("[BL-445] draws an image in place of its bytes, and only a whole one", () => {
+    const png = hex("89504e470d0a1a0a0000000d4948445200000020000000100806000000");
+    const part = { name: "f", filename: "a.png", bytes: png, cut: false };
+    const { text, images } = layOutParts([{ name: "a", bytes: bytes("1"), cut: false }, part]);
+    expect(text.split("\n").slice(2)).toEqual(["f  a.png · 29 B", "  PNG · 32 × 16"]);
+    expect(images).toEqual([{ at: text.lastIndexOf("\n") + 1, bytes: png, size: { format: "PNG", width: 32, height: 16 } }]);
+    expect(layOutParts([{ ...part, cut: true }]).images).toBeUndefined();
+    const many = layOutParts(Array.from({ length: 60 }, () => part));
+    expect([many.images?.length, many.notes]).toEqual([50, ["The first 50 images are shown."]]);
+  });
+
   it("cannot be parsed without its boundary", () => {
     expect(multipartParts(bytes(whole), "multipart/form-data")).toEqual([]);
     expect(multipartParts(bytes("no boundary here"), type)).toEqual([]);

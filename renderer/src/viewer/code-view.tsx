@@ -19,6 +19,7 @@ import {
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from "react";
 import { escaped, hiddenCharacters } from "../ui/texts/shown-text.ts";
 import styles from "./code-view.module.css";
+import { imageWidgets } from "./image-widgets.ts";
 import { type LaidOutText, type MarkKind, markKinds, withoutSoftBreaks } from "./layout/laid-out-text.ts";
 import { createSearchPanel } from "./search-panel.ts";
 
@@ -103,6 +104,7 @@ function extensions(laidOut: LaidOutText): Extension {
     highlightSpecialChars({ specialChars: hiddenCharacters, render: hiddenCharacter }),
     search({ top: true, createPanel: createSearchPanel }),
     colours,
+    imageWidgets(laidOutField),
     EditorView.clipboardOutputFilter.of(copied),
     keymap.of([...searchKeymap, ...foldKeymap, ...standardKeymap]),
   ];

@@ -4,7 +4,7 @@ export interface Part {
   readonly name: string;
   readonly filename?: string;
   readonly contentType?: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** The body was cut before this part ended. */
   readonly cut: boolean;
 }
@@ -15,7 +15,7 @@ const headCharacters = 8_192;
 /** Further parts are left out. */
 const mostParts = 10_000;
 
-export function multipartParts(bytes: Uint8Array, contentType: string): Part[] {
+export function multipartParts(bytes: Uint8Array<ArrayBuffer>, contentType: string): Part[] {
   const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const name = boundary?.[1] ?? boundary?.[2];
   if (!name || name.length > boundaryCharacters) return [];

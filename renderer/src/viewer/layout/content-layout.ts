@@ -41,7 +41,9 @@ export function layOutContent(request: LayoutRequest): ContentLayout {
   if (before === undefined) return shown;
   // Both in the same format; otherwise every line would differ.
   const old = layOutOne({ ...now, ...before, format: shown.format });
-  return { ...shown, ...compareTexts(old, shown) };
+  // Images have no place among the lines of both.
+  const { images: _, ...text } = shown;
+  return { ...text, ...compareTexts(old, shown) };
 }
 
 function layOutOne(request: Omit<LayoutRequest, "before">): ContentLayout {

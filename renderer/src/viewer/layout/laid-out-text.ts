@@ -1,9 +1,17 @@
 /** Text laid out for the viewer: what is shown, how it is coloured and folded, and what was left out. */
 
 import { hiddenCharacters } from "../../ui/texts/shown-text.ts";
+import type { ImageSize } from "../image-size.ts";
 
 export const markKinds = ["key", "string", "number", "literal", "punctuation", "invalid", "comment"] as const;
 export type MarkKind = (typeof markKinds)[number];
+
+/** An image that is drawn above the line that begins at `at`. */
+export interface LaidOutImage {
+  readonly at: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly size: ImageSize;
+}
 
 export interface LaidOutText {
   readonly text: string;
@@ -13,6 +21,8 @@ export interface LaidOutText {
   readonly folds: Uint32Array;
   /** Positions of line ends that the content does not have: a long line is wrapped. */
   readonly softBreaks: Uint32Array;
+  /** In order. */
+  readonly images?: readonly LaidOutImage[];
   /** For hex: the offset of a line's first byte is shown in place of its number. */
   readonly hex?: { readonly bytesInLine: number; readonly digits: number };
   /** For a comparison: 0 same, 1 added, 2 removed, one for each line. */
@@ -45,6 +55,7 @@ export const layoutBounds = {
   /** After this many coloured pieces the rest has one colour. */
   marks: 250_000,
   hexBytes: 512 * 1_024,
+  images: 50,
 } as const;
 
 /** A growing list of integers in a typed array. */
@@ -81,6 +92,7 @@ export class TextLayout {
   private readonly marks = new NumberList();
   private readonly folds: (readonly [from: number, to: number])[] = [];
   private readonly softBreaks = new NumberList();
+  private readonly images: LaidOutImage[] = [];
   private readonly notes = new Set<string>();
 
   get lineLength(): number {
@@ -146,6 +158,12 @@ export class TextLayout {
     this.note("Only the start is shown: the layout is too long. Copy and Save have all of it.");
   }
 
+  /** Draws an image above the last line, while there is room for one. */
+  addImage(bytes: Uint8Array<ArrayBuffer>, size: ImageSize): void {
+    if (this.images.length < layoutBounds.images) this.images.push({ at: this.lineStart, bytes, size });
+    else this.note(`The first ${layoutBounds.images} images are shown.`);
+  }
+
   /** Makes the text between two positions foldable, if they are on different lines. */
   fold(from: number, to: number): void {
     if (to > from) this.folds.push([from, to]);
@@ -158,6 +176,7 @@ export class TextLayout {
       folds: Uint32Array.from(this.folds.sort(([a], [b]) => a - b).flat()),
       softBreaks: this.softBreaks.toArray(),
       notes: [...this.notes],
+      ...(this.images.length > 0 && { images: this.images }),
       ...(this.isFull && { isShortened: true }),
       ...rest,
     };

@@ -1,6 +1,7 @@
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { decodeText } from "../decode/bytes.ts";
 import type { Part } from "../decode/multipart.ts";
+import { imageSize } from "../image-size.ts";
 import { hexText } from "./hex-lines.ts";
 import { type LaidOutText, TextLayout } from "./laid-out-text.ts";
 
@@ -24,7 +25,7 @@ const shownParts = 1_000;
 const shownTextBytes = 64 * 1_024;
 const shownBinaryBytes = 256;
 
-/** The parts of a multipart body: fields as text, files with their name, type and size; each can be folded. */
+/** The parts of a multipart body: fields as text, files with their name, type and size, images as such; each can be folded. */
 export function layOutParts(parts: readonly Part[], bytesInLine?: number): LaidOutText {
   const layout = new TextLayout();
   for (const [index, part] of parts.slice(0, shownParts).entries()) {
@@ -43,6 +44,13 @@ export function layOutParts(parts: readonly Part[], bytesInLine?: number): LaidO
 
 function addContent(layout: TextLayout, { bytes, cut }: Part, bytesInLine: number | undefined): void {
   if (bytes.length === 0) return;
+  const image = cut ? undefined : imageSize(bytes);
+  if (image) {
+    layout.breakLine(1);
+    layout.addImage(bytes, image);
+    layout.add(`${image.format} · ${image.width} × ${image.height}`, "comment");
+    return;
+  }
   const start = bytes.subarray(0, shownTextBytes);
   const text = decodeText(start, cut || start.length < bytes.length);
   layout.breakLine(1);

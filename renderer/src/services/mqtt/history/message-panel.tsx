@@ -19,6 +19,7 @@ import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { noteText, textToCopy } from "../../../viewer/content-viewer.tsx";
 import { ContentWell } from "../../../viewer/content-well.tsx";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
+import { sizeInText } from "../../../viewer/draw-image.ts";
 import { fileName } from "../../../viewer/file-name.ts";
 import { imageSize } from "../../../viewer/image-size.ts";
 import { ImageView } from "../../../viewer/image-view.tsx";
@@ -60,11 +61,12 @@ const besidePx = 64;
 const countedLines = 40;
 
 /** What the text takes with its long lines wrapped. */
-function textHeightPx({ text, hex }: LaidOutText, widthPx: number): number {
+function textHeightPx({ text, hex, images = [] }: LaidOutText, widthPx: number): number {
   const letters = Math.max(20, (widthPx - besidePx) / letterPx);
   const lines = text.split("\n", countedLines);
   const rows = lines.reduce((sum, line) => sum + (hex ? 1 : Math.max(1, Math.ceil(line.length / letters))), 0);
-  return rows * linePx + wellPx;
+  const imagesPx = images.reduce((sum, { size }) => sum + sizeInText(size).height, 0);
+  return rows * linePx + imagesPx + wellPx;
 }
 
 /** One message in full: payload, difference to the previous message, and properties. */
