@@ -1,10 +1,20 @@
 import { readFile } from "node:fs/promises";
 import mqtt from "mqtt";
+import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
 
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
 const open = shareBrowserShell("http", { others: ["mqtt", "events"], flags });
+
+/** Resolves with its field. A page that is still loading does not take the key: the services are shown when it does. */
+async function openPalette(page: Page): Promise<Locator> {
+  await page.getByRole("link", { name: /^HTTP/ }).waitFor();
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("dialog").getByLabel("Search services, actions, settings");
+  await field.waitFor();
+  return field;
+}
 
 it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End choose tabs", async () => {
   const { page } = await open();
@@ -142,8 +152,7 @@ it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and
   await more.click();
   await page.getByRole("menuitem", { name: "Send again" }).click();
   await expect.poll(() => echoes.count()).toBe(3);
-  await page.keyboard.press("Control+k");
-  await page.getByLabel("Search services, actions, settings").last().fill("send again");
+  await (await openPalette(page)).fill("send again");
   await page.keyboard.press("Enter");
   await expect.poll(() => echoes.count()).toBe(4);
   await more.click();
@@ -178,16 +187,14 @@ it.each([
 ] as const)("[BL-167] the palette offers what the menus of %s have", async (service, typed, title) => {
   const { page } = await open(service);
   await page.getByRole("button", { name: /^More/ }).waitFor();
-  await page.keyboard.press("Control+k");
-  await page.getByLabel("Search services, actions, settings").last().fill(typed);
+  await (await openPalette(page)).fill(typed);
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: title }).waitFor();
 });
 
 it("[BL-444] the palette does what another page can do", async () => {
   const { page } = await open();
-  await page.keyboard.press("Control+k");
-  await page.getByLabel("Search services, actions, settings").last().fill("auto-reply");
+  await (await openPalette(page)).fill("auto-reply");
   await page.getByText("MQTT: Auto-reply rules…").waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Auto-reply rules" }).waitFor();
@@ -198,11 +205,7 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   const { page } = await open();
   const main = page.getByRole("main");
   await main.getByRole("button", { name: "Pause" }).waitFor();
-  await page.keyboard.press("Control+k");
-  const search = page
-    .getByRole("searchbox", { name: "Search services, actions, settings" })
-    .or(page.getByLabel("Search services, actions, settings"))
-    .last();
+  const search = await openPalette(page);
   await search.fill("pause");
   await page.keyboard.press("Enter");
   await main.getByRole("button", { name: "Resume" }).waitFor();
@@ -216,7 +219,7 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await page.getByRole("button", { name: "Close the logs" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).click();
   await main.getByText("Pause and resume the list").waitFor();
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await search.fill("sample traffic");
   await page.getByText("Send sample traffic to HTTP").waitFor();
   await search.fill("clear the list");
@@ -229,20 +232,20 @@ it("[BL-167] the palette offers the commands of the page with their keys, and th
   await search.fill("theme");
   await page.getByText("Colour scheme: dark").click();
   await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await search.fill("new profile");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "New profile" });
   await dialog.getByRole("textbox").first().fill("Noisy");
   await dialog.getByRole("button", { name: "Create profile" }).click();
   await dialog.waitFor({ state: "detached" });
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await search.fill("switch to profile");
   // Only the other one is offered: the new one is active.
   await page.getByText("Switch to profile Default").waitFor();
   expect(await page.getByText("Switch to profile Noisy").count()).toBe(0);
   await page.keyboard.press("Enter");
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await search.fill("switch to profile");
   await page.getByText("Switch to profile Noisy").waitFor();
 });
