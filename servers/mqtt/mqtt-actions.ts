@@ -46,7 +46,7 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
     async publish(params) {
       const message = messageOfParams(params);
       publish(message);
-      if (!message.isRouted) await new Promise<void>((resolve) => engine.broadcasts.whenIdle(resolve));
+      await engine.broadcasts.delivered(message);
       return { matched: message.matched };
     },
 

@@ -76,7 +76,7 @@ export class Commits {
       this.drop();
       return;
     }
-    const operations = [...parts.store.take(), ...this.operations];
+    const operations = [...parts.store.take(parts.incoming.position), ...this.operations];
     this.operations = [];
     for (const frame of frames) operations.push(...this.share(frame));
     if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq, heldOfOthers);

@@ -2,6 +2,7 @@ import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
+import type { EntryPlace } from "./incoming.ts";
 import type { Liveness } from "./liveness.ts";
 import type { SessionOwnership } from "./session-ownership.ts";
 import type { SharedTurns } from "./shared-turns.ts";
@@ -33,11 +34,12 @@ export class EntryTaker {
     this.tree = tree;
   }
 
-  take(entry: Entry, from: string): void {
+  take(entry: Entry, from: string, place: EntryPlace): void {
     const isOwn = from === this.parts.brokerId;
     switch (entry.type) {
       case "message":
-        if (!isOwn) this.onMessage(entry);
+        if (isOwn) this.onBack(place);
+        else this.onMessage(entry, place);
         return;
       case "member":
         this.members.onMember(entry);
@@ -62,9 +64,18 @@ export class EntryTaker {
     }
   }
 
-  private onMessage({ message, routed, kept }: Entry & { type: "message" }): void {
+  private onBack(place: EntryPlace): void {
+    const { engine, outgoing } = this.parts;
+    const message = outgoing.takeAwaited(place.seq, place.index);
+    if (!message) return;
+    message.journalPlace = place;
+    engine.deliverBack(message);
+  }
+
+  private onMessage({ message, routed, kept }: Entry & { type: "message" }, place: EntryPlace): void {
     const { engine, outgoing } = this.parts;
     message.fromElsewhere = true;
+    message.journalPlace = place;
     // A retained message in flight from here comes after it, at all brokers.
     if (kept && !outgoing.keeps(message.topic)) {
       const isThere = message.payload.length > 0;

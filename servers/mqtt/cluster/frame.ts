@@ -88,7 +88,7 @@ function putEntry(writer: FrameWriter, entry: Entry): void {
   switch (entry.type) {
     case "message": {
       const groups = entry.message.groups ?? new Map<string, string>();
-      writer.byte((entry.routed ? 1 : 0) | (entry.kept ? 2 : 0)).fourBytes(groups.size);
+      writer.byte((entry.routed ? 1 : 0) | (entry.kept ? 2 : 0) | (entry.message.comesBack ? 4 : 0)).fourBytes(groups.size);
       for (const [group, broker] of groups) writer.string(group).string(broker);
       putMessage(writer, entry.message);
       break;
@@ -158,6 +158,7 @@ function readEntry(reader: ByteReader): Entry {
       for (let count = reader.fourBytes(); count > 0; count--) groups.set(reader.string(), reader.string());
       const message = readMessage(reader);
       if (groups.size > 0) message.groups = groups;
+      message.comesBack = (flags & 4) !== 0;
       return { type, message, routed: (flags & 1) !== 0, kept: (flags & 2) !== 0 };
     }
     case "member": {

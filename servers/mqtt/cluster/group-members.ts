@@ -5,6 +5,7 @@ import type { WaitingMessages } from "./waiting-messages.ts";
 
 type MemberState = "connected" | "away" | "gone";
 
+const membersAtOnce = 500;
 const membersKey = `${keyPrefix}members`;
 /** Separator of group and client identifier: neither can contain it. */
 const separator = "\0";
@@ -95,21 +96,28 @@ export class GroupMembers {
     this.inherited.delete(dead);
   }
 
-  /** Resends all memberships: Redis and the other brokers may have outdated ones of this broker. */
-  announceAgain(): void {
+  /** Resends all memberships, over several turns of the event loop: Redis and the other brokers may have outdated ones of this broker. */
+  async announceAgain(): Promise<void> {
     const { engine, registry, brokerId } = this.parts;
     this.announced.clear();
-    for (const [group, clientId] of registry.membersOf(brokerId)) {
+    for (const [group, clientId] of [...registry.membersOf(brokerId)]) {
       this.announced.set(group + separator + clientId, "away");
       this.change(group, clientId);
+      if (this.changed.size >= membersAtOnce) await this.announceSome();
     }
-    for (const { clientId, subscriptions } of engine.sessions.values()) {
-      for (const { group } of subscriptions.values()) {
-        if (!group) continue;
-        this.announced.delete(group.name + separator + clientId);
-        this.change(group.name, clientId);
+    for (const { clientId, groups } of engine.sessions.values()) {
+      for (const { name } of groups ?? []) {
+        this.announced.delete(name + separator + clientId);
+        this.change(name, clientId);
+        if (this.changed.size >= membersAtOnce) await this.announceSome();
       }
     }
+  }
+
+  private async announceSome(): Promise<void> {
+    this.parts.flush();
+    await this.parts.caughtUp();
+    await this.parts.engine.scheduler.nextTurn();
   }
 
   /** Forgets what was sent under the broker's previous name. */

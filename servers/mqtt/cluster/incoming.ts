@@ -1,12 +1,18 @@
-import { resultOf } from "../../core/turns/work-connection.ts";
 import { PacketError } from "../codec/reason-code.ts";
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
 import type { Broadcasts } from "../engine/routing/broadcasts.ts";
 import { type DecodedFrame, decodeFrame, type Entry, isDurable } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
 
+/** Where an entry is: the id of its frame in the journal, if it is there, the number of the frame, and its own in the frame. */
+export interface EntryPlace {
+  readonly id: string;
+  readonly seq: number;
+  readonly index: number;
+}
+
 export interface IncomingOptions {
-  readonly onEntry: (entry: Entry, from: string) => void;
+  readonly onEntry: (entry: Entry, from: string, place: EntryPlace) => void;
   /** Called after the entries of every new frame, own ones included. */
   readonly onFrame: (received: Received, bytes: number) => void;
   /** An invalid frame, or one with invalid entries. */
@@ -30,11 +36,14 @@ export class Incoming {
   private readonly lastSeq = new Map<string, number>();
   /** Frames that wait for their turn, or while older ones are read from the journal. Other brokers wait until they are applied (`Backlog`). */
   private queue: { readonly id: string; readonly bytes: Buffer }[] = [];
+  /** Entries of the frame that is applied, or was when Redis was lost. */
+  private begun = { frame: "", entries: 0 };
   /** Of the frame of which a part was applied: a step for each entry. */
   private steps: Iterator<undefined> | undefined = undefined;
   private state: "held" | "waiting for its turn" | "waiting for Redis" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
+  private readonly toDoBetween: (() => void)[] = [];
   private readonly recordings = new Set<(received: Received) => void>();
   private waiting: { readonly id: string; readonly resolve: () => void }[] = [];
   private readonly options: IncomingOptions;
@@ -67,13 +76,14 @@ export class Incoming {
     this.state = "idle";
     const { queue } = this;
     let taken = 0;
-    while ((this.steps || taken < queue.length) && this.options.broadcasts().isIdle) {
+    while ((this.steps || taken < queue.length) && !this.isDelivering) {
       if (!this.steps && this.options.waitsForRedis()) {
         this.state = "waiting for Redis";
         break;
       }
       this.steps ??= this.stepsOf(queue[taken++] as (typeof queue)[number]);
       this.step(this.steps);
+      if (!this.steps) this.actBetween();
       // Redis was lost.
       if (queue !== this.queue) return;
       if (this.options.scheduler().isTurnOver()) break;
@@ -81,7 +91,12 @@ export class Incoming {
     this.queue = queue.slice(taken);
     if ((this.queue.length === 0 && !this.steps) || this.state === "waiting for Redis") return;
     this.state = "waiting for its turn";
-    this.options.broadcasts().whenIdle(() => this.options.scheduler().whenWritten(this.goOn));
+    const endsFrame = this.steps !== undefined && this.isDelivering;
+    this.options.broadcasts().whenIdle(() => {
+      // Its position goes into one commit with the last deliveries.
+      if (endsFrame) this.goOn();
+      else this.options.scheduler().whenWritten(this.goOn);
+    });
   };
 
   /** Redis has taken some of what sessions got. */
@@ -98,36 +113,75 @@ export class Incoming {
     this.steps = undefined;
   }
 
-  /** A frame from the journal; applied at once, even while others are held. */
-  take(id: string, bytes: Buffer): void {
-    resultOf(this.stepsOf({ id, bytes }));
+  /** A frame from the journal; applied even while others are held. */
+  async take(id: string, bytes: Buffer): Promise<void> {
+    const steps = this.stepsOf({ id, bytes });
+    this.steps = steps;
+    for (this.step(steps); this.steps === steps; this.step(steps)) {
+      await new Promise<void>((resolve) => this.options.broadcasts().whenIdle(resolve));
+      // Redis was lost.
+      if (this.steps !== steps) return;
+    }
+    this.actBetween();
   }
 
-  /** What sessions keep of a frame goes into one commit, with its position. QoS 0 is not kept: a step for each of such messages. */
+  /** Calls it while no frame is applied in part: what sessions have is all up to `position`. */
+  betweenFrames<Result>(act: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.toDoBetween.push(() => {
+        try {
+          resolve(act());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      if (!this.steps) this.actBetween();
+    });
+  }
+
+  private actBetween(): void {
+    if (this.toDoBetween.length > 0) for (const act of this.toDoBetween.splice(0)) act();
+  }
+
+  /**
+   * What sessions keep of a frame goes into one commit, with its position, unless it is for thousands: then each has the place of what it
+   * got already (`Message.journalPlace`). QoS 0 is not kept: a step for each of such messages.
+   */
   private *stepsOf({ id, bytes }: { readonly id: string; readonly bytes: Buffer }): Generator<undefined, void> {
     // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
     this.bytes += bytes.length;
     const isNew = frame !== undefined && frame.seq > (this.lastSeq.get(frame.from) ?? 0);
     if (frame && isNew) {
-      this.lastSeq.set(frame.from, frame.seq);
-      if (frame.broken > 0) this.options.onBroken(frame.broken);
+      const name = `${frame.seq} ${frame.from}`;
+      if (this.begun.frame !== name) {
+        this.begun = { frame: name, entries: 0 };
+        if (frame.broken > 0) this.options.onBroken(frame.broken);
+      }
+      const { begun } = this;
       const isKept = frame.entries.some(isDurable);
       for (const [index, entry] of frame.entries.entries()) {
         // Requests are answered after the whole frame was applied.
-        if (isQuestion(entry)) continue;
-        if (index > 0 && !isKept) yield;
-        this.options.onEntry(entry, frame.from);
+        if (index < begun.entries || isQuestion(entry)) continue;
+        if (index > 0 && (!isKept || this.isDelivering)) yield;
+        begun.entries = index + 1;
+        this.options.onEntry(entry, frame.from, { id, seq: frame.seq, index });
       }
+      if (this.isDelivering) yield;
+      this.lastSeq.set(frame.from, frame.seq);
     }
     if (id !== "" && isLater(id, this.position)) this.position = id;
     if (frame && isNew) {
       const received = { id, frame };
       if (id !== "") for (const record of this.recordings) record(received);
       this.options.onFrame(received, bytes.length);
-      for (const entry of frame.entries) if (isQuestion(entry)) this.options.onEntry(entry, frame.from);
+      for (const entry of frame.entries) if (isQuestion(entry)) this.options.onEntry(entry, frame.from, { id, seq: frame.seq, index: 0 });
     }
     this.wake();
+  }
+
+  private get isDelivering(): boolean {
+    return !this.options.broadcasts().isIdle;
   }
 
   private decode(bytes: Buffer): DecodedFrame | undefined {
@@ -160,6 +214,7 @@ export class Incoming {
     // They are read from the journal.
     this.queue = [];
     this.steps = undefined;
+    this.actBetween();
     const { waiting } = this;
     this.waiting = [];
     for (const { resolve } of waiting) resolve();

@@ -3,7 +3,7 @@ import { errorText } from "../../core/service/service-error.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { framesAfter, isJournalId, type Received } from "./journal.ts";
+import { framesAfter, isJournalId, isLater, type Received } from "./journal.ts";
 import type { SessionOwnership } from "./session-ownership.ts";
 import type { SharedTurns } from "./shared-turns.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
@@ -80,7 +80,7 @@ export class Liveness {
   }
 
   private async bury(dead: string): Promise<void> {
-    const { parts, ownership, members, turns } = this.options;
+    const { parts, ownership, members } = this.options;
     if (this.burying.has(dead)) return;
     const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, [dead]));
     // Another broker takes it over, or it is alive.
@@ -90,12 +90,7 @@ export class Liveness {
       parts.note({ type: "inherit", dead });
       parts.outgoing.add({ type: "dead", broker: dead });
       parts.flush();
-      const place = replyText(position);
-      const frames = await this.framesSince(place);
-      turns.actFor(dead, frames, place);
-      // In the same commit: if this broker dies, the next one continues from here.
-      parts.note({ type: "call", values: ["HSET", `${keyPrefix}broker:${dead}`, "acted", parts.incoming.position] });
-      parts.flush();
+      await this.actFor(dead, replyText(position));
       const count = await ownership.takeOver(dead);
       while (parts.isConnected && !members.hasInherited(dead)) await sleep(echoPollMs);
       members.settle(dead);
@@ -108,17 +103,51 @@ export class Liveness {
     }
   }
 
-  private async framesSince(place: string): Promise<readonly Received[]> {
-    const { incoming, redis } = this.options.parts;
-    if (!isJournalId(place)) return [];
+  /** Delivers what is assigned to the dead broker, from where it had applied all, in the order of the journal and the turns of clients. */
+  private async actFor(dead: string, place: string): Promise<void> {
+    const { parts, turns } = this.options;
+    const { incoming, redis } = parts;
+    let acted = isJournalId(place) ? place : incoming.position;
+    // Some are there twice, after Redis was lost.
+    const lastSeq = new Map<string, number>();
+    const deliver = async (received: Received) => {
+      const { id, frame } = received;
+      if (!isLater(id, acted)) return;
+      const isNew = frame.seq > (lastSeq.get(frame.from) ?? 0);
+      if (isNew) lastSeq.set(frame.from, frame.seq);
+      acted = id;
+      if (!isNew || !turns.deliverFor(dead, received)) return;
+      // In the same commit: if this broker dies, the next one continues from here.
+      parts.note({ type: "call", values: ["HSET", `${keyPrefix}broker:${dead}`, "acted", id] });
+      if (parts.engine.scheduler.isTurnOver()) await this.rest();
+    };
     const applied: Received[] = [];
     const stop = incoming.record((received) => applied.push(received));
     try {
-      const frames: Received[] = [];
-      for await (const received of framesAfter(redis.commands, place)) frames.push(received);
-      return [...frames, ...applied];
+      const { position } = incoming;
+      for await (const received of framesAfter(redis.commands, acted)) {
+        if (isLater(received.id, position)) break;
+        await deliver(received);
+      }
+      do for (const received of applied.splice(0)) await deliver(received);
+      while (!(await incoming.betweenFrames(() => this.hasCaughtUp(dead, applied))));
     } finally {
       stop();
     }
+    parts.flush();
+  }
+
+  /** What is applied next is for this broker at once. */
+  private hasCaughtUp(dead: string, applied: readonly Received[]): boolean {
+    if (applied.length > 0) return false;
+    this.options.turns.actFor(dead);
+    return true;
+  }
+
+  private async rest(): Promise<void> {
+    const { parts } = this.options;
+    parts.flush();
+    await parts.caughtUp();
+    await parts.engine.scheduler.nextTurn();
   }
 }

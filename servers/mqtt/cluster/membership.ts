@@ -41,7 +41,7 @@ export class Membership {
     parts.incoming.position = replyText(position);
     connected();
     parts.incoming.release();
-    members.announceAgain();
+    await members.announceAgain();
     commits.resend();
     turns.deliverDeferred();
     commits.flush();
@@ -65,9 +65,11 @@ export class Membership {
     if (!wasEmptied) members.learn(reply[3]);
     incoming.position = position ?? "";
     for await (const { id, bytes } of readJournal(redis.commands, incoming.position)) {
-      incoming.take(id, bytes);
+      await incoming.take(id, bytes);
       if (parts.engine.scheduler.isTurnOver()) await parts.engine.scheduler.nextTurn();
     }
+    // What was delivered in part when Redis was lost.
+    await new Promise<void>((resolve) => parts.engine.broadcasts.whenIdle(resolve));
     this.expectNoBreak(breaks);
     connected();
     incoming.release();
@@ -75,7 +77,7 @@ export class Membership {
     this.expectNoBreak(breaks);
     const hasUnsent = outgoing.waiting.length > 0;
     commits.resend();
-    members.announceAgain();
+    await members.announceAgain();
     turns.deliverDeferred();
     await ownership.claimAll();
     // It may refuse what it has to keep.

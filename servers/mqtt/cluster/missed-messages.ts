@@ -2,7 +2,7 @@ import { resultOf } from "../../core/turns/work-connection.ts";
 import type { Qos } from "../codec/packet.ts";
 import { isSharedFilter } from "../codec/topic.ts";
 import type { EngineLimits } from "../engine/engine-limits.ts";
-import type { Message } from "../engine/routing/message.ts";
+import type { JournalPlace, Message } from "../engine/routing/message.ts";
 import { deliver } from "../engine/routing/route-message.ts";
 import { type Subscriber, Subscription } from "../engine/routing/subscription.ts";
 import { SubscriptionTrie } from "../engine/routing/subscription-trie.ts";
@@ -49,6 +49,7 @@ class MissedBySession implements Subscriber {
   readonly recipient = undefined;
   readonly expirySeconds = 0;
   readonly hasEnded = false;
+  private readonly ahead: JournalPlace | undefined;
   readonly at: StateAt;
   readonly ofJournal: BoundedMessages;
   /** Applied while the journal is read. */
@@ -56,9 +57,10 @@ class MissedBySession implements Subscriber {
   /** Where the next one belongs. */
   source: "ofJournal" | "applied" = "ofJournal";
 
-  constructor(clientId: string, at: StateAt, limits: QueueLimits) {
+  constructor(clientId: string, at: StateAt, ahead: JournalPlace | undefined, limits: QueueLimits) {
     this.clientId = clientId;
     this.at = at;
+    this.ahead = ahead;
     this.ofJournal = new BoundedMessages(limits);
     this.applied = new BoundedMessages(limits);
   }
@@ -68,8 +70,13 @@ class MissedBySession implements Subscriber {
     if (qos > 0) this[this.source].add({ message, qos, retain, identifiers });
   }
 
-  hasSeen({ id, frame }: Received): boolean {
-    return !isLater(id, this.at.id) || (frame.from === this.at.from && frame.seq <= this.at.seq);
+  /** The message of the frame with this number. */
+  hasSeen({ id, frame }: Received, message: Message, index: number): boolean {
+    const { at, ahead } = this;
+    if (!isLater(id, at.id)) return true;
+    if (ahead && (isLater(ahead.id, id) || (ahead.id === id && index <= ahead.index))) return true;
+    // What comes back from the journal is not delivered before.
+    return !message.comesBack && frame.from === at.from && frame.seq <= at.seq;
   }
 }
 
@@ -86,9 +93,9 @@ export class MissedMessages {
   }
 
   /** A step for each subscription. */
-  *add({ session: { clientId, subscriptions }, at }: Pick<ReadSession, "session" | "at">): Generator<undefined, void> {
+  *add({ session: { clientId, subscriptions }, at, ahead }: Pick<ReadSession, "session" | "at" | "ahead">): Generator<undefined, void> {
     if (!at) return;
-    const session = new MissedBySession(clientId, at, this.limits);
+    const session = new MissedBySession(clientId, at, ahead, this.limits);
     this.sessions.set(clientId, session);
     for (const { filter, options } of subscriptions) {
       if (!isSharedFilter(filter)) this.trie.add(filter, session, new Subscription(session, filter, options, undefined));
@@ -118,11 +125,11 @@ export class MissedMessages {
   readonly applied = (received: Received): void => resultOf(this.take(received, "applied"));
 
   private *take(received: Received, source: MissedBySession["source"]): Generator<undefined, void> {
-    for (const entry of received.frame.entries) {
+    for (const [index, entry] of received.frame.entries.entries()) {
       if (entry.type !== "message" || !entry.routed || entry.message.qos === 0) continue;
       const { message } = entry;
       if (!this.trie.isQuick(message.topic)) yield* this.trie.prepare(message.topic);
-      this.route(message, source, (missed) => !missed.hasSeen(received));
+      this.route(message, source, (missed) => !missed.hasSeen(received, message, index));
       yield;
     }
   }

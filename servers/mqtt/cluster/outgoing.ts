@@ -45,6 +45,8 @@ export class Outgoing {
   private sealedEntries = 0;
   /** Number of retained messages among all of these, by topic. */
   private readonly keptTopics = new Map<string, number>();
+  /** Those that are delivered here when they come back. */
+  readonly awaited = new Set<Message>();
   /** Messages not sent to the others since the last check. */
   private unshared = 0;
   private readonly noted: () => void;
@@ -181,6 +183,13 @@ export class Outgoing {
       this.sealedEntries -= entries.length;
       for (const entry of entries) if (entry.type === "message" && entry.kept) this.count(entry.message.topic, -1);
     }
+  }
+
+  /** The message of a frame that came back, if it was awaited. */
+  takeAwaited(seq: number, index: number): Message | undefined {
+    if (this.awaited.size === 0) return undefined;
+    const entry = this.frames.find((frame) => frame.seq === seq)?.entries[index];
+    return entry?.type === "message" && this.awaited.delete(entry.message) ? entry.message : undefined;
   }
 
   takeUnshared(): number {

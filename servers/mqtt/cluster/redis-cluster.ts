@@ -94,7 +94,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const onFault = (error: unknown) => log.error(`A frame of another broker could not be applied: ${errorText(error)}`);
     this.outgoing = new Outgoing(() => this.commits.schedule());
     this.incoming = new Incoming({
-      onEntry: (entry, from) => this.store.ofOthers(() => this.taker.take(entry, from)),
+      onEntry: (entry, from, place) => this.taker.take(entry, from, place),
       onFrame: ({ id, frame }, bytes) => {
         this.commits.read();
         if (frame.from !== this.brokerId) return;
@@ -162,8 +162,25 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   attach(engine: Engine): void {
     this.attached = engine;
     engine.bus.onMessage((message) => {
-      if (!message.fromElsewhere && isShared(message.topic)) this.outgoing.route(message);
+      if (message.fromElsewhere || !isShared(message.topic)) return;
+      this.outgoing.route(message);
+      if (message.comesBack && !this.isConnected) this.deliverAwaited();
     });
+  }
+
+  journalFirst(message: Message): boolean {
+    if (!isShared(message.topic)) return false;
+    message.comesBack = true;
+    this.turns.choose(message);
+    this.outgoing.awaited.add(message);
+    return true;
+  }
+
+  /** They do not come back before Redis is. */
+  private deliverAwaited(): void {
+    const awaited = [...this.outgoing.awaited];
+    this.outgoing.awaited.clear();
+    for (const message of awaited) this.engine.deliverBack(message);
   }
 
   gate(transport: Transport, client: GatedClient): Transport {
@@ -265,8 +282,13 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.incoming.lost();
     this.outgoing.lost(!buried);
     this.backlog.clear();
-    if (buried) this.commitGate.discard();
-    else this.commitGate.open();
+    if (buried) {
+      this.outgoing.awaited.clear();
+      this.commitGate.discard();
+    } else {
+      this.deliverAwaited();
+      this.commitGate.open();
+    }
     this.flush();
     if (!this.isComingBack) void this.comeBack();
   }

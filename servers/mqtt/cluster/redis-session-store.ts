@@ -1,14 +1,17 @@
 import type { Delivery } from "../engine/delivery/delivery.ts";
-import type { Message } from "../engine/routing/message.ts";
+import type { JournalPlace, Message } from "../engine/routing/message.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { HeldRows, SavedSession, SessionKey, SessionStore, StoredDelivery } from "../engine/session/session-store.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
+import { isLater } from "./journal.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import {
+  aheadField,
   atField,
   deliveryField,
   deliveryText,
+  placeText,
   progressField,
   progressText,
   type ReadSession,
@@ -26,7 +29,7 @@ const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId
 const valuesAtOnce = 1_000;
 
 /** Fields that are written in about as long as clients have in a turn of the event loop. */
-const fieldsOfTurn = 4_000;
+const fieldsOfTurn = 2_000;
 
 /** The same in bytes of their values and of messages. */
 const bytesOfTurn = 1 << 20;
@@ -35,6 +38,8 @@ const bytesOfTurn = 1 << 20;
 interface Change {
   /** The hash is removed first. */
   anew: boolean;
+  /** Of the last message of the journal that it got. */
+  place: JournalPlace | undefined;
   readonly fields: Map<string, string | undefined>;
   /** By the number of the delivery; without text those that are removed. */
   readonly deliveries: Map<number, { readonly stored: StoredMessage; readonly text: string | undefined }>;
@@ -79,7 +84,7 @@ export class RedisSessionStore implements SessionStore {
     let change = this.changes.get(clientId);
     if (!change) {
       if (this.changes.size === 0) this.options.noted();
-      change = { anew: false, fields: new Map(), deliveries: new Map() };
+      change = { anew: false, place: undefined, fields: new Map(), deliveries: new Map() };
       this.changes.set(clientId, change);
     }
     return change;
@@ -89,16 +94,6 @@ export class RedisSessionStore implements SessionStore {
     this.notedBytes += bytes;
     this.heldBytes += bytes;
     if (this.isOfOthers) this.heldOfOthers += bytes;
-  }
-
-  /** What `apply` changes is caused by another broker. */
-  ofOthers(apply: () => void): void {
-    this.isOfOthers = true;
-    try {
-      apply();
-    } finally {
-      this.isOfOthers = false;
-    }
   }
 
   private set(clientId: string, field: string, value: string | undefined): void {
@@ -119,6 +114,7 @@ export class RedisSessionStore implements SessionStore {
   private begin(clientId: string): void {
     const change = this.change(clientId);
     change.anew = true;
+    change.place = undefined;
     change.fields.clear();
     change.deliveries.clear();
   }
@@ -132,14 +128,18 @@ export class RedisSessionStore implements SessionStore {
   }
 
   queued(session: SessionKey, delivery: Delivery): void {
+    this.isOfOthers = delivery.message.fromElsewhere;
     this.put(session, delivery, this.messages.use(delivery.message), delivery.shared);
+    this.isOfOthers = false;
   }
 
   private put(session: SessionKey, delivery: Delivery, stored: StoredMessage, shared: Subscription | undefined): void {
     const sharedAs = this.numberOf(session, shared);
     delivery.storedId = ++this.lastDelivery;
     const text = deliveryText(delivery, stored, sharedAs);
-    this.change(session.clientId).deliveries.set(delivery.storedId, { stored, text });
+    const change = this.change(session.clientId);
+    change.deliveries.set(delivery.storedId, { stored, text });
+    if (!delivery.shared && !delivery.asRetained) change.place = delivery.message.journalPlace ?? change.place;
     this.noteName(stored, text.length);
     if (delivery.packetId > 0) this.updated(session, delivery);
   }
@@ -234,6 +234,7 @@ export class RedisSessionStore implements SessionStore {
   keep(session: Session): void {
     this.saveSession(session);
     this.set(session.clientId, atField, undefined);
+    this.set(session.clientId, aheadField, undefined);
     // They are counted anew.
     for (const delivery of session.inflight.inOrder()) this.updated(session, delivery);
   }
@@ -281,14 +282,17 @@ export class RedisSessionStore implements SessionStore {
     return this.noted > fieldsOfTurn || this.notedBytes > bytesOfTurn;
   }
 
-  take(): RedisOperation[] {
+  /** For a commit with this position in the journal. */
+  take(position: string): RedisOperation[] {
     const uses = new Map<StoredMessage, number>();
     const operations: RedisOperation[] = [];
-    for (const [clientId, { anew, fields, deliveries }] of this.changes) {
+    for (const [clientId, { anew, place, fields, deliveries }] of this.changes) {
       const key = sessionKey(clientId);
       if (anew) operations.push({ type: "end session", key });
       const written: string[] = [];
       const removed: string[] = [];
+      // Others have not got that message yet.
+      if (place && isLater(place.id, position)) written.push(aheadField, placeText(place));
       const released: string[] = [];
       for (const [field, value] of fields) {
         if (value !== undefined) written.push(field, value);

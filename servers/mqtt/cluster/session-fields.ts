@@ -1,7 +1,7 @@
 import { ByteReader } from "../codec/byte-reader.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery/delivery.ts";
-import type { Message } from "../engine/routing/message.ts";
+import type { JournalPlace, Message } from "../engine/routing/message.ts";
 import type { Subscription, SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { SavedSession, StoredDelivery, StoredSession, StoredSubscription } from "../engine/session/session-store.ts";
 import { toComputerTime } from "../engine/steady-clock.ts";
@@ -13,7 +13,7 @@ import type { StoredMessage } from "./stored-messages.ts";
 
 /**
  * A session is one hash in Redis, so that it is moved and removed atomically. Its fields: `session`; `f` + filter for a subscription;
- * `d` + number for a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; and `at`. Messages and
+ * `d` + number for a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; `at` and `ahead`. Messages and
  * filters may be long: a delivery has the name of its message (`StoredMessages`), and of a shared subscription the number that is with
  * its filter. Clients choose filters: no other field begins with `f`. The former `s` + filter is read, too, and deliveries that contain
  * their message.
@@ -24,12 +24,21 @@ export const deliveryField = (delivery: number): string => `d${delivery}`;
 export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
 export const atField = "at";
+/** The last message that it has of the journal, if its broker's position is before that: one for thousands is delivered in steps. */
+export const aheadField = "ahead";
 
 /** The state as of this position in the journal, including all frames of `from` up to `seq`, wherever they are. */
 export interface StateAt {
   readonly id: string;
   readonly seq: number;
   readonly from: string;
+}
+
+export const placeText = ({ id, index }: JournalPlace): string => `${id} ${index}`;
+
+function parsePlace(text: string): JournalPlace | undefined {
+  const [id = "", index = ""] = text.split(" ");
+  return isJournalId(id) ? { id, index: Number(index) || 0 } : undefined;
 }
 
 export const stateAtText = ({ id, seq, from }: StateAt): string => `${id} ${seq} ${from}`;
@@ -72,6 +81,7 @@ export interface ReadSession {
   readonly deliveries: readonly ReadDelivery[];
   /** Absent if a living broker has it, or nothing was missed. */
   readonly at: StateAt | undefined;
+  readonly ahead: JournalPlace | undefined;
   /** Fields that could not be read. */
   readonly broken: number;
   /** It has fields that are not written in this form any more. */
@@ -105,7 +115,7 @@ export function* readSession(clientId: string, values: readonly Reply[]): Genera
   let broken = 0;
   let isFormer = false;
   yield* inSteps(fields, ([name, value]) => {
-    if (name === sessionField || name === atField) return;
+    if (name === sessionField || name === atField || name === aheadField) return;
     try {
       const rest = name.slice(1);
       if (name.startsWith("f") || name.startsWith("s")) {
@@ -133,10 +143,12 @@ export function* readSession(clientId: string, values: readonly Reply[]): Genera
   // Sent messages first, in the order of sending, then the waiting ones.
   deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
   const at = fields.get(atField);
+  const ahead = fields.get(aheadField);
   return {
     session: { clientId, storedId: 0, ...head, subscriptions, received },
     deliveries,
     at: at && parseStateAt(at.toString("utf8")),
+    ahead: ahead && parsePlace(ahead.toString("latin1")),
     broken,
     isFormer,
   };

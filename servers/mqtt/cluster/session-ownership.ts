@@ -242,7 +242,8 @@ export class SessionOwnership {
       if (places) await this.readJournal(missed, places.earliest, incoming.position);
       for (const one of read) {
         const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
-        await this.inTurns(this.adoptOne(one, loaded, missed));
+        const session = await this.inTurns(this.restoreOne(one));
+        if (session) await incoming.betweenFrames(() => this.openOne(one, session, loaded, missed));
       }
     } finally {
       stop();
@@ -270,21 +271,27 @@ export class SessionOwnership {
     }
   }
 
-  /** `missed` has all that was applied here and is not in its state. A step for each subscription, and one in which it is opened. */
-  private *adoptOne(read: ReadSession & Claimed, loaded: LoadedMessages, missed: MissedMessages): Generator<undefined, void> {
+  /** Claimed under an identifier that the others have declared dead meanwhile, or open already. */
+  private isNotWanted({ session, brokerId }: ReadSession & Claimed): boolean {
+    return this.parts.brokerId !== brokerId || this.parts.engine.sessions.has(session.clientId);
+  }
+
+  /** A step for each subscription. Undefined if the session is not wanted. */
+  private *restoreOne(read: ReadSession & Claimed): Generator<undefined, Session | undefined> {
+    return this.isNotWanted(read) ? undefined : yield* restoreSubscriptions(this.parts.engine, read.session);
+  }
+
+  /** `missed` has all that was applied here and is not in its state. */
+  private openOne(read: ReadSession & Claimed, session: Session, loaded: LoadedMessages, missed: MissedMessages): void {
     const { parts } = this;
     const { engine, store } = parts;
     const { session: kept, deliveries, at, broken } = read;
-    // Claimed under an identifier that the others have declared dead meanwhile, or open already.
-    const isNotWanted = () => parts.brokerId !== read.brokerId || engine.sessions.has(kept.clientId);
-    if (isNotWanted()) return;
-    const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
-    if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
-    const session = yield* restoreSubscriptions(engine, kept);
-    if (isNotWanted()) {
+    if (this.isNotWanted(read)) {
       abandonSession(engine, session);
       return;
     }
+    const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
+    if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
     // Messages published here before go into a frame.
     parts.flush();
     let isAsStored = !read.isFormer && unreadable === 0;
@@ -302,12 +309,16 @@ export class SessionOwnership {
     if (isOver(session, steadyNow())) engine.endSession(session);
   }
 
-  /** Messages published here and not received back yet: no applied frame contains them. */
+  /** Messages published here and not received back yet: no applied frame contains them. Those that are awaited come to all sessions. */
   private notReceivedBack(at: { readonly from: string; readonly seq: number }): Message[] {
     const { outgoing, brokerId } = this.parts;
     return outgoing.waiting
       .filter(({ seq }) => at.from !== brokerId || seq > at.seq)
-      .flatMap(({ entries }) => entries.flatMap((entry) => (entry.type === "message" && entry.routed ? [entry.message] : [])));
+      .flatMap(({ entries }) =>
+        entries.flatMap((entry) =>
+          entry.type === "message" && entry.routed && !outgoing.awaited.has(entry.message) ? [entry.message] : [],
+        ),
+      );
   }
 
   /** Takes over all sessions of a dead broker. */

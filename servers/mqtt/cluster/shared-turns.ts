@@ -5,7 +5,7 @@ import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { MemberCounts } from "./group-registry.ts";
-import { isLater, type Received } from "./journal.ts";
+import type { Received } from "./journal.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
 /**
@@ -28,11 +28,15 @@ export class SharedTurns {
 
   route(message: Message, groups: readonly SharedGroup[]): void {
     if (isSystemTopic(message.topic)) for (const group of groups) deliverToOne(group, message);
-    else if (message.fromElsewhere) this.routeFromElsewhere(message);
-    else this.routeOwn(message, groups);
+    else if (message.fromElsewhere || message.isBack) this.routeOfJournal(message);
+    else {
+      this.choose(message, groups);
+      for (const [name, broker] of message.groups ?? []) if (broker === this.parts.brokerId) this.deliver(name, message);
+    }
   }
 
-  private routeOwn(message: Message, groups: readonly SharedGroup[]): void {
+  /** Of the groups that match those of this broker, or of all. */
+  choose(message: Message, groups: readonly SharedGroup[] = []): void {
     const { registry, brokerId, isConnected } = this.parts;
     const names = isConnected ? new Set(registry.matching(message.topic)) : new Set<string>();
     for (const { name } of groups) names.add(name);
@@ -43,7 +47,6 @@ export class SharedTurns {
       if (turn !== undefined) turns.set(name, turn);
     }
     message.groups = turns;
-    for (const [name, broker] of turns) if (broker === brokerId) this.deliver(name, message);
   }
 
   /** Decides by this broker's current members, not by the shared state. */
@@ -51,7 +54,7 @@ export class SharedTurns {
     return this.parts.engine.groups.get(name)?.counts() ?? "known";
   }
 
-  private routeFromElsewhere(message: Message): void {
+  private routeOfJournal(message: Message): void {
     const { registry, brokerId } = this.parts;
     for (const [name, broker] of message.groups ?? []) if (this.isHere(broker)) this.deliver(name, message);
     for (const name of registry.matching(message.topic)) {
@@ -121,20 +124,24 @@ export class SharedTurns {
     for (const group of groups) this.deliver(group, message);
   }
 
-  /** Takes over the messages assigned to the dead broker; `frames` are the ones that it had not processed. */
-  actFor(dead: string, frames: readonly Received[], after: string): void {
+  /** From now on messages that are assigned to the dead broker are for this one. */
+  actFor(dead: string): void {
     this.actingFor.add(dead);
-    const seen = new Set<string>();
-    for (const { id, frame } of frames) {
-      const key = `${frame.seq} ${frame.from}`;
-      if (seen.has(key) || !isLater(id, after) || isLater(id, this.parts.incoming.position)) continue;
-      seen.add(key);
-      for (const entry of frame.entries) {
-        if (entry.type === "handed on" && entry.to === dead) for (const group of entry.groups) this.deliver(group, entry.message);
-        // Messages that the dead broker published and assigned to itself were delivered in the same commit.
-        if (entry.type !== "message" || !entry.routed || frame.from === dead) continue;
-        for (const [name, broker] of entry.message.groups ?? []) if (broker === dead) this.deliver(name, entry.message);
-      }
+  }
+
+  /** Delivers what the frame, which the dead broker had not applied, assigns to it. True if it is something. */
+  deliverFor(dead: string, { frame }: Received): boolean {
+    let isSomething = false;
+    const give = (group: string, message: Message) => {
+      isSomething = true;
+      this.deliver(group, message);
+    };
+    for (const entry of frame.entries) {
+      if (entry.type === "handed on" && entry.to === dead) for (const group of entry.groups) give(group, entry.message);
+      // Messages that the dead broker published and assigned to itself were delivered in the same commit, but for those that come back.
+      if (entry.type !== "message" || !entry.routed || (frame.from === dead && !entry.message.comesBack)) continue;
+      for (const [name, broker] of entry.message.groups ?? []) if (broker === dead) give(name, entry.message);
     }
+    return isSomething;
   }
 }

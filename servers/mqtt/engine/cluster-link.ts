@@ -27,6 +27,8 @@ export interface ClusterLink {
   ended(clientId: string): void;
   /** The client became or is no longer a member of a shared subscription, or connected or disconnected as a member. */
   memberChanged(group: string, clientId: string): void;
+  /** For a message that sessions keep: true if it is to be delivered when it comes back from the journal (`Message.comesBack`). */
+  journalFirst(message: Message): boolean;
   /** Delivers to the topic's shared groups that choose this broker. */
   routeShared(message: Message, groups: readonly SharedGroup[]): void;
   hasConnectedMemberElsewhere(group: string): boolean;

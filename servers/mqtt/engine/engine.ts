@@ -193,6 +193,14 @@ export class Engine {
     this.bus.publish(message);
   }
 
+  /** The message has come back from the journal of the cluster. */
+  deliverBack(message: Message): void {
+    message.isBack = true;
+    // It waits for its turn with those of the broker itself.
+    message.publisherTakesTurns = false;
+    routeMessage(this, message);
+  }
+
   private retain(message: Message): void {
     if (message.payload.length > 0 && !this.retainedRoom.makeFor(message)) {
       this.observer.notRetained?.(message);

@@ -167,6 +167,39 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     expect(twice).toEqual([]);
   });
 
+  it("[MQTT-473] a broker is killed while messages for hundreds of its sessions are delivered: each has all that was acknowledged, and none twice", async () => {
+    const url = nextUrl();
+    const [dying, living] = [await spawnMember(url), await startMember(url)];
+    const names = Array.from({ length: 400 }, (_, index) => `client ${index}`);
+    for (const clientId of names) {
+      const client = await connectWire(dying, 5, kept(clientId));
+      await client.subscribe("q", { qos: 2 });
+      await leave(client);
+    }
+    const acknowledged: string[] = [];
+    const publishAll = async (broker: { port: number }, name: string) => {
+      const client = await connectWire(broker, 5, kept(name));
+      for (let count = 1; ; count++) {
+        client.publish("q", `${name} ${count}`, { qos: 2, packetId: count });
+        const pubrec = await client.next();
+        if (pubrec?.type !== "pubrec") return;
+        acknowledged.push(`${name} ${count}`);
+        client.send({ type: "pubrel", packetId: count, reason: 0 });
+        if ((await client.next())?.type !== "pubcomp" || count === 30) return;
+      }
+    };
+    const publishing = [publishAll(dying, "at the dying one"), publishAll(living, "at the living one")];
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(8);
+    await dying.kill();
+    await Promise.all(publishing);
+    expect(acknowledged.filter((text) => text.startsWith("at the living one"))).toHaveLength(30);
+    const inboxes = await Promise.all(names.map(async (clientId) => new Inbox(await connectWire(living, 5, kept(clientId)))));
+    for (const inbox of inboxes) {
+      await expect.poll(() => acknowledged.filter((text) => !inbox.payloads.includes(text))).toEqual([]);
+      expect(new Set(inbox.payloads).size).toBe(inbox.payloads.length);
+    }
+  });
+
   it("[MQTT-218] a broker that was only suspended, but considered dead, lets its clients reconnect", async () => {
     const url = nextUrl();
     const [frozen, living] = [await spawnMember(url), await startMember(url)];

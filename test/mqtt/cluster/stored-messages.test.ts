@@ -31,7 +31,7 @@ function openStore() {
   const callbacks = { noted: ignored, commit: ignored, retainedChanged: ignored, retainedRemoved: ignored, retainedExpired: ignored };
   const store = new RedisSessionStore(callbacks);
   const take = () => {
-    const operations = store.take();
+    const operations = store.take("0-0");
     const values = operations.flatMap((operation) => valuesOf(operation));
     return { operations, bytes: values.reduce<number>((sum, value) => sum + (typeof value === "number" ? 0 : value.length), 0) };
   };
@@ -83,6 +83,25 @@ it("[MQTT-433] the filter of a shared subscription is stored once, not with each
   const member = new Subscription({} as never, filter, options, undefined);
   for (let number = 0; number < 50; number++) store.queued(session, new Delivery(messageOf("x"), 1, false, undefined, member));
   expect(take().bytes).toBeLessThan(20_000);
+});
+
+it("[MQTT-473] a session that gets a message of the journal before all have it has its place there", () => {
+  const ignored = () => {};
+  const callbacks = { noted: ignored, commit: ignored, retainedChanged: ignored, retainedRemoved: ignored, retainedExpired: ignored };
+  const store = new RedisSessionStore(callbacks);
+  const placesOf = (position: string) =>
+    store.take(position).flatMap((operation) => {
+      const values = operation.type === "call" ? operation.values : [];
+      return values.includes("ahead") ? values[values.indexOf("ahead") + 1] : [];
+    });
+  const queue = (clientId: string, id: string) => {
+    const message = Object.assign(messageOf(id), { journalPlace: { id, index: 1 } });
+    store.queued(sessionOf(clientId), new Delivery(message, 1, false, undefined, undefined));
+  };
+  queue("a", "2-0");
+  expect(placesOf("1-0")).toEqual(["2-0 1"]);
+  queue("a", "2-0");
+  expect(placesOf("2-0")).toEqual([]);
 });
 
 it("[MQTT-445] a commit has a message once that waits for thousands of groups", () => {
@@ -228,7 +247,7 @@ describeCluster("messages of sessions in Redis", (nextUrl) => {
     await scripts.load();
     await scripts.run("join", "me", [10_000, scripts.term]);
     const commit = (...operations: RedisOperation[]) =>
-      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, ...operationArguments([...store.take(), ...operations])]);
+      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, ...operationArguments([...store.take("0-0"), ...operations])]);
     const [first, second] = [messageOf("first"), messageOf("second")];
     for (const list of ["one", "other"]) for (const message of [first, second, first]) store.waitIn(list, message, 2);
     await commit();

@@ -147,6 +147,44 @@ it("[MQTT-473] frames of other brokers wait while a message of one is delivered 
   expect(states).toEqual([["1"], ["1", "2"], ["1", "2", "3"], ["1", "2", "3"]]);
 });
 
+it("[MQTT-473] the position is that of a frame all of whose messages are delivered, and one of which a part was goes on where it was when Redis is back", async () => {
+  const taken: string[] = [];
+  const waiting: (() => void)[] = [];
+  const broadcasts = { isIdle: true, whenIdle: (act: () => void) => (broadcasts.isIdle ? act() : void waiting.push(act)) };
+  const onEntry = (entry: Entry) => {
+    taken.push(entry.type === "message" ? entry.message.topic : entry.type);
+    broadcasts.isIdle = false;
+  };
+  const { incoming, turn } = incomingInTurns(onEntry, undefined, broadcasts);
+  const deliver = () => {
+    broadcasts.isIdle = true;
+    for (const act of waiting.splice(0)) act();
+    while (turn());
+  };
+  incoming.release();
+  const bytes = encodeFrame({ from: "other", seq: 1, entries: ["1", "2"].map((topic) => entryOf(topic)) });
+  const between: string[] = [];
+  incoming.receive("1-0", bytes);
+  void incoming.betweenFrames(() => between.push(incoming.position));
+  expect([taken, incoming.position, between]).toEqual([["1"], "0-0", []]);
+  deliver();
+  expect([taken, incoming.position, between]).toEqual([["1", "2"], "0-0", []]);
+  deliver();
+  expect([incoming.position, between]).toEqual(["1-0", ["1-0"]]);
+
+  const later = encodeFrame({ from: "other", seq: 2, entries: ["3", "4"].map((topic) => entryOf(topic)) });
+  incoming.receive("2-0", later);
+  incoming.lost();
+  incoming.hold();
+  const read = incoming.take("2-0", later);
+  expect([taken.at(-1), incoming.position]).toEqual(["3", "1-0"]);
+  deliver();
+  await expect.poll(() => taken.at(-1)).toBe("4");
+  deliver();
+  await read;
+  expect([taken, incoming.position]).toEqual([["1", "2", "3", "4"], "2-0"]);
+});
+
 it("[MQTT-463] a frame has few messages that sessions keep, since it is applied at once with them, and many of QoS 0", () => {
   const outgoing = new Outgoing(() => {});
   const framesOfEntries = (qos: (index: number) => Qos) => {
@@ -188,7 +226,7 @@ function missedOf(
   for (const [clientId, [filter, id, qos = 1]] of Object.entries(sessions)) {
     const options = { qos, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
     const session = { clientId, subscriptions: [{ filter, options, storedId: 0 }] } as unknown as ReadSession["session"];
-    stepsOf(missed.add({ session, at: { id, from: "mine", seq: 1 } }));
+    stepsOf(missed.add({ session, at: { id, from: "mine", seq: 1 }, ahead: undefined }));
   }
   const topicsOf = (clientId: string) => missed.takeOf(clientId, []).messages.map(({ message }) => message.topic);
   return { missed, topicsOf };
@@ -206,6 +244,33 @@ it("[MQTT-307] what sessions missed is found in steps, each frame once, from whe
   expect(topicsOf("one")).toEqual(["a/2", "a/4", "a/5"]);
   missed.applied(frames[5] as (typeof frames)[number]);
   expect(["one", "other", "late", "none"].map(topicsOf)).toEqual([[], ["a/4", "a/5", "a/6"], ["a/5", "a/6"], []]);
+});
+
+it("[MQTT-473] of a message for thousands each session misses what it has not got, as its own place says; what comes back from the journal is not known by its number", () => {
+  const missed = new MissedMessages(queue);
+  const add = (clientId: string, ahead?: { id: string; index: number }) => {
+    const options = { qos: 1 as const, noLocal: false, retainAsPublished: false, retainHandling: 0 as const, identifier: 0 };
+    const session = { clientId, subscriptions: [{ filter: "#", options, storedId: 0 }] } as unknown as ReadSession["session"];
+    stepsOf(missed.add({ session, at: { id: "1-0", from: "mine", seq: 9 }, ahead }));
+  };
+  add("none");
+  add("first", { id: "2-0", index: 0 });
+  add("both", { id: "2-0", index: 1 });
+  add("later", { id: "3-0", index: 0 });
+  const back = entryOf("mine, back");
+  back.message.comesBack = true;
+  const frames = [
+    { id: "2-0", frame: { from: "other", seq: 1, entries: [entryOf("1"), entryOf("2")], broken: 0 } },
+    { id: "3-0", frame: { from: "mine", seq: 8, entries: [back], broken: 0 } },
+    { id: "4-0", frame: { from: "mine", seq: 9, entries: [entryOf("mine")], broken: 0 } },
+  ];
+  for (const frame of frames) stepsOf(missed.read(frame));
+  const topicsOf = (clientId: string) => missed.takeOf(clientId, []).messages.map(({ message }) => message.topic);
+  expect(["none", "first", "both", "later"].map(topicsOf)).toEqual([["1", "2", "mine, back"], ["2", "mine, back"], ["mine, back"], []]);
+  expect(decodeFrame(encodeFrame({ from: "mine", seq: 1, entries: [back, entryOf("mine")] })).entries).toMatchObject([
+    { message: { comesBack: true } },
+    { message: { comesBack: false } },
+  ]);
 });
 
 it("[MQTT-472] of what sessions missed no more is kept than their queues have room for, and the rest counts as dropped", () => {

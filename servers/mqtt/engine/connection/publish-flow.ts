@@ -90,7 +90,7 @@ function begin(parts: PublishParts, connection: Connection, packet: PublishPacke
   if (parts.trie.receiversOf(message.topic) > fewReceivers) connection.turn.broadcast(routeToMany(parts, connection, packet, message));
   else {
     route(parts, connection, packet, message);
-    acknowledge(parts, connection, packet, message);
+    acknowledgeRouted(parts, connection, packet, message);
   }
 }
 
@@ -100,7 +100,7 @@ function* routeToMany(parts: PublishParts, connection: Connection, packet: Publi
   if (!parts.trie.isQuick(message.topic)) yield* parts.trie.prepare(message.topic);
   route(parts, connection, packet, message);
   for (const deliveries = message.undelivered; deliveries && !deliveries.next().done; ) yield;
-  acknowledge(parts, connection, packet, message);
+  acknowledgeRouted(parts, connection, packet, message);
 }
 
 function route(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
@@ -112,6 +112,20 @@ function route(parts: PublishParts, connection: Connection, packet: PublishPacke
   parts.observer.published?.(message, connection, packet);
   message.publisherTakesTurns = true;
   parts.publish(message);
+}
+
+/** Now, or when it has come back from the journal of a cluster and was delivered; the next packets of its publisher wait until then. */
+function acknowledgeRouted(parts: PublishParts, connection: Connection, packet: PublishPacket, message: Message): void {
+  if (!message.comesBack || message.isRouted) {
+    acknowledge(parts, connection, packet, message);
+    return;
+  }
+  connection.turn.holdUntil((then) => {
+    message.whenRouted = () => {
+      connection.run(() => acknowledge(parts, connection, packet, message));
+      then();
+    };
+  });
 }
 
 function acknowledge(parts: PublishParts, connection: Connection, { qos, packetId, payload }: PublishPacket, message: Message): void {

@@ -1,5 +1,6 @@
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { type EngineLog, faultText } from "../engine-observer.ts";
+import type { Message } from "./message.ts";
 
 export interface BroadcastParts {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
@@ -51,6 +52,16 @@ export class Broadcasts {
   whenIdle(act: () => void): void {
     if (this.isIdle) act();
     else this.whenAllDone.push(act);
+  }
+
+  /** Resolves when all have got a message that the broker has published. */
+  async delivered(message: Message): Promise<void> {
+    if (message.comesBack && !message.isRouted) {
+      await new Promise<void>((resolve) => {
+        message.whenRouted = resolve;
+      });
+    }
+    if (!message.isRouted) await new Promise<void>((resolve) => this.whenIdle(resolve));
   }
 
   /** Delivers what waits in this turn: before a stop. */

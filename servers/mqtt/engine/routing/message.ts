@@ -22,6 +22,12 @@ export interface DeliveryTrace {
   dropped(clientId: string, why: DropReason): void;
 }
 
+/** The identifier of an entry of the journal, and the number of the message in it. */
+export interface JournalPlace {
+  readonly id: string;
+  readonly index: number;
+}
+
 export interface MessageFields {
   readonly topic: string;
   /** May be a view of a larger chunk: call `compact` before keeping the message. */
@@ -93,6 +99,14 @@ export class Message {
   groups: ReadonlyMap<string, string> | undefined = undefined;
   /** It was published at another broker. */
   fromElsewhere = false;
+  /** In a cluster: for thousands of sessions of its own broker, which delivers it when it comes back from the journal. */
+  comesBack = false;
+  /** It came back. */
+  isBack = false;
+  /** In a cluster: its place in the journal, once it is delivered from there. */
+  journalPlace: JournalPlace | undefined = undefined;
+  /** Called when all deliveries of a message that `comesBack` were made. */
+  whenRouted: (() => void) | undefined = undefined;
   /** Among all that were retained, if it was; a message that replaces another one has a higher number. */
   retainedOrder = 0;
   /** Its row in the session store, and the number of deliveries that reference it. */

@@ -8,7 +8,7 @@ import type { Match, SubscriptionTrie } from "./subscription-trie.ts";
 
 export interface RoutingParts {
   readonly trie: SubscriptionTrie;
-  readonly cluster: Pick<ClusterLink, "routeShared"> | undefined;
+  readonly cluster: Pick<ClusterLink, "routeShared" | "journalFirst"> | undefined;
   readonly observer: EngineObserver;
   readonly scheduler: Pick<FlushScheduler, "expectMuch">;
   readonly broadcasts: Pick<Broadcasts, "add" | "holds">;
@@ -36,23 +36,28 @@ export function countAnswer(message: Message, answer: Message): void {
 
 /**
  * Delivers to every session that has a matching subscription (MQTT §3.3.4). What is for thousands, or whose subscriptions take long to find, is delivered in
- * steps: by the message's publisher, where it says so, or else by `Broadcasts`. In a cluster this is so of QoS 0 only: what a session keeps it takes with it to
- * another broker, with the place of the last message.
+ * steps: by the message's publisher, where it says so, or else by `Broadcasts`. In a cluster sessions take what they keep to another broker, with the place
+ * in the journal of the last message that they have: such a message is delivered when it is in the journal.
  */
 export function routeMessage(parts: RoutingParts, message: Message): void {
   const { trie, cluster, scheduler, broadcasts } = parts;
+  const isOfJournal = message.fromElsewhere || message.isBack;
   // A publisher that takes turns has prepared the search.
-  if (!cluster && !message.publisherTakesTurns && !trie.isQuick(message.topic)) {
+  const isQuick = message.publisherTakesTurns || trie.isQuick(message.topic);
+  if (cluster && message.qos > 0 && !isOfJournal) {
+    const isForFew = isQuick && trie.receiversOf(message.topic) <= fewReceivers;
+    if (!isForFew && cluster.journalFirst(message)) return;
+  }
+  // Groups of a cluster are chosen with the message, before it is sent to the other brokers.
+  if (!isQuick && (!cluster || isOfJournal)) {
     broadcasts.add(message.topic, findInSteps(parts, message));
     return;
   }
   const match = matchOf(trie, message);
   const { subscriptions } = match;
-  // Those of a cluster are chosen with the message, before it is sent to the other brokers.
   const groups = cluster ? [] : match.groups;
-  const isKept = cluster !== undefined && message.qos > 0;
   const isForFew = subscriptions.length + groups.length <= fewReceivers;
-  if (isKept || (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic)))) {
+  if (isForFew && (message.publisherTakesTurns || !broadcasts.holds(message.topic))) {
     if (isMuch(subscriptions.length, message.payload.length)) scheduler.expectMuch();
     deliverToAll(subscriptions, message);
     cluster?.routeShared(message, match.groups);
@@ -60,8 +65,8 @@ export function routeMessage(parts: RoutingParts, message: Message): void {
     endRouting(parts, message);
     return;
   }
-  cluster?.routeShared(message, match.groups);
-  const deliveries = deliverInSteps(parts, { subscriptions, groups }, message);
+  if (!isOfJournal) cluster?.routeShared(message, match.groups);
+  const deliveries = deliverInSteps(parts, match, message);
   if (message.publisherTakesTurns) message.undelivered = deliveries;
   else broadcasts.add(message.topic, deliveries);
 }
@@ -85,13 +90,16 @@ function* deliverInSteps(
   { subscriptions, groups }: Pick<Match, "subscriptions" | "groups">,
   message: Message,
 ): Generator<undefined, void> {
+  const { cluster } = parts;
   const areMuch = isMuch(subscriptions.length, message.payload.length);
   for (let index = 0; index < subscriptions.length; index++) {
     if (areMuch && index % deliveriesOfMuch === 0) parts.scheduler.expectMuch();
     deliver(subscriptions[index] as Subscription | Overlap, message);
     yield;
   }
-  for (const group of groups) {
+  // In the commit that says that this broker has delivered the message: whoever takes over from it delivers to its groups again until then.
+  if (message.fromElsewhere || message.isBack) cluster?.routeShared(message, groups);
+  for (const group of cluster ? [] : groups) {
     deliverToOne(group, message);
     yield;
   }
@@ -102,6 +110,7 @@ function* deliverInSteps(
 function endRouting({ observer }: RoutingParts, message: Message): void {
   message.routed();
   observer.routed?.(message);
+  message.whenRouted?.();
 }
 
 /** False if no member can take the message. */

@@ -57,6 +57,10 @@ export function* restoreSubscriptions(parts: RestoreParts, kept: Omit<StoredSess
     if (subscription) subscription.storedId = storedId;
     yield;
   }
+  for (const packetId of kept.received) {
+    session.receive(packetId);
+    yield;
+  }
   return session;
 }
 
@@ -65,7 +69,6 @@ function* restoreMessages(parts: RestoreParts, session: Session, kept: StoredSes
   parts.sessions.set(kept.clientId, session);
   // What was said of it before is that it is not here.
   for (const { name } of session.groups ?? []) parts.cluster?.memberChanged(name, kept.clientId);
-  for (const packetId of kept.received) session.receive(packetId);
   for (const delivery of kept.deliveries) {
     restoreDelivery(parts, session, delivery);
     yield;
