@@ -95,13 +95,23 @@ export const notRecorded = ", not recorded";
 
 /** Schemas of the fields. */
 export const qos = z.union([z.literal(0), z.literal(1), z.literal(2)]);
-export const topicName = z
-  .string()
-  .min(1)
-  .max(65_535)
-  .regex(/^[^+#\0]+$/, "A topic name cannot contain + or #.");
-export const topicFilter = z.string().min(1).max(65_535);
-export const text = z.string().max(65_535);
+const longestField = 65_535;
+
+/** §1.5.4: counted as UTF-8. */
+function fitsField(text: string): boolean {
+  let bytes = text.length;
+  if (bytes * 3 <= longestField) return true;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // A pair of surrogates takes four bytes.
+    if (code >= 0x80) bytes += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 1 : 2;
+  }
+  return bytes <= longestField;
+}
+
+export const text = z.string().max(longestField).refine(fitsField, "A field of MQTT has at most 65,535 bytes.");
+export const topicName = text.min(1).regex(/^[^+#\0]+$/, "A topic name cannot contain + or #.");
+export const topicFilter = text.min(1);
 
 /** Properties that a user sets (MQTT 5.0 §3.3.2.3), without the correlation data. */
 export const settableProperties = {

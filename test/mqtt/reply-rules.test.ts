@@ -82,6 +82,16 @@ it("[MQTT-344] messages whose replies wait take bounded memory, of which each ad
   expect(add("other")).toBe(false);
 });
 
+it("[MQTT-475] a value that is nested too deeply to be compared equals nothing", async () => {
+  const answers: string[] = [];
+  const { replies } = await openRules({ when: { type: "JSON field equals", field: "a", value: "[1]" } }, 1_000, (reply) => {
+    answers.push(reply.payload.toString());
+  });
+  replies.onMessage(messageOf(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`));
+  replies.onMessage(messageOf('{"a":[1]}'));
+  expect(answers).toEqual(['{"a":[1]}']);
+});
+
 it("[MQTT-344] a reply is not made larger than a packet may be, which is logged", async () => {
   const published: string[] = [];
   const { replies, warnings } = await openRules({ payload: "{payload}{topic}{payload}" }, 9_999, ({ payload }) =>

@@ -172,9 +172,14 @@ function fieldOf(json: unknown, field: string): unknown {
   return value;
 }
 
-/** Undefined if there is no such field. */
+/** Undefined if there is no such field, or its value is nested too deeply for a text. */
 function textOf(value: unknown): string | undefined {
-  return value === noJson ? undefined : typeof value === "string" ? value : JSON.stringify(value);
+  if (value === noJson || typeof value === "string") return value === noJson ? undefined : (value as string);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 const savedRules = z.array(replyRule.required({ id: true }));

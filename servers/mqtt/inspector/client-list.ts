@@ -1,6 +1,7 @@
 import type { MqttClient, MqttClientPage } from "../../../contract/services/mqtt-client.ts";
 import { firstWithin } from "../../core/service/first-within.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Subscription } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import { toComputerTime } from "../engine/steady-clock.ts";
 import type { ClientFaults } from "./client-faults.ts";
@@ -61,6 +62,16 @@ function pageOf(
   return { at: Date.now(), clients: firstWithin(clients, listedText, textOf), matching: matching.length };
 }
 
+/** A client may have thousands. */
+function firstSubscriptions({ subscriptions }: Session): Subscription[] {
+  const first: Subscription[] = [];
+  for (const subscription of subscriptions.values()) {
+    if (first.length === listedSubscriptions) break;
+    first.push(subscription);
+  }
+  return first;
+}
+
 const textOf = ({ clientId, username = "", will, subscriptions }: MqttClient): number =>
   clientId.length + username.length + (will?.topic.length ?? 0) + subscriptions.reduce((sum, { filter }) => sum + filter.length, 0);
 
@@ -78,7 +89,7 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
     since: connection?.since ?? toComputerTime(session.disconnectedAt),
     keepAliveSeconds: connection?.keepAliveSeconds ?? 0,
     sessionExpirySeconds: session.expirySeconds,
-    subscriptions: [...session.subscriptions.values()].slice(0, listedSubscriptions).map(({ filter, options }) => ({ filter, ...options })),
+    subscriptions: firstSubscriptions(session).map(({ filter, options }) => ({ filter, ...options })),
     subscriptionCount: session.subscriptions.size,
     ...(will && {
       will: { topic: will.message.topic, qos: will.message.qos, retain: will.message.retain, delaySeconds: will.delaySeconds },

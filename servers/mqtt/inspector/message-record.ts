@@ -3,6 +3,7 @@ import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts"
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { Qos } from "../codec/packet.ts";
+import { textBytes } from "../codec/topic.ts";
 import { type DeliveryTrace, type DropReason, Message } from "../engine/routing/message.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
 import {
@@ -27,6 +28,7 @@ const keptRetained = 10;
 /** Peer of messages that other brokers published. */
 const elsewhere = "another broker";
 const rowTargetLength = 1_000;
+const rowClientLength = 200;
 /** An evicted record keeps what its row shows, and longer fields are truncated or removed. */
 const leftLength = 1_024;
 
@@ -100,6 +102,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private readonly startedAt = performance.now();
   private readonly context: RecordContext;
   private deliveries: NotedDelivery[] | undefined = undefined;
+  /** Characters of the client identifiers in it, which the record keeps when the clients are gone. */
+  private deliveryNames = 0;
   private settledAfterMs = 0;
   private wrote = false;
 
@@ -144,6 +148,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     record.acknowledgedCount = routed.acknowledged;
     record.droppedCount = routed.dropped;
     if (routed.deliveries.length > 0) record.deliveries = [...routed.deliveries];
+    record.deliveryNames = namesIn(record.deliveries);
     record.settled = true;
     record.wrote = true;
     return record;
@@ -152,13 +157,15 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   /** Approximate memory; with a history, the topic's string is shared with the tree. */
   get heldBytes(): number {
     const topicBytes = this.history ? 0 : this.topic.length;
-    return recordBytes + topicBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
+    const names = textBytes(this.publisherId) + 2 * this.deliveryNames;
+    return recordBytes + topicBytes + names + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
   }
 
   /** Called on eviction: a queued or retained message may still reference the record, and its row may not be written yet. */
   shrink(): void {
     this.countedBytes = 0;
     this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, recordedDeliveries);
+    this.deliveryNames = namesIn(this.deliveries);
     if (this.forwarded.length > leftLength) this.forwarded = "";
     if (this.bytes.length <= leftLength) return;
     this.bytes = this.payload(previewBytes).toString("latin1");
@@ -209,7 +216,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       tookMs: waiting ? undefined : this.settledAfterMs,
       bytesIn: this.payloadBytes,
       bytesOut: this.payloadBytes * this.deliveredCount,
-      client: this.publisherId || (this.internalSource ?? "broker"),
+      client: this.publisherId.slice(0, rowClientLength) || (this.internalSource ?? "broker"),
       peer: this.peer,
       preview: this.payload(previewBytes),
     });
@@ -337,6 +344,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       dropped: undefined,
       asRetained,
     };
+    this.deliveryNames += clientId.length;
     // Most messages go to one client: a literal allocates one place, a push to an empty list 17.
     if (deliveries) deliveries.push(delivery);
     else this.deliveries = [delivery];
@@ -347,6 +355,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return Math.round((performance.now() - this.startedAt) * 1_000);
   }
 }
+
+const namesIn = (deliveries: readonly NotedDelivery[] = []): number => deliveries.reduce((sum, { clientId }) => sum + clientId.length, 0);
 
 /** The recorded messages of one topic, linked through the records themselves. */
 export class TopicHistory {

@@ -30,7 +30,13 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
   const at = Date.now();
   return {
     id,
-    heldBytes: 300 + target.length + text.length + fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0),
+    heldBytes:
+      300 +
+      clientId.length +
+      outcome.length +
+      target.length +
+      text.length +
+      fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0),
     open: false,
     queueSlot: notQueued,
     write(record: RecordWriter) {

@@ -53,6 +53,31 @@ it("[MQTT-124] a topic without a place in the tree is counted with its record", 
   expect(publishTo(kept, 2, `${topic}t`, Buffer.alloc(0)).countedBytes).toBeGreaterThan(10_000);
 });
 
+it("[MQTT-474] long identifiers of clients that have published or received a message count with its record, and its row has the start of one", () => {
+  const kept = new KeptMessages({ ...limits, recordedMessages: 1_000 });
+  const publishFrom = (number: number) => {
+    const message = new Message({
+      topic: "t",
+      payload: Buffer.alloc(0),
+      qos: 1,
+      retain: false,
+      publisherId: `${number}${"x".repeat(16_000)}`,
+    });
+    const record = new MessageRecord(number, "t", message, undefined, context);
+    kept.keep(record, kept.tree.count(message, 0));
+    return record;
+  };
+  const first = publishFrom(1);
+  expect(first.countedBytes).toBeGreaterThan(16_000);
+  expect(written(first).row.client).toHaveLength(200);
+  const { countedBytes } = first;
+  for (let client = 0; client < 10; client++) first.delivered(`${client}${"y".repeat(16_000)}`, 1);
+  kept.countAgain(first);
+  expect(first.countedBytes - countedBytes).toBeGreaterThan(160_000);
+  for (let number = 2; number < 500; number++) publishFrom(number);
+  expect(kept.size).toBeLessThan(limits.recordedBytes / 16_000);
+});
+
 it("[MQTT-121] all levels below the 63rd share one row", () => {
   const { tree } = new KeptMessages(limits);
   const above = Array.from({ length: 63 }, (_, level) => String(level));

@@ -73,16 +73,33 @@ describe("what the broker itself publishes", () => {
     const client = await connectWire(broker, 5);
     await client.subscribe("answers/#");
     await client.subscribe("commands/+/+/result");
+    await client.subscribe("commands/+/result");
     client.publish("commands/valve-3/open", "now", { properties: { responseTopic: "answers/1", correlationData: Buffer.from("id") } });
     const answer = await client.expect("publish");
     expect(answer).toMatchObject({ topic: "answers/1", properties: { correlationData: Buffer.from("id") } });
     expect(JSON.parse(answer.payload.toString())).toMatchObject({ command: "valve-3/open", status: "done", received: "now" });
     client.publish("commands/valve-3/close", "");
     expect(seen(await client.expect("publish")).topic).toBe("commands/valve-3/close/result");
+    // There is no longer topic.
+    client.publish(`commands/${"x".repeat(65_520)}`, "");
+    client.publish("commands/valve-3/open", "then");
+    expect(JSON.parse((await client.expect("publish")).payload.toString())).toMatchObject({ received: "then" });
     // Not where the client itself may not publish.
     await client.subscribe("$SYS/#");
     client.publish("commands/valve-3/open", "", { properties: { responseTopic: "$SYS/broker/version" } });
     await client.expectNothing();
+  });
+
+  it("[MQTT-476] a topic, filter or property of the page that has more than 65,535 bytes is refused, however few characters it has", async () => {
+    const broker = await startBroker();
+    const long = "ü".repeat(40_000);
+    const message = { topic: "t", contentType: long };
+    for (const params of [{ topic: long }, message])
+      await expect(broker.act("publish", params)).rejects.toMatchObject({ code: "CALL_INVALID" });
+    const rule = { filter: "#", topic: "t", delayMs: 10 };
+    await expect(broker.act("reply.save", { ...rule, filter: long })).rejects.toMatchObject({ code: "CALL_INVALID" });
+    await expect(broker.act("reply.save", { ...rule, properties: { contentType: long } })).rejects.toMatchObject({ code: "CALL_INVALID" });
+    expect(await broker.act("publish", { topic: "ü".repeat(32_767) })).toEqual({ matched: 0 });
   });
 
   it("[MQTT-130] auto-reply rules answer messages they match, but not each other's", async () => {
