@@ -36,21 +36,22 @@ const inputs = {
   ],
 };
 
+const stampOf = (part) => path.join(dist, `.${part}-stamp`);
+
+/** The parts of which something changed since their last build. */
+export const changedParts = () => Object.keys(inputs).filter((part) => readOrEmpty(stampOf(part)) !== fingerprintOf(inputs[part]));
+
 /** Builds what changed since the last build. Returns the parts that were built. */
 export async function build({ force = false, only, log = () => {} } = {}) {
-  const built = [];
-  for (const [part, sources] of Object.entries(inputs)) {
-    if (only && part !== only) continue;
-    const stamp = path.join(dist, `.${part}-stamp`);
-    const fingerprint = fingerprintOf(sources);
-    if (!force && readOrEmpty(stamp) === fingerprint) continue;
+  const parts = (force ? Object.keys(inputs) : changedParts()).filter((part) => !only || part === only);
+  for (const part of parts) {
+    const fingerprint = fingerprintOf(inputs[part]);
     log(`Building ${part === "node" ? "the services" : "the dashboard"} ...`);
     if (part === "renderer") await buildRenderer();
     else await buildNode();
-    writeFileSync(stamp, fingerprint);
-    built.push(part);
+    writeFileSync(stampOf(part), fingerprint);
   }
-  return built;
+  return parts;
 }
 
 async function buildRenderer() {

@@ -52,9 +52,12 @@ export async function continueOnSuitableNode(script, args) {
   process.exit(await run(node, [...process.execArgv, script, ...args], { env: { ...process.env, BACKLOT_LAUNCHER: String(process.pid) } }));
 }
 
+/** In a process of its own: nearly a gigabyte that the bundler takes would stay with the program that goes on here. */
 export async function buildWhatChanged() {
-  const { build } = await import("./build.mjs");
-  await build({ log: (text) => console.error(text) });
+  const { changedParts } = await import("./build.mjs");
+  if (changedParts().length === 0) return;
+  const code = await run(process.execPath, [path.join(root, "scripts/build.mjs")], { toStderr: true });
+  if (code !== 0) process.exit(code);
 }
 
 /** Runs to the end; resolves with the exit code, passing signals on. */

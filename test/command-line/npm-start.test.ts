@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { eventually } from "../support/eventually.ts";
@@ -49,6 +51,32 @@ describe("npm start", () => {
     const run = npmStart("--only", "http", "--start-all");
     expect((await run.ended)[0]).toBe(2);
     expect([run.stdout(), run.stderr()]).toEqual(["", expect.stringMatching(/^USAGE: --only and --start-all exclude each other\n/)]);
+  });
+
+  it.each([
+    ["builds", "", 0, "goes on\n"],
+    ["fails", "process.exit(3);", 3, ""],
+  ])("[BL-446] a build that %s is one in another process", async (_, end, code, stdout) => {
+    const folder = temporaryDir();
+    const scripts = path.join(folder, "scripts");
+    mkdirSync(scripts);
+    copyFileSync(path.join(projectRoot, "scripts/setup.mjs"), path.join(scripts, "setup.mjs"));
+    writeFileSync(
+      path.join(scripts, "build.mjs"),
+      `export const changedParts = () => ["node"];
+if (process.argv[1] === import.meta.filename) { console.log("built by", process.pid); ${end} }`,
+    );
+    writeFileSync(
+      path.join(scripts, "start.mjs"),
+      `import { buildWhatChanged } from "./setup.mjs"; await buildWhatChanged(); console.log("goes on");`,
+    );
+    const child = spawn(process.execPath, [path.join(scripts, "start.mjs")], { stdio: ["ignore", "pipe", "pipe"] });
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [exitCode] = await once(child, "close");
+    const [printed, said] = await output;
+    expect([exitCode, printed]).toEqual([code, stdout]);
+    expect(said).toMatch(/^built by \d+\n$/);
+    expect(said).not.toContain(String(child.pid));
   });
 
   it.runIf(process.platform === "linux")(
